@@ -21,7 +21,7 @@ class MetareviewError(Exception):
 
 
 class UsageError(MetareviewError):
-    """The call itself is wrong: an unknown judge, a filter value that does not occur, options that contradict."""
+    """The call itself is wrong: an unknown judge, an unknown filter value, options that contradict."""
 
     exit_code = 2
 

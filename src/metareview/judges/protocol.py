@@ -1,0 +1,74 @@
+"""What every judge is asked and what it answers. A judge decides on meaning alone; place was asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+SAME, DIFFERENT, UNDECIDED = 1, 0, -1
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One reviewer's notes on one pull request, the references there, and the pairs to decide.
+
+    All notes are given, also those in no pair: they are the rivals that a pair can stand out from.
+    """
+
+    generated: Sequence[str]
+    reference: Sequence[str]
+    pairs: NDArray[np.int64]
+    """Shape (n, 2): position in `generated`, position in `reference`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The verdicts on one question's pairs, in their order."""
+
+    score: NDArray[np.float64]
+    """In 0..1; NaN where undecided."""
+    match: NDArray[np.int8]
+    """SAME, DIFFERENT or UNDECIDED. An undecided pair is an error, never a mismatch."""
+    reason: Sequence[str] | str = ""
+    """One a pair, or one for all of them."""
+    by: Sequence[str] | str = "judge"
+    """Who decided: judge, model, cache or label; one a pair, or one for all."""
+
+
+@dataclass(slots=True)
+class Usage:
+    """What judging has cost so far."""
+
+    pairs: int = 0
+    llm_calls: int = 0
+    cached: int = 0
+    errors: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Anything with a name, a usage count and `judge`. Called with many questions at once, so that a model can
+    be kept busy across pull requests and each distinct pair of notes is asked about once."""
+
+    name: str
+    usage: Usage
+
+    def judge(self, questions: Sequence[Question]) -> Sequence[Answer]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeInfo:
+    """What `metareview list judges` and the run's manifest say about a judge."""
+
+    name: str
+    summary: str
+    scores: bool
+    """Whether --threshold means anything to it."""
+    threshold: float | None = None
+    parameters: dict[str, object] = field(default_factory=dict)
