@@ -53,8 +53,8 @@ class Usage:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Anything with a name, a usage count and `judge`. Called with many questions at once, so that a model can
-    be kept busy across pull requests and each distinct pair of notes is asked about once."""
+    """Anything with a name, a usage count and `judge`. It is called with many questions at once, so that a
+    model can be kept busy across pull requests and is asked about each distinct pair of notes once."""
 
     name: str
     usage: Usage

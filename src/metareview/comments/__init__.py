@@ -1,0 +1,1 @@
+"""Review comments: what they are, which may match, how they are aligned and measured."""

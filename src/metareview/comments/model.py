@@ -1,0 +1,216 @@
+"""Comments, reviews and benchmarks. Frozen and validated; made by the readers in `metareview.formats`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from functools import lru_cache
+
+MAX_LINE = 2**31 - 1
+
+
+class PRCategory(StrEnum):
+    """What a pull request does, as AACR-Bench sorts them."""
+
+    BUG_FIX = "Bug Fix"
+    CODE_REFACTORING = "Code Refactoring / Architectural Improvement"
+    NEW_FEATURE = "New Feature Additions"
+    PERFORMANCE = "Performance Optimizations"
+    SECURITY = "Security Patches / Vulnerability Fixes"
+    DOCUMENTATION = "Documentation Update"
+    CODE_STYLE = "Code Style, Linting, Formatting Fixes"
+    TEST_CI = "Test Suite / CI Enhancements"
+    DEPENDENCY = "Dependency Updates & Environment Compatibility"
+
+
+class ProjectLanguage(StrEnum):
+    PYTHON = "Python"
+    JAVA = "Java"
+    JAVASCRIPT = "JavaScript"
+    TYPESCRIPT = "TypeScript"
+    GO = "Go"
+    RUST = "Rust"
+    C = "C"
+    CPP = "C++"
+    CSHARP = "C#"
+    PHP = "PHP"
+
+
+class CommentCategory(StrEnum):
+    CODE_DEFECT = "Code Defect"
+    MAINTAINABILITY = "Maintainability and Readability"
+    PERFORMANCE = "Performance"
+    SECURITY = "Security Vulnerability"
+
+
+class CommentContext(StrEnum):
+    """How much code one must read to see the issue."""
+
+    DIFF = "Diff Level"
+    FILE = "File Level"
+    REPO = "Repo Level"
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One remark of a reviewer: a note, and where it points.
+
+    Both lines missing: the whole file. Readable by attribute and, like the dictionaries of AACR's runner, by key:
+
+    >>> Comment(note="Leaks the handle", path="a.py", from_line=3, to_line=4)["from_line"]
+    3
+    """
+
+    note: str
+    path: str | None = None
+    side: str | None = None
+    from_line: int | None = None
+    to_line: int | None = None
+    id: str | None = None
+    category: str | None = None
+    context: str | None = None
+    severity: str | None = None
+
+    def __post_init__(self) -> None:
+        for line in (self.from_line, self.to_line):
+            if line is not None and not 1 <= line <= MAX_LINE:
+                raise ValueError(f"line numbers run from 1 to {MAX_LINE}, found {line}")
+        if self.from_line is not None and self.to_line is not None and self.from_line > self.to_line:
+            raise ValueError(f"from_line {self.from_line} is after to_line {self.to_line}")
+
+    def __getitem__(self, name: str) -> str | int | None:
+        if name not in _FIELD_NAMES:
+            raise KeyError(name)
+        return getattr(self, name)  # type: ignore[no-any-return]
+
+    def get(self, name: str, default: object = None) -> object:
+        return self[name] if name in _FIELD_NAMES else default
+
+    def keys(self) -> tuple[str, ...]:
+        return _FIELD_NAMES
+
+    def to_dict(self) -> dict[str, str | int]:
+        """The fields that it has, for JSON."""
+        return {name: value for name in _FIELD_NAMES if (value := self[name]) is not None}
+
+    @property
+    def counted(self) -> bool:
+        """A comment without a note is not counted."""
+        return bool(self.note.strip())
+
+    @property
+    def content_key(self) -> tuple[str, int, int, str]:
+        """What ties are broken by, so that the order of the input changes nothing."""
+        start, end = self.span
+        return (normal_path(self.path) or "", start, end, self.note)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The lines it covers; one missing equals the other, both missing: the whole file."""
+        start = self.from_line if self.from_line is not None else self.to_line
+        end = self.to_line if self.to_line is not None else self.from_line
+        return (1 if start is None else start, MAX_LINE if end is None else end)
+
+
+_FIELD_NAMES = tuple(f.name for f in fields(Comment))
+
+
+def normal_path(path: str | None) -> str | None:
+    """The path as it is compared: `\\` to `/`, leading `./` and `/` dropped; None where there is none.
+
+    >>> normal_path(".\\\\src\\\\main.py")
+    'src/main.py'
+    """
+    if path is None:
+        return None
+    return re.sub(r"^(?:\./|/)+", "", path.strip().replace("\\", "/")) or None
+
+
+def normal_side(side: str | None) -> str | None:
+    return (side.strip().casefold() or None) if side is not None else None
+
+
+_PULL_URL = re.compile(
+    r"^(?:https?://)?(?P<host>[^/\s]+)/(?:repos/)?(?P<repo>[^\s?#]+?)/(?:-/)?"
+    r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>\d+)(?:[/?#].*)?$",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=65536)
+def pull_request_key(url: str) -> str:
+    """One key for the many ways to write a pull request's address.
+
+    >>> pull_request_key("https://github.com/Owner/Repo/pull/5/files")
+    'github.com/owner/repo#5'
+    >>> pull_request_key("https://api.github.com/repos/owner/repo/pulls/5")
+    'github.com/owner/repo#5'
+    """
+    found = _PULL_URL.match(url.strip())
+    if not found:
+        return url.strip()
+    host = found["host"].casefold().removeprefix("www.").removeprefix("api.")
+    return f"{host}/{found['repo'].casefold()}#{int(found['number'])}"
+
+
+def repository_and_number(url: str) -> tuple[str, int] | None:
+    """The repository's own name (without owner) and the number, or None for an address of another shape."""
+    found = _PULL_URL.match(url.strip())
+    return (found["repo"].rsplit("/", 1)[-1], int(found["number"])) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """All that one reviewer said on one pull request; with no comments, its silence."""
+
+    pr: str
+    """The pull request's address as the file gives it, or `repo#number` where only that is known."""
+    comments: tuple[Comment, ...] = ()
+    reviewer: str | None = None
+    language: str | None = None
+    pr_category: str | None = None
+    source: str = ""
+    """The file that it was read from, for messages."""
+
+    @property
+    def key(self) -> str:
+        return pull_request_key(self.pr)
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """The references, and the negatives if there are any, by pull request, in the order of the file."""
+
+    references: Mapping[str, Review]
+    negatives: Mapping[str, Review] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def has_places(self) -> bool:
+        """Whether any reference has a path; where none has, place is not asked."""
+        return any(normal_path(c.path) for review in self.references.values() for c in review.comments)
+
+
+def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
+    """Reviews by (pull request, reviewer); two records for the same are one, in order."""
+    found: dict[tuple[str, str | None], Review] = {}
+    for review in reviews:
+        place = (review.key, review.reviewer)
+        before = found.get(place)
+        if before is None:
+            found[place] = review
+        else:
+            found[place] = replace(
+                before,
+                comments=before.comments + review.comments,
+                language=before.language or review.language,
+                pr_category=before.pr_category or review.pr_category,
+            )
+    return found
+
+
+def counted(comments: Iterable[Comment]) -> Iterator[tuple[int, Comment]]:
+    """Position and comment of those that count."""
+    return ((position, comment) for position, comment in enumerate(comments) if comment.counted)

@@ -1,0 +1,1 @@
+"""Readers and writers, one file a format. Nothing else in the package opens an input file."""

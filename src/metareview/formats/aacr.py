@@ -1,0 +1,59 @@
+"""`aacr`: AACR-Bench's positive_samples.json and negative_samples.json, a list of pull requests with their comments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from metareview.comments.model import Review
+from metareview.formats.fields import Record
+from metareview.formats.source import Source
+
+NAME = "aacr"
+SUMMARY = (
+    "AACR-Bench's samples: [{githubPrUrl, category, project_main_language, comments: [{note, path, …}]}]"
+)
+
+
+def sniff(source: Source) -> bool:
+    if not source.looks_like_json or len(source.documents) != 1:
+        return False
+    value = source.documents[0].value
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and "githubPrUrl" in first
+
+
+def read(source: Source) -> Iterator[Review]:
+    for document in source.documents:
+        single = not isinstance(document.value, list)
+        for index, value in enumerate([document.value] if single else document.value):
+            path = () if single else (index,)
+            record = Record.of(source, document, path, value, "a pull request")
+            url = record.text("githubPrUrl")
+            if not url:
+                record.fail("githubPrUrl", "a pull request without githubPrUrl", "Give its address.")
+            comments = (
+                Record.of(source, document, (*path, "comments", i), item, "a comment")
+                for i, item in enumerate(record.items("comments"))
+            )
+            yield Review(
+                pr=url,
+                comments=tuple(comment.comment() for comment in comments),
+                language=record.text("project_main_language"),
+                pr_category=record.text("category"),
+                source=source.name,
+            )
+
+
+def write(reviews: Iterable[Review]) -> dict[str, str]:
+    """One document; it has no field for the reviewer."""
+    samples = [
+        {
+            "githubPrUrl": review.pr,
+            "category": review.pr_category,
+            "project_main_language": review.language,
+            "comments": [comment.to_dict() for comment in review.comments],
+        }
+        for review in reviews
+    ]
+    return {"": json.dumps(samples, ensure_ascii=False, indent=1) + "\n"}

@@ -1,0 +1,147 @@
+"""`aacr-text`: one file a pull request, `comments_{repo}_{number}.txt`, of tagged blocks split by <notesplit />."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from metareview.comments.model import MAX_LINE, Comment, Review, repository_and_number
+from metareview.errors import UsageError
+from metareview.formats.source import Source
+
+NAME = "aacr-text"
+SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"
+
+_SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
+_NOTE = re.compile(r"<note>(.*?)</note>", re.DOTALL)
+_TAG = re.compile(r"<(path|side|from|to)>(.*?)</\1>", re.DOTALL)
+_ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
+_FILE_NAME = re.compile(r"^(?:comments_)?(?P<repo>.+)_(?P<number>\d+)$")
+
+
+def sniff(source: Source) -> bool:
+    if source.looks_like_json:
+        return False
+    return bool(_ANY_TAG.search(source.text)) or (
+        source.path.stem.startswith("comments_") and pull_request_of_name(source) is not None
+    )
+
+
+def pull_request_of_name(source: Source) -> str | None:
+    """`repo#number` from comments_{repo}_{number}.*, to be looked up in the references."""
+    found = _FILE_NAME.match(source.path.stem)
+    return f"{found['repo']}#{int(found['number'])}" if found else None
+
+
+def read(source: Source) -> Iterator[Review]:
+    pr = pull_request_of_name(source)
+    comments = tuple(parse(source))
+    yield Review(pr=pr or source.path.name, comments=comments, source=source.name)
+
+
+def parse(source: Source) -> Iterator[Comment]:
+    text, begin = source.text, 0
+    for split in [*_SPLIT.finditer(text), None]:
+        end = split.start() if split else len(text)
+        comment = _comment(source, begin, text[begin:end])
+        if comment is not None:
+            yield comment
+        begin = split.end() if split else end
+
+
+def _comment(source: Source, begin: int, block: str) -> Comment | None:
+    if not block.strip():
+        return None
+    note = _NOTE.search(block)
+    # What is inside the note is the note, tags and all; the other fields stand around it.
+    around = block if note is None else block[: note.start()] + " " * len(note[0]) + block[note.end() :]
+    fields: dict[str, str] = {}
+    offsets: dict[str, int] = {}
+    for tag in _TAG.finditer(around):
+        fields.setdefault(tag[1], tag[2].strip())
+        offsets.setdefault(tag[1], begin + tag.start())
+    left_over = _ANY_TAG.search(_TAG.sub(lambda tag: " " * len(tag[0]), around))
+    if left_over:
+        name = left_over[1]
+        source.fail_at(
+            begin + left_over.start(),
+            f"{left_over[0]} without its {'opening' if left_over[0][1] == '/' else 'closing'} tag",
+            f"Write <{name}>…</{name}>, and <notesplit /> between two comments.",
+        )
+    if note is None and not fields:
+        source.warn(
+            "text outside any comment; left out",
+            lambda: source.line_at(begin + len(block) - len(block.lstrip())),
+            "text outside any comment; left out",
+        )
+        return None
+    start, end = (_line(source, offsets, name, fields.get(name)) for name in ("from", "to"))
+    if start is not None and end is not None and start > end:
+        source.warn(
+            "a range that ends before it begins; swapped",
+            lambda: source.line_at(offsets["from"]),
+            f"<from> {start} is after <to> {end}; swapped",
+        )
+        start, end = end, start
+    return Comment(
+        note=note[1] if note else "",
+        path=fields.get("path") or None,
+        side=fields.get("side") or None,
+        from_line=start,
+        to_line=end,
+    )
+
+
+def _line(source: Source, offsets: dict[str, int], name: str, value: str | None) -> int | None:
+    if not value:
+        return None
+    if not re.fullmatch(r"[0-9]{1,10}", value) or not 1 <= int(value) <= MAX_LINE:
+        source.fail_at(
+            offsets[name],
+            f"<{name}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}",
+            "Lines count from 1; leave the tag empty where there is none.",
+        )
+    return int(value)
+
+
+def write(reviews: Iterable[Review]) -> dict[str, str]:
+    """File name -> text. Fields that the format has no tag for (category, context, severity, id) are not written."""
+    files: dict[str, str] = {}
+    for review in reviews:
+        name = _file_name(review)
+        if name in files:
+            raise UsageError(
+                f"{NAME} cannot hold two repositories of one name: {name} would be written twice. Use jsonl."
+            )
+        files[name] = "".join(map(_block, review.comments))
+    return files
+
+
+def _file_name(review: Review) -> str:
+    found = repository_and_number(review.pr)
+    repo, number = found if found else review.pr.rpartition("#")[::2]
+    if not repo or not str(number).isdigit() or "/" in repo:
+        raise UsageError(
+            f"{NAME} names files by repository and number, and {review.pr!r} has none. Use jsonl."
+        )
+    return f"comments_{repo}_{number}.txt"
+
+
+def _block(comment: Comment) -> str:
+    lines = []
+    for tag, value in (
+        ("path", comment.path),
+        ("side", comment.side),
+        ("from", comment.from_line),
+        ("to", comment.to_line),
+        ("note", comment.note),
+    ):
+        text = "" if value is None else str(value)
+        forbidden = f"</{tag}>" in text or _SPLIT.search(text) or (tag != "note" and _ANY_TAG.search(text))
+        if forbidden or (tag != "note" and text != text.strip()):
+            raise UsageError(
+                f"{NAME} cannot hold this {tag}, it would not be read back as it is: {text[:80]!r}. Use jsonl."
+            )
+        if value is not None or tag == "note":
+            lines.append(f"<{tag}>{text}</{tag}>\n")
+    return "".join(lines) + "<notesplit />\n"

@@ -1,0 +1,185 @@
+"""The comment formats together: which one a file is in, whole folders, and the set of references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+
+from metareview.comments.model import Benchmark, Review, merged, repository_and_number
+from metareview.errors import InputError, UsageError
+from metareview.formats import aacr, aacr_text, github, jsonl, martian
+from metareview.formats.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class CommentFormat:
+    """A format: does this file look like it, what does it say, how is it written (file name -> text)."""
+
+    name: str
+    summary: str
+    sniff: Callable[[Source], bool]
+    read: Callable[[Source], Iterator[Review]]
+    write: Callable[[Iterable[Review]], dict[str, str]]
+
+
+def _registered(module: ModuleType) -> CommentFormat:
+    return CommentFormat(module.NAME, module.SUMMARY, module.sniff, module.read, module.write)
+
+
+# In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
+_SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson"}
+
+FORMATS = {fmt.name: fmt for fmt in map(_registered, (aacr_text, aacr, jsonl, github, martian))}
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file, or a part of it, that was left out, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass
+class Inputs:
+    """What was read of one side: the reviews in order, and everything that a report must say about the reading."""
+
+    reviews: list[Review] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    hashes: dict[str, str] = field(default_factory=dict)
+    formats: set[str] = field(default_factory=set)
+
+
+def format_named(name: str) -> CommentFormat:
+    if name not in FORMATS:
+        raise UsageError(f"Unknown format {name!r}. The formats are {', '.join(FORMATS)}.")
+    return FORMATS[name]
+
+
+def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: str | None = None) -> Inputs:
+    """Read a file, or a whole folder: one subfolder a reviewer if it has any.
+
+    `reviewer` names the reviewer where the input has none; without it, the subfolder's, folder's or file's name does.
+    """
+    path = Path(path)
+    chosen = format_named(format_name) if format_name else None
+    inputs = Inputs()
+    if path.is_dir():
+        files = _files_below(path)
+        if not files:
+            raise InputError(
+                "an empty folder", file=path, fix="Name the folder that holds the comment files."
+            )
+        for file in files:
+            below = file.relative_to(path)
+            # With --name, files of the folder itself take it; a subfolder is always its own reviewer.
+            owner = below.parts[0] if len(below.parts) > 1 else reviewer or path.resolve().name
+            _read_file(Source(file), chosen, owner, inputs, in_folder=True)
+        if not inputs.formats:
+            raise InputError(
+                f"none of its {len(files)} files is in a known format",
+                file=path,
+                fix=f"The formats are {', '.join(FORMATS)}; choose one with --format.",
+            )
+    else:
+        _read_file(Source(path), chosen, reviewer or path.stem, inputs, in_folder=False)
+    return inputs
+
+
+def _files_below(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+
+
+def _read_file(
+    source: Source, chosen: CommentFormat | None, owner: str, inputs: Inputs, *, in_folder: bool
+) -> None:
+    fmt = chosen
+    if fmt is None and (not in_folder or source.path.suffix.lower() in _SUFFIXES):
+        fmt = next((candidate for candidate in FORMATS.values() if candidate.sniff(source)), None)
+    if fmt is None and in_folder and source.path.suffix.lower() not in _SUFFIXES:
+        inputs.skipped.append(Skipped(source.name, f"not one of {', '.join(sorted(_SUFFIXES))}"))
+        return
+    if fmt is None:
+        empty = not source.text.strip() or source.text.strip() == "[]"
+        reason = "it is empty, and its name tells no pull request" if empty else "not in a known format"
+        if not in_folder:
+            raise InputError(
+                reason,
+                file=source.name,
+                fix=f"The formats are {', '.join(FORMATS)}; choose one with --format.",
+            )
+        inputs.skipped.append(Skipped(source.name, reason))
+        return
+    inputs.formats.add(fmt.name)
+    inputs.hashes[source.name] = source.sha256
+    for review in fmt.read(source):
+        inputs.reviews.append(review if review.reviewer else replace(review, reviewer=owner))
+    inputs.warnings += source.all_warnings()
+
+
+def read_benchmark(
+    references: Sequence[str | Path],
+    negatives: Sequence[str | Path] = (),
+    *,
+    format_name: str | None = None,
+) -> tuple[Benchmark, dict[str, str]]:
+    """The references and negatives of these files, by pull request, and the files' hashes."""
+    warnings: list[str] = []
+    hashes: dict[str, str] = {}
+
+    def gathered(paths: Sequence[str | Path]) -> dict[str, Review]:
+        reviews: list[Review] = []
+        for path in paths:
+            inputs = read_inputs(path, format_name=format_name)
+            warnings.extend(inputs.warnings)
+            warnings.extend(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)
+            hashes.update(inputs.hashes)
+            reviews += [replace(review, reviewer=None) for review in inputs.reviews]
+        return {key: review for (key, _), review in merged(reviews).items()}
+
+    positive, negative = gathered(references), gathered(negatives)
+    if not positive:
+        names = ", ".join(map(str, references))
+        raise InputError("it holds no pull request", file=names, fix="Name a file of reference comments.")
+    stray = [key for key in negative if key not in positive]
+    if stray:
+        count = sum(len(negative[key].comments) for key in stray)
+        warnings.append(
+            f"{count} negatives of {len(stray)} pull requests that have no references are left out: "
+            + ", ".join(stray[:5])
+            + (", …" if len(stray) > 5 else "")
+        )
+    kept = {key: review for key, review in negative.items() if key in positive}
+    return Benchmark(positive, kept, tuple(warnings)), hashes
+
+
+class PullRequestIndex:
+    """Finds the pull request that a review is about among the references: by address, or by repository and number."""
+
+    def __init__(self, keys_to_urls: dict[str, str]) -> None:
+        self._keys = keys_to_urls
+        self._by_name: dict[str, list[str]] = {}
+        for key, url in keys_to_urls.items():
+            found = repository_and_number(url)
+            if found:
+                self._by_name.setdefault(f"{found[0].casefold()}#{found[1]}", []).append(key)
+
+    def find(self, review: Review) -> str | Skipped:
+        """The reference set's key, or why there is none. Never a guess."""
+        if review.key in self._keys:
+            return review.key
+        named = self._by_name.get(review.pr.casefold(), [])
+        if len(named) == 1:
+            return named[0]
+        if named:
+            reason = f"{review.pr} may be any of {', '.join(named)}; give the full address (jsonl)"
+        else:
+            reason = f"its pull request {review.pr} is not in the reference set"
+        return Skipped(review.source, reason)

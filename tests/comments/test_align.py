@@ -1,0 +1,147 @@
+"""The alignment against brute force, and the published greedy procedure."""
+
+import random
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metareview.comments.align import Graph, align, align_greedy
+from metareview.comments.model import Comment
+
+
+def graph(edges):
+    """From {(generated, reference): score}."""
+    pairs = sorted(edges)
+    return Graph(
+        np.array([g for g, _ in pairs], np.int64),
+        np.array([r for _, r in pairs], np.int64),
+        np.array([edges[p] for p in pairs], float),
+    )
+
+
+def plain(count, stem):
+    return [Comment(note=f"{stem}{i:03}") for i in range(count)]
+
+
+def all_matchings(edges):
+    for size in range(len(edges), -1, -1):
+        for chosen in combinations(edges, size):
+            if len({g for g, _ in chosen}) == len({r for _, r in chosen}) == size:
+                yield chosen
+
+
+def best_by_brute_force(edges, generated, reference):
+    """Most edges, then the highest sum of scores (to 1e-9), then the first by content of reference, then comment."""
+
+    def order(matching):
+        return sorted((reference[r].content_key, r, generated[g].content_key, g) for g, r in matching)
+
+    def rank(matching):
+        return (-len(matching), -sum(round(edges[p] * 1e9) for p in matching), order(matching))
+
+    return set(min(all_matchings(edges), key=rank))
+
+
+scores = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1).map(lambda x: round(x, 6))
+small_edges = st.dictionaries(st.tuples(st.integers(0, 3), st.integers(0, 3)), scores, max_size=9)
+uniform_edges = st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 4)), st.just(1.0), max_size=10)
+places = st.lists(st.sampled_from(["a", "b", "c"]), min_size=5, max_size=5)
+
+
+@settings(max_examples=400, deadline=None)
+@given(small_edges | uniform_edges, places, places)
+def test_optimal_equals_brute_force(edges, generated_notes, reference_notes):
+    generated = [Comment(note=note) for note in generated_notes]
+    reference = [Comment(note=note) for note in reference_notes]
+    found = align("optimal", graph(edges), generated, reference)
+    assert set(found.pairs) == best_by_brute_force(edges, generated, reference)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(6, 14), st.integers(6, 14), st.floats(0.1, 0.9), st.booleans())
+def test_the_order_of_the_input_changes_nothing(seed, n_generated, n_reference, density, uniform):
+    rng = random.Random(seed)
+    edges = {
+        (g, r): 1.0 if uniform else rng.choice([0.2, 0.5, 0.9])
+        for g in range(n_generated)
+        for r in range(n_reference)
+        if rng.random() < density
+    }
+    generated, reference = plain(n_generated, "g"), plain(n_reference, "r")
+    shuffled_g, shuffled_r = list(range(n_generated)), list(range(n_reference))
+    rng.shuffle(shuffled_g)
+    rng.shuffle(shuffled_r)
+    moved = {(shuffled_g.index(g), shuffled_r.index(r)): score for (g, r), score in edges.items()}
+    plainly = align("optimal", graph(edges), generated, reference)
+    again = align(
+        "optimal", graph(moved), [generated[i] for i in shuffled_g], [reference[i] for i in shuffled_r]
+    )
+    assert {(shuffled_g[g], shuffled_r[r]) for g, r in again.pairs} == set(plainly.pairs)
+
+
+def test_more_pairs_go_before_a_higher_score():
+    # One splendid pair would block two middling ones.
+    edges = {(0, 0): 1.0, (0, 1): 0.1, (1, 0): 0.1}
+    assert align("optimal", graph(edges), plain(2, "g"), plain(2, "r")).pairs == ((1, 0), (0, 1))
+
+
+def test_among_equals_the_first_reference_takes_the_first_comment():
+    edges = dict.fromkeys([(g, r) for g in range(3) for r in range(2)], 0.5)
+    assert align("optimal", graph(edges), plain(3, "g"), plain(2, "r")).pairs == ((0, 0), (1, 1))
+    reverse = [Comment(note="c"), Comment(note="b"), Comment(note="a")]
+    assert align("optimal", graph(edges), reverse, plain(2, "r")).pairs == ((2, 0), (1, 1))
+
+
+@pytest.mark.parametrize("n", [40, 150])
+@pytest.mark.parametrize("uniform", [True, False])
+def test_large_components_agree_with_networks_of_another_library(n, uniform):
+    from scipy.optimize import linear_sum_assignment
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    rng = np.random.default_rng(n)
+    dense = rng.random((n, n)) < 0.06
+    g, r = np.nonzero(dense)
+    score = np.ones(len(g)) if uniform else rng.integers(1, 5, len(g)) / 4
+    found = align("optimal", Graph(g, r, score), plain(n, "g"), plain(n, "r"))
+    adjacency = coo_array((np.ones(len(g)), (g, r)), shape=(n, n)).tocsr()
+    assert len(found.pairs) == int((maximum_bipartite_matching(adjacency) >= 0).sum())
+    weight = np.zeros((n, n))
+    weight[g, r] = 1000 + score
+    rows, columns = linear_sum_assignment(weight, maximize=True)
+    best = weight[rows, columns].sum()
+    assert sum(weight[pair] for pair in found.pairs) == pytest.approx(best, abs=1e-9)
+
+
+def test_coverage_counts_both_sides_on_their_own():
+    found = align("coverage", graph({(0, 0): 1.0, (1, 0): 1.0, (1, 2): 1.0}), plain(3, "g"), plain(3, "r"))
+    assert found.matched == {0, 1}
+    assert found.covered == {0, 2}
+
+
+def test_greedy_takes_the_first_free_reference_and_stops():
+    line = graph(dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], 1.0))
+    by_line, full = align_greedy(line, graph({(0, 1): 1.0, (1, 0): 1.0}))
+    # Comment 0 uses up reference 0 by place on its way to reference 1; nothing is left by place for comment 1.
+    assert by_line.pairs == ((0, 0),)
+    assert full.pairs == ((1, 0), (0, 1))
+
+
+def test_greedy_by_place_alone_lets_the_first_comment_use_up_a_crowd():
+    everything = graph(dict.fromkeys([(g, r) for g in range(3) for r in range(3)], 1.0))
+    by_line, full = align_greedy(everything, None)
+    assert by_line.pairs == full.pairs == ((0, 0),)
+    optimal = align("optimal", everything, plain(3, "g"), plain(3, "r"))
+    assert len(optimal.pairs) == 3
+
+
+def test_greedy_depends_on_the_order_and_optimal_does_not():
+    counts = set()
+    for order in permutations(range(2)):
+        edges = {(order.index(0), 0): 1.0, (order.index(0), 1): 1.0, (order.index(1), 0): 1.0}
+        counts.add(len(align_greedy(graph(edges), graph(edges))[1].pairs))
+        assert len(align("optimal", graph(edges), plain(2, "g"), plain(2, "r")).pairs) == 2
+    assert counts == {1, 2}

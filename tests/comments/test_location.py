@@ -1,0 +1,77 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metareview.comments.location import candidate_pairs, line_gap, may_match
+from metareview.comments.model import Comment
+
+
+def comment(path="a.py", side="right", start=1, end=1):
+    return Comment(note="x", path=path, side=side, from_line=start, to_line=end)
+
+
+def test_ranges_that_touch_are_one_apart():
+    assert line_gap(comment(start=10, end=15), comment(start=16, end=20)) == 1
+    assert line_gap(comment(start=16, end=20), comment(start=10, end=15)) == 1
+    assert line_gap(comment(start=10, end=15), comment(start=15, end=20)) == 0
+    assert line_gap(comment(start=10, end=30), comment(start=15, end=20)) == 0
+
+
+def test_one_missing_line_equals_the_other_and_both_missing_is_the_whole_file():
+    only_to = Comment(note="x", path="a.py", to_line=7)
+    whole = Comment(note="x", path="a.py")
+    assert only_to.span == (7, 7)
+    assert line_gap(whole, comment(start=900, end=901)) == 0
+
+
+def test_paths_and_sides_are_compared_after_normalising():
+    ours = comment(path=".\\src\\main.py", side="RIGHT")
+    assert may_match(ours, comment(path="src/main.py", side="right"), 0)
+    assert may_match(ours, comment(path="/src/main.py", side=""), 0)
+    assert not may_match(ours, comment(path="src/Main.py"), 0)
+    assert not may_match(ours, comment(path="src/main.py", side="left"), 0)
+
+
+lines = st.none() | st.integers(1, 40)
+
+
+@st.composite
+def comments(draw):
+    ends = draw(st.tuples(lines, lines))
+    if None not in ends:
+        ends = tuple(sorted(ends))
+    return Comment(
+        note="x",
+        path=draw(st.sampled_from([None, "", "a.py", "./a.py", "b\\c.py", "b/c.py"])),
+        side=draw(st.sampled_from([None, "right", "Right", "left"])),
+        from_line=ends[0],
+        to_line=ends[1],
+    )
+
+
+@given(st.lists(comments(), max_size=12), st.lists(comments(), max_size=12), st.integers(0, 25))
+def test_the_index_finds_exactly_what_the_definition_allows(generated, reference, distance):
+    found = candidate_pairs(generated, reference, distance)
+    expected = [
+        (i, j, line_gap(a, b))
+        for i, a in enumerate(generated)
+        for j, b in enumerate(reference)
+        if may_match(a, b, distance)
+    ]
+    assert (
+        list(zip(found.generated.tolist(), found.reference.tolist(), found.gap.tolist(), strict=True))
+        == expected
+    )
+
+
+def test_where_place_is_not_asked_every_pair_may_match():
+    found = candidate_pairs(
+        [comment(path="a")] * 2, [comment(path="b", start=90, end=90)] * 3, 0, anywhere=True
+    )
+    assert list(zip(found.generated.tolist(), found.reference.tolist(), strict=True)) == [
+        (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2),
+    ]  # fmt: skip
+
+
+def test_a_crowded_file_costs_what_it_holds_not_its_square():
+    crowd = [comment(start=10 * i + 1, end=10 * i + 3) for i in range(20_000)]
+    assert len(candidate_pairs(crowd, crowd, 1)) == 20_000
