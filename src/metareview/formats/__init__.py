@@ -1,0 +1,1 @@
+"""Formats: one file a format. Nothing else in the package opens an input file."""
