@@ -1,0 +1,135 @@
+"""Precision, recall and F1 of retrieved contexts against the ground truth, under four ways to match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from numbers import Real
+from typing import TypedDict
+
+from metareview.errors import UsageError
+
+BLOCK_CELLS = 4_000_000
+"""Recalls worked out at a time, so that two books cost memory for one block of sentence pairs."""
+
+
+class MatchingStrategy(StrEnum):
+    """What is compared (chunks as given, or their sentences) and how (equal strings, or ROUGE-L recall)."""
+
+    EXACT_CHUNK_MATCH = "exact-chunk"
+    EXACT_SENTENCE_MATCH = "exact-sentence"
+    ROUGE_CHUNK_MATCH = "rouge-chunk"
+    ROUGE_SENTENCE_MATCH = "rouge-sentence"
+
+    @property
+    def by_sentence(self) -> bool:
+        """Whether the components are sentences rather than chunks."""
+        return self.value.endswith("-sentence")
+
+    @property
+    def default_threshold(self) -> float | None:
+        """The recall that a match must exceed unless told otherwise; None where strings must be equal."""
+        if self.value.startswith("exact-"):
+            return None
+        return 0.8 if self.by_sentence else 0.7
+
+
+class Scores(TypedDict):
+    """Three rates in 0..1; None where there is nothing to divide by."""
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class PrecisionRecallF1:
+    """How much of what was retrieved is right, and how much of what is right was retrieved.
+
+    A component is a chunk or a sentence. Precision: retrieved components that match any ground truth one,
+    of all retrieved ones, each counted. Recall: distinct ground truth components that are matched, of all
+    distinct ones. ROUGE matches where the ground truth component's recall is greater than the threshold.
+
+    Nothing retrieved: precision None. No ground truth: recall None. In both cases nothing can match: the
+    other rate is 0, and so is f1, whatever the missing rate would be. Nothing on either side: all three None.
+
+    >>> metric = PrecisionRecallF1(MatchingStrategy.EXACT_CHUNK_MATCH)
+    >>> metric(retrieved_context=["a", "b"], ground_truth_context=["a"])
+    {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
+    """
+
+    def __init__(self, strategy: MatchingStrategy | str, threshold: float | None = None) -> None:
+        try:
+            self.strategy = MatchingStrategy(strategy)
+        except ValueError:
+            valid = ", ".join(MatchingStrategy)
+            raise UsageError(f"unknown strategy {strategy!r}. Use one of: {valid}.") from None
+        self.threshold = _threshold(self.strategy, threshold)
+
+    def __call__(self, *, retrieved_context: Sequence[str], ground_truth_context: Sequence[str]) -> Scores:
+        retrieved = self._components("retrieved_context", retrieved_context)
+        truth = list(dict.fromkeys(self._components("ground_truth_context", ground_truth_context)))
+        relevant, covered = self._matches(retrieved, truth)
+        precision = relevant / len(retrieved) if retrieved else None
+        recall = covered / len(truth) if truth else None
+        return {"precision": precision, "recall": recall, "f1": _f1(precision, recall)}
+
+    def _components(self, name: str, context: Sequence[str]) -> list[str]:
+        if isinstance(context, str) or not isinstance(context, Sequence):
+            raise UsageError(
+                f"{name} must be a list of strings, found {type(context).__name__}. "
+                "Put a single text into a list: [text]."
+            )
+        for position, chunk in enumerate(context):
+            if not isinstance(chunk, str):
+                raise UsageError(
+                    f"{name}[{position}] must be a string, found {type(chunk).__name__}. "
+                    "Give each chunk as its text."
+                )
+        if not self.strategy.by_sentence:
+            return list(context)
+        # Imported here so that naming a strategy, as the command line does, loads no segmenter.
+        from metareview.text.sentences import sentences
+
+        return [sentence for chunk in context for sentence in sentences(chunk)]
+
+    def _matches(self, retrieved: list[str], truth: list[str]) -> tuple[int, int]:
+        """How many retrieved components match, and how many of the distinct ground truth ones are matched."""
+        if self.threshold is None:
+            known, found = set(truth), set(retrieved)
+            return sum(component in known for component in retrieved), len(known & found)
+        if not retrieved or not truth:
+            return 0, 0
+        import numpy as np
+
+        from metareview.text.rouge import EncodedTexts
+
+        texts = EncodedTexts([*truth, *retrieved])
+        candidates = range(len(truth), len(texts))
+        relevant = np.zeros(len(retrieved), dtype=np.bool_)
+        covered = 0
+        step = max(1, BLOCK_CELLS // len(retrieved))
+        for start in range(0, len(truth), step):
+            block = range(start, min(start + step, len(truth)))
+            match = texts.recall_matrix(block, candidates) > self.threshold
+            relevant |= match.any(axis=0)
+            covered += int(match.any(axis=1).sum())
+        return int(relevant.sum()), covered
+
+
+def _threshold(strategy: MatchingStrategy, threshold: float | None) -> float | None:
+    if threshold is None:
+        return strategy.default_threshold
+    if strategy.default_threshold is None:
+        rouge = strategy.value.replace("exact-", "rouge-")
+        raise UsageError(f"{strategy} takes no threshold. Leave it out, or use {rouge}.")
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        raise UsageError(f"the threshold must be a number from 0 to 1, found {threshold!r}. Correct it.")
+    return float(threshold)
+
+
+def _f1(precision: float | None, recall: float | None) -> float | None:
+    if precision is None and recall is None:
+        return None
+    if not precision or not recall:
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
