@@ -1,0 +1,324 @@
+"""How far chance reaches: intervals, paired tests and groups of ties, all over pull requests.
+
+Everything here sees a run as one table: a row is a unit (a pull request), a column a count. A metric is a
+function of the *summed* counts, vectorised over leading axes, that gives NaN where it is undefined:
+
+    >>> precision = lambda sums: sums[..., 0] / sums[..., 1]          # matched / generated
+    >>> bootstrap_intervals(np.array([[1.0, 2.0]]), {"precision": precision})
+    {'precision': (0.5, 0.5)}
+
+Units are drawn and swapped, never single comments: comments on one pull request succeed and fail together.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from statistics import NormalDist
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metareview.errors import UsageError
+
+Array = NDArray[np.float64]
+Metric = Callable[[Array], Array]
+Interval = tuple[float, float]
+Key = TypeVar("Key", bound=Hashable)
+
+# Random units are drawn in blocks of about this many cells, 8 MB, however many pull requests there are.
+_BLOCK_CELLS = 1 << 20
+# A metric that is undefined in 99 of 100 draws has no distribution worth an answer, and the redraw must end.
+_DRAWS_PER_VALUE = 100
+# Differences that are equal on paper differ by rounding: a share of the metric's own size.
+_ROUNDING = 1e-12
+
+
+def bootstrap_intervals(
+    counts: Array,
+    metrics: Mapping[str, Metric],
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+    method: Literal["percentile", "bca"] = "percentile",
+) -> dict[str, Interval | None]:
+    """The bootstrap interval of each metric over the rows of `counts`, shape (units, columns).
+
+    As many units as there are get drawn with replacement, `resamples` times. A resample where a metric is
+    undefined is drawn again for that metric, so that each interval rests on exactly `resamples` values.
+    None: the metric is undefined on the whole set, or in 99 of 100 resamples. One unit: both ends equal the
+    estimate. The same seed gives the same intervals, and a metric's interval does not depend on which
+    others are asked for.
+    """
+    _check_share("level", level)
+    if method not in ("percentile", "bca"):
+        raise UsageError(f"unknown interval method {method!r}; use percentile or bca")
+    counts = _table(counts)
+    values = _bootstrap_values(counts, metrics, resamples, seed)
+    ends = np.array([(1 - level) / 2, (1 + level) / 2])
+    found: dict[str, Interval | None] = {}
+    for name, drawn in values.items():
+        if drawn is None:
+            found[name] = None
+            continue
+        at = ends if method == "percentile" else _bca_ends(ends, drawn, counts, metrics[name])
+        low, high = np.quantile(drawn, at)
+        found[name] = (float(low), float(high))
+    return found
+
+
+def bootstrap_difference(
+    a: Array,
+    b: Array,
+    metrics: Mapping[str, Metric],
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+    method: Literal["percentile", "bca"] = "percentile",
+) -> dict[str, Interval | None]:
+    """The interval of metric(b) - metric(a), where row i of `a` and of `b` is the same unit.
+
+    Each resample draws units once and takes both runs' counts of them, so that what makes a pull request hard
+    for both cancels out. Undefined where either side is; otherwise as `bootstrap_intervals`.
+    """
+    both, differences = _paired(a, b, metrics)
+    return bootstrap_intervals(both, differences, resamples=resamples, seed=seed, level=level, method=method)
+
+
+def permutation_test(
+    a: Array, b: Array, metrics: Mapping[str, Metric], *, permutations: int = 10_000, seed: int = 0
+) -> dict[str, float | None]:
+    """The two-sided p value of "A and B are interchangeable within each unit", for each metric.
+
+    A's and B's counts are swapped in each unit with probability 1/2 and the metric is worked out again from
+    the sums; p = (1 + permutations that differ at least as much) / (1 + permutations). Equal runs: exactly
+    1.
+
+    A permutation where either side is undefined is drawn again. The observed runs are defined, so under the
+    null they are one of the *defined* arrangements at random, and the test stays exact given that. None:
+    the metric is undefined on A or on B, or in 99 of 100 permutations.
+    """
+    _check_number("permutations", permutations)
+    both, differences = _paired(a, b, metrics)
+    width = both.shape[1] // 2
+    totals = both.sum(axis=0)
+    swap = np.hstack([both[:, width:], both[:, :width]]) - both
+    swap = swap[swap.any(axis=1)]  # a unit with equal counts changes nothing when swapped
+    rng = np.random.default_rng(seed)
+
+    def draw(rows: int) -> Array:
+        swapped = rng.integers(0, 2, size=(rows, len(swap)), dtype=np.bool_)
+        return np.asarray(totals + swapped @ swap, dtype=np.float64)
+
+    found: dict[str, float | None] = {}
+    for name, drawn in _defined_values(draw, len(swap), totals, differences, permutations).items():
+        if drawn is None:
+            found[name] = None
+            continue
+        observed = abs(_value(differences[name], totals))
+        size = max(abs(_value(metrics[name], side)) for side in (totals[:width], totals[width:]))
+        extreme = np.count_nonzero(np.abs(drawn) >= observed - _ROUNDING * size)
+        found[name] = (1 + int(extreme)) / (1 + permutations)
+    return found
+
+
+def minimum_detectable_difference(
+    a: Array,
+    b: Array,
+    metrics: Mapping[str, Metric],
+    *,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> dict[str, float | None]:
+    """The true difference that a set of this size would show as significant with probability `power`.
+
+    (z(1 - alpha/2) + z(power)) * SE, with SE the standard deviation of the bootstrap of metric(b) -
+    metric(a) and z the quantile of the normal distribution: 2.80 * SE by default. It falls with the square
+    root of the set's size. None: the metric is undefined, or every resample gave the same difference (one
+    unit, or equal runs), so that nothing is known of the noise.
+    """
+    _check_share("alpha", alpha)
+    _check_share("power", power)
+    both, differences = _paired(a, b, metrics)
+    factor = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
+    found: dict[str, float | None] = {}
+    for name, drawn in _bootstrap_values(both, differences, resamples, seed).items():
+        varies = drawn is not None and len(drawn) > 1 and np.ptp(drawn) > _ROUNDING
+        found[name] = factor * float(np.std(drawn, ddof=1)) if drawn is not None and varies else None
+    return found
+
+
+def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
+    """Holm's adjusted p values: rejecting those up to alpha keeps the risk of any false alarm within alpha.
+
+    The i-th smallest of m values (from 0) is multiplied by m - i, is never less than a smaller one's
+    result, and ends at 1. None (nothing was tested) stays None and is not counted in m. The order of `ps`
+    is kept.
+    """
+    tested = sorted((p, position) for position, p in enumerate(ps.values()) if p is not None)
+    adjusted: dict[int, float] = {}
+    floor = 0.0
+    for step, (p, position) in enumerate(tested):
+        floor = max(floor, min(1.0, (len(tested) - step) * p))
+        adjusted[position] = floor
+    return {key: adjusted.get(position) for position, key in enumerate(ps)}
+
+
+def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Letters for a ranking: two names share one if and only if the pair is not in `separated`.
+
+    Insert and absorb (Piepho 2004): one group of everybody; each separated pair splits every group that
+    holds both into one without the first and one without the second; a group whose ties the others already
+    show is dropped, which also bounds their number. Each group is a letter, in the order of its best names.
+    Members need not be neighbours in rank: the pairs decide.
+
+    >>> tie_letters(["x", "y", "z"], [("x", "z")])
+    {'x': 'a', 'y': 'ab', 'z': 'b'}
+    """
+    rank = {name: position for position, name in enumerate(names)}
+    if len(rank) != len(names):
+        raise ValueError("names must be distinct")
+    groups = [frozenset(rank.values())] if rank else []
+    shown = np.ones((len(rank), len(rank)), dtype=np.int64)  # how many groups hold both
+    for pair in dict.fromkeys(frozenset((rank[one], rank[other])) for one, other in separated):
+        if len(pair) != 2:
+            raise ValueError("a name cannot be separated from itself")
+        split = [group for group in groups if pair <= group]
+        groups = [group for group in groups if not pair <= group]
+        halves = [group - {member} for group in split for member in sorted(pair)]
+        for group in split:
+            _count_ties(shown, group, -1)
+        for group in halves:
+            _count_ties(shown, group, +1)
+        for group in sorted(halves, key=lambda half: (len(half), sorted(half))):
+            members = sorted(group)
+            if shown[np.ix_(members, members)].min() > 1:
+                _count_ties(shown, group, -1)
+            else:
+                groups.append(group)
+    letters = [""] * len(rank)
+    for letter, group in zip(_letters(), sorted(groups, key=sorted), strict=False):
+        for position in group:
+            letters[position] += letter
+    return dict(zip(names, letters, strict=True))
+
+
+def _count_ties(shown: NDArray[np.int64], group: Collection[int], by: int) -> None:
+    members = sorted(group)
+    shown[np.ix_(members, members)] += by
+
+
+def _letters() -> Iterator[str]:
+    """a to z, A to Z, then other alphabets: one character each, so that "ab" is always two groups."""
+    return chain(string.ascii_letters, filter(str.isalpha, map(chr, range(0x3B1, 0x110000))))
+
+
+def _paired(a: Array, b: Array, metrics: Mapping[str, Metric]) -> tuple[Array, dict[str, Metric]]:
+    """Both runs side by side in one table, and the metrics of it that give metric(b) - metric(a)."""
+    a, b = _table(a), _table(b)
+    if a.shape != b.shape:
+        raise ValueError(f"paired tables must have one shape, got {a.shape} and {b.shape}")
+    width = a.shape[1]
+
+    def difference(metric: Metric) -> Metric:
+        return lambda sums: metric(sums[..., width:]) - metric(sums[..., :width])
+
+    return np.hstack([a, b]), {name: difference(metric) for name, metric in metrics.items()}
+
+
+def _bootstrap_values(
+    counts: Array, metrics: Mapping[str, Metric], resamples: int, seed: int
+) -> dict[str, Array | None]:
+    _check_number("resamples", resamples)
+    units = len(counts)
+    rng = np.random.default_rng(seed)
+
+    def draw(rows: int) -> Array:
+        drawn = rng.integers(0, units, size=(rows, units))
+        drawn += np.arange(rows)[:, np.newaxis] * units
+        weights = np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
+        return np.asarray(weights @ counts, dtype=np.float64)
+
+    return _defined_values(draw, units, counts.sum(axis=0), metrics, resamples)
+
+
+def _defined_values(
+    draw: Callable[[int], Array], units: int, totals: Array, metrics: Mapping[str, Metric], wanted: int
+) -> dict[str, Array | None]:
+    """For each metric its first `wanted` defined values in one stream of drawn sums; None as promised above.
+
+    `draw(rows)` gives the next sums of the stream. It is read in rounds of `wanted` whatever is still
+    missing, so that a metric which is often undefined reads further without changing what another one sees.
+    """
+    block = max(1, _BLOCK_CELLS // max(1, units))
+    values: dict[str, Array | None] = dict.fromkeys(metrics)
+    found = {name: np.empty(0) for name in metrics if not np.isnan(_value(metrics[name], totals))}
+    for _ in range(_DRAWS_PER_VALUE):
+        if not found:
+            break
+        sums = np.concatenate([draw(min(block, wanted - start)) for start in range(0, wanted, block)])
+        for name, before in list(found.items()):
+            drawn = _values(metrics[name], sums)
+            found[name] = np.concatenate([before, drawn[~np.isnan(drawn)]])[:wanted]
+            if len(found[name]) == wanted:
+                values[name] = found.pop(name)
+    return values
+
+
+def _bca_ends(ends: Array, drawn: Array, counts: Array, metric: Metric) -> Array:
+    """The quantiles to read instead of `ends`: corrected for bias and for skewness (Efron 1987).
+
+    The skewness comes from leaving out one unit at a time. A unit without which the metric is undefined
+    takes no part in that, and where nothing varies the skewness is 0. If all values lie on one side of the
+    estimate, the bias is taken as if half a value lay on the other.
+    """
+    normal = NormalDist()
+    totals = counts.sum(axis=0)
+    estimate = _value(metric, totals)
+    below = float(np.mean(drawn < estimate) + np.mean(drawn <= estimate)) / 2
+    edge = 0.5 / len(drawn)
+    bias = normal.inv_cdf(min(max(below, edge), 1 - edge))
+    without = _values(metric, totals - counts)
+    without = without[~np.isnan(without)]
+    pull = without.mean() - without if len(without) else without
+    spread = float(np.sum(pull**2)) ** 1.5
+    skew = float(np.sum(pull**3)) / (6 * spread) if spread > 0 else 0.0
+    corrected = []
+    for end in ends:
+        shifted = bias + normal.inv_cdf(float(end))
+        room = 1 - skew * shifted
+        # Beyond room 0 the correction has passed infinity: the end is the furthest value.
+        corrected.append(normal.cdf(bias + shifted / room) if room > 0 else float(shifted > 0))
+    return np.array(corrected)
+
+
+def _values(metric: Metric, sums: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 is how a metric says "undefined"
+        return np.asarray(metric(sums), dtype=np.float64)
+
+
+def _value(metric: Metric, sums: Array) -> float:
+    return float(_values(metric, sums))
+
+
+def _table(counts: Array) -> Array:
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"counts must have the shape (units, columns), got {table.shape}")
+    return table
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise UsageError(f"{name} must lie between 0 and 1, got {value}")
+
+
+def _check_number(name: str, value: int) -> None:
+    if value < 1:
+        raise UsageError(f"{name} must be at least 1, got {value}")
