@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import metareview.stats
 from metareview.errors import UsageError
 from metareview.stats import (
     bootstrap_difference,
@@ -473,3 +476,14 @@ def test_tables_and_names_that_do_not_fit_are_refused():
         tie_letters(["x", "y"], [("x", "x")])
     with pytest.raises(KeyError, match="z"):
         tie_letters(["x", "y"], [("x", "z")])
+
+
+# --- the examples
+
+
+def test_the_examples_of_the_documentation_are_true():
+    page = Path(__file__).parent.parent / "docs" / "statistics.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert (failed, tried > 10) == (0, True)
+    failed, tried = doctest.testmod(metareview.stats)
+    assert (failed, tried) == (0, 3)
