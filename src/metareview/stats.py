@@ -49,9 +49,9 @@ def bootstrap_intervals(
 
     As many units as there are get drawn with replacement, `resamples` times. A resample where a metric is
     undefined is drawn again for that metric, so that each interval rests on exactly `resamples` values.
-    None: the metric is undefined on the whole set, or in 99 of 100 resamples. One unit: both ends equal the
-    estimate. The same seed gives the same intervals, and a metric's interval does not depend on which
-    others are asked for.
+    None: there is no unit, or the metric is undefined on the whole set or in 99 of 100 resamples. One unit:
+    both ends equal the estimate. The same seed gives the same intervals, and a metric's interval does not
+    depend on which others are asked for.
     """
     _check_share("level", level)
     if method not in ("percentile", "bca"):
@@ -95,15 +95,16 @@ def permutation_test(
     """The two-sided p value of "A and B are interchangeable within each unit", for each metric.
 
     A's and B's counts are swapped in each unit with probability 1/2 and the metric is worked out again from
-    the sums; p = (1 + permutations that differ at least as much) / (1 + permutations). Equal runs: exactly
-    1.
+    the sums; p = (1 + permutations that differ at least as much) / (1 + permutations). Equal runs: 1.
 
     A permutation where either side is undefined is drawn again. The observed runs are defined, so under the
     null they are one of the *defined* arrangements at random, and the test stays exact given that. None:
-    the metric is undefined on A or on B, or in 99 of 100 permutations.
+    there is no unit, or the metric is undefined on A or on B or in 99 of 100 permutations.
     """
     _check_number("permutations", permutations)
     both, differences = _paired(a, b, metrics)
+    if not len(both):
+        return dict.fromkeys(metrics)
     width = both.shape[1] // 2
     totals = both.sum(axis=0)
     swap = np.hstack([both[:, width:], both[:, :width]]) - both
@@ -186,12 +187,13 @@ def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> d
         raise ValueError("names must be distinct")
     groups = [frozenset(rank.values())] if rank else []
     shown = np.ones((len(rank), len(rank)), dtype=np.int64)  # how many groups hold both
-    for pair in dict.fromkeys(frozenset((rank[one], rank[other])) for one, other in separated):
-        if len(pair) != 2:
-            raise ValueError("a name cannot be separated from itself")
-        split = [group for group in groups if pair <= group]
-        groups = [group for group in groups if not pair <= group]
-        halves = [group - {member} for group in split for member in sorted(pair)]
+    # In rank order, so that the letters do not depend on the order of the pairs.
+    for better, worse in sorted({tuple(sorted((rank[one], rank[other]))) for one, other in separated}):
+        if better == worse:
+            raise ValueError(f"{names[better]!r} cannot be separated from itself")
+        split = [group for group in groups if better in group and worse in group]
+        groups = [group for group in groups if better not in group or worse not in group]
+        halves = [group - {member} for group in split for member in (better, worse)]
         for group in split:
             _count_ties(shown, group, -1)
         for group in halves:
@@ -237,6 +239,8 @@ def _bootstrap_values(
 ) -> dict[str, Array | None]:
     _check_number("resamples", resamples)
     units = len(counts)
+    if not units:
+        return dict.fromkeys(metrics)
     rng = np.random.default_rng(seed)
 
     def draw(rows: int) -> Array:
@@ -299,8 +303,9 @@ def _bca_ends(ends: Array, drawn: Array, counts: Array, metric: Metric) -> Array
 
 
 def _values(metric: Metric, sums: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 is how a metric says "undefined"
-        return np.asarray(metric(sums), dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a division by 0 is how a metric says "undefined"
+        values = np.asarray(metric(sums), dtype=np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _value(metric: Metric, sums: Array) -> float:
