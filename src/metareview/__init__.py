@@ -1,3 +1,86 @@
-"""metareview measures code review."""
+"""metareview measures code review: comments, reviewer routing, retrieved text.
+
+The public names, and nothing else. They are imported when they are first used, so that `metareview --help` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from metareview.comments.filters import FilterConfig
+    from metareview.comments.model import (
+        Comment,
+        CommentCategory,
+        CommentContext,
+        PRCategory,
+        ProjectLanguage,
+    )
+    from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
+    from metareview.evaluate import CommentRun, evaluate_comments
+    from metareview.evaluator import (
+        EvaluatorConfig,
+        SemanticMatcherType,
+        get_evaluator_ans_from_json,
+        load_generated_comments_from_file,
+    )
+    from metareview.judges.protocol import Judge
+    from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
+
+_HOME = {
+    "Comment": "comments.model",
+    "CommentCategory": "comments.model",
+    "CommentContext": "comments.model",
+    "CommentRun": "evaluate",
+    "EvaluatorConfig": "evaluator",
+    "FilterConfig": "comments.filters",
+    "GateFailed": "errors",
+    "InputError": "errors",
+    "Judge": "judges.protocol",
+    "MatchingStrategy": "text.matching",
+    "MetareviewError": "errors",
+    "PRCategory": "comments.model",
+    "PrecisionRecallF1": "text.matching",
+    "ProjectLanguage": "comments.model",
+    "SemanticMatcherType": "evaluator",
+    "Undecided": "errors",
+    "UsageError": "errors",
+    "evaluate_comments": "evaluate",
+    "get_evaluator_ans_from_json": "evaluator",
+    "load_generated_comments_from_file": "evaluator",
+}
+
+__all__ = [
+    "Comment",
+    "CommentCategory",
+    "CommentContext",
+    "CommentRun",
+    "EvaluatorConfig",
+    "FilterConfig",
+    "GateFailed",
+    "InputError",
+    "Judge",
+    "MatchingStrategy",
+    "MetareviewError",
+    "PRCategory",
+    "PrecisionRecallF1",
+    "ProjectLanguage",
+    "SemanticMatcherType",
+    "Undecided",
+    "UsageError",
+    "__version__",
+    "evaluate_comments",
+    "get_evaluator_ans_from_json",
+    "load_generated_comments_from_file",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'metareview' has no attribute {name!r}")
+    return getattr(import_module(f"metareview.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

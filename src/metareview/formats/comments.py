@@ -142,7 +142,12 @@ def read_benchmark(
             warnings.extend(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)
             hashes.update(inputs.hashes)
             reviews += [replace(review, reviewer=None) for review in inputs.reviews]
-        return {key: review for (key, _), review in merged(reviews).items()}
+        found = {key: review for (key, _), review in merged(reviews).items()}
+        if len(found) < len(reviews):
+            warnings.append(
+                f"{len(reviews) - len(found)} further records for the same pull requests were merged"
+            )
+        return found
 
     positive, negative = gathered(references), gathered(negatives)
     if not positive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -110,6 +111,13 @@ class Record:
             )
             return value.encode("utf-8", "replace").decode()
         return value
+
+
+def comment_of(value: Any) -> Comment:
+    """A comment from a dictionary that no file holds; the same checks."""
+    text = json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str)
+    source = Source.of_text(text, "comment")
+    return Record.of(source, source.documents[0], (), source.documents[0].value, "a comment").comment()
 
 
 def _kind(value: Any) -> str:

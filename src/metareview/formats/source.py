@@ -37,6 +37,14 @@ class Source:
     def __post_init__(self) -> None:
         self.name = self.name or str(self.path)
 
+    @classmethod
+    def of_text(cls, text: str, name: str) -> Source:
+        """A source that is no file, such as an argument of the Python API."""
+        source = cls(Path(name), name)
+        source.data = text.encode("utf-8", "surrogatepass")
+        source.text = text
+        return source
+
     @cached_property
     def data(self) -> bytes:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -60,15 +60,3 @@ class Judge(Protocol):
     usage: Usage
 
     def judge(self, questions: Sequence[Question]) -> Sequence[Answer]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeInfo:
-    """What `metareview list judges` and the run's manifest say about a judge."""
-
-    name: str
-    summary: str
-    scores: bool
-    """Whether --threshold means anything to it."""
-    threshold: float | None = None
-    parameters: dict[str, object] = field(default_factory=dict)

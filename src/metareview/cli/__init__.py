@@ -1,0 +1,74 @@
+"""The command line. One file a command: parse, call, print, exit. Heavy imports happen inside commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from metareview import __version__
+from metareview.errors import MetareviewError
+
+COMMANDS = {
+    "comments": "Score review comments against references.",
+    "text": "Score retrieved text against ground truth (exact, ROUGE-L).",
+    "check": "Is this benchmark sound? Lint it, then try it on known answers.",
+    "demo": "Score three invented reviewers on a sample benchmark.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module when the command is asked for, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"metareview.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: metareview comments reviews/ --reference positive_samples.json",
+)
+@click.version_option(__version__, prog_name="metareview")
+def cli() -> None:
+    """Measure code review: comments, reviewer routing, retrieved text."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command and exit with its code: 0 done, 1 our defect, 2 bad usage or input, 3 a gate was missed,
+    4 pairs stayed undecided, 130 interrupted."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        cli.main(args=arguments, prog_name="metareview", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except MetareviewError as error:
+        click.echo(f"Error: {error}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        click.echo(
+            "Interrupted. What was done is kept; the same command with the same --out goes on.", err=True
+        )
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away (| head): nothing to report, and nobody to report it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

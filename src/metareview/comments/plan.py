@@ -1,0 +1,188 @@
+"""What will be judged: inputs read and checked, pull requests found, pairs chosen by place. Nothing is asked yet."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from metareview.comments.align import MODES, Mode
+from metareview.comments.case import LONG_NOTE, Case, Rules
+from metareview.comments.filters import FilterConfig
+from metareview.comments.model import Benchmark, Review, merged
+from metareview.errors import InputError, UsageError
+from metareview.formats.comments import PullRequestIndex, Skipped, read_benchmark, read_inputs
+from metareview.judges.protocol import Judge
+from metareview.judges.registry import DEFAULT_JUDGE, make_judge
+
+Paths = str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be judged: the cases, and everything that must be said about how they were found."""
+
+    cases: list[Case]
+    rules: Rules
+    judge: Judge
+    config: dict[str, Any]
+    inputs: dict[str, str]
+    warnings: list[str]
+    skipped: list[Skipped]
+
+    @property
+    def pull_requests(self) -> int:
+        return len({case.pr for case in self.cases if not case.skipped})
+
+    @property
+    def pairs(self) -> int:
+        return sum(len(case.candidates) for case in self.cases)
+
+    @property
+    def negative_pairs(self) -> int:
+        """At the most: comments that a reference explains are not compared with negatives."""
+        return sum(len(case.negative_candidates) for case in self.cases)
+
+
+def plan_comments(
+    generated: str | Path,
+    *,
+    reference: Paths,
+    negatives: Paths = (),
+    judge: str | Judge = DEFAULT_JUDGE,
+    threshold: float | None = None,
+    line_distance: int = 1,
+    alignment: str = "optimal",
+    ignore_location: bool = False,
+    format: str | None = None,
+    reference_format: str | None = None,
+    filters: FilterConfig | None = None,
+    all_prs: bool = False,
+    name: str | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+) -> Plan:
+    """Read everything and find the pairs; nothing is judged and nothing is written."""
+    chosen = make_judge(judge, threshold) if isinstance(judge, str) else judge
+    filters = filters or FilterConfig()
+    mode = _mode(alignment)
+    if line_distance < 0:
+        raise UsageError(f"--line-distance must be 0 or more, found {line_distance}.")
+    if limit is not None and limit < 1:
+        raise UsageError(f"--limit must be 1 or more, found {limit}.")
+    benchmark, hashes = read_benchmark(_several(reference), _several(negatives), format_name=reference_format)
+    filters.check(benchmark)
+    place = benchmark.has_places and not ignore_location
+    if chosen.name == "none" and not place:
+        why = "--ignore-location leaves it nothing" if ignore_location else "no reference has a path"
+        raise UsageError(f"The judge none goes by place alone, and {why}. Choose another --judge.")
+    rules = Rules(line_distance, mode, place, chosen.name != "none", filters, bool(_several(negatives)))
+    inputs = read_inputs(generated, format_name=format, reviewer=name)
+    reviews, skipped = _located(inputs.reviews, benchmark)
+    skipped = inputs.skipped + skipped
+    if not reviews:
+        reason = skipped[0].reason if skipped else "it holds no reviews"
+        raise InputError(
+            f"no pull request is left to score: {reason}",
+            file=generated,
+            fix="Check that --reference is the benchmark that these comments were written for.",
+        )
+    if all_prs:
+        reviews = _with_silence(reviews, benchmark)
+    reviews = _sample(reviews, limit, seed)
+    cases = [
+        Case(reviewer, said, benchmark.references[key], benchmark.negatives.get(key), rules)
+        for (key, reviewer), said in reviews.items()
+    ]
+    if all(case.skipped for case in cases):
+        raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")
+    config = {
+        "judge": chosen.name,
+        "threshold": getattr(chosen, "threshold", None),
+        "line_distance": line_distance,
+        "alignment": mode,
+        "ignore_location": ignore_location,
+        "place": place,
+        "filters": filters.to_dict(),
+        "all_prs": all_prs,
+        "name": name,
+        "format": format,
+        "reference_format": reference_format,
+        "limit": limit,
+        "seed": seed,
+        "negatives": rules.negatives,
+    }
+    warnings = dict.fromkeys([*benchmark.warnings, *inputs.warnings, *_note_warnings(reviews, benchmark)])
+    return Plan(cases, rules, chosen, config, {**hashes, **inputs.hashes}, list(warnings), skipped)
+
+
+def _mode(name: str) -> Mode:
+    for mode in MODES:
+        if mode == name:
+            return mode
+    raise UsageError(f"Unknown alignment {name!r}. Valid: {', '.join(MODES)}.")
+
+
+def _several(paths: Paths) -> list[str | Path]:
+    return [paths] if isinstance(paths, str | Path) else list(paths)
+
+
+def _located(
+    reviews: Iterable[Review], benchmark: Benchmark
+) -> tuple[dict[tuple[str, str], Review], list[Skipped]]:
+    """Reviews by (pull request of the reference set, reviewer), and those that name none."""
+    index = PullRequestIndex({key: review.pr for key, review in benchmark.references.items()})
+    found: list[Review] = []
+    skipped: list[Skipped] = []
+    for review in reviews:
+        key = index.find(review)
+        if isinstance(key, Skipped):
+            skipped.append(key)
+        else:
+            found.append(replace(review, pr=benchmark.references[key].pr))
+    return {(key, reviewer or ""): review for (key, reviewer), review in merged(found).items()}, skipped
+
+
+def _with_silence(
+    reviews: dict[tuple[str, str], Review], benchmark: Benchmark
+) -> dict[tuple[str, str], Review]:
+    """Every reviewer on every pull request: what it has no file for is its silence."""
+    reviewers = dict.fromkeys(reviewer for _, reviewer in reviews)
+    silent = {
+        (key, reviewer): Review(reference.pr, reviewer=reviewer)
+        for reviewer in reviewers
+        for key, reference in benchmark.references.items()
+    }
+    return {place: reviews.get(place, silence) for place, silence in silent.items()}
+
+
+def _sample(
+    reviews: dict[tuple[str, str], Review], limit: int | None, seed: int
+) -> dict[tuple[str, str], Review]:
+    """The pull requests whose hash with the seed is smallest: the same ones whatever the order, and a smaller
+    sample is part of a larger one."""
+    if limit is None:
+        return reviews
+    keys = {key for key, _ in reviews}
+    chosen = set(sorted(keys, key=lambda key: hashlib.sha256(f"{seed}\0{key}".encode()).digest())[:limit])
+    return {place: review for place, review in reviews.items() if place[0] in chosen}
+
+
+def _note_warnings(reviews: Mapping[tuple[str, str], Review], benchmark: Benchmark) -> Iterator[str]:
+    everything: Iterable[tuple[str, Review]] = [
+        *((f"{review.reviewer} on {key}", review) for (key, _), review in reviews.items()),
+        *((f"the references of {key}", review) for key, review in benchmark.references.items()),
+        *((f"the negatives of {key}", review) for key, review in benchmark.negatives.items()),
+    ]
+    for owner, review in everything:
+        empty = sum(not comment.counted for comment in review.comments)
+        if empty:
+            yield f"{empty} comments without a note are not counted: {owner}"
+        for position, comment in enumerate(review.comments):
+            if len(comment.note) > LONG_NOTE:
+                yield (
+                    f"a note of {len(comment.note):,} characters is judged on its first 20,000: "
+                    f"comment {position} of {owner}"
+                )
