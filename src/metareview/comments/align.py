@@ -69,7 +69,9 @@ def align(mode: Mode, graph: Graph, generated: Sequence[Comment], reference: Seq
     rank_generated, rank_reference = _ranks(generated), _ranks(reference)
     ranked = Graph(rank_generated[graph.generated], rank_reference[graph.reference], graph.score)
     back_generated, back_reference = np.argsort(rank_generated), np.argsort(rank_reference)
-    pairs = [pair for component in _components(ranked) for pair in _optimal(component)]
+    # Bit sets carry a whole graph of equal scores; only sums of scores need small parts.
+    equal = bool((graph.score == graph.score[0]).all())
+    pairs = [pair for part in ([ranked] if equal else _components(ranked)) for pair in _optimal(part)]
     named = [(int(back_generated[g]), int(back_reference[r])) for g, r in pairs]
     return Alignment(tuple(sorted(named, key=lambda pair: (pair[1], pair[0]))))
 
@@ -198,9 +200,12 @@ def _by_number(row: Indices, column: Indices, n_rows: int, n_columns: int) -> _S
     """All scores equal: a maximum matching by augmenting paths, and König's cover as its dual."""
     edges = _bit_rows(row, column, n_rows, n_columns)
     mate_of_row, mate_of_column = [-1] * n_rows, [-1] * n_columns
+    free = (1 << n_columns) - 1
     reached = 0  # columns on alternating paths from rows that stay alone: no path to a free column leads through them
     for start in range(n_rows):
-        reached |= _augment(start, edges, mate_of_row, mate_of_column, reached)
+        tried, taken = _augment(start, edges, mate_of_row, mate_of_column, reached, free)
+        reached |= tried
+        free &= ~taken
     free_rows = 0
     for r, c in enumerate(mate_of_row):
         if c < 0 or reached >> c & 1:
@@ -210,13 +215,26 @@ def _by_number(row: Indices, column: Indices, n_rows: int, n_columns: int) -> _S
 
 
 def _augment(
-    start: int, edges: list[int], mate_of_row: list[int], mate_of_column: list[int], dead: int
-) -> int:
-    """Match one more row if a path leads to a free column; else say which columns were tried in vain."""
+    start: int, edges: list[int], mate_of_row: list[int], mate_of_column: list[int], dead: int, free: int
+) -> tuple[int, int]:
+    """Match one more row if a path leads to a free column.
+
+    Answers (columns that were tried in vain, the free column that was taken), as bits; one of the two is 0.
+    """
     came_from: dict[int, int] = {}
     seen = dead
     queue = [start]
     for r in queue:
+        found = edges[r] & free
+        if found:
+            taken = found & -found
+            c = taken.bit_length() - 1
+            while True:
+                mate_of_column[c] = r
+                mate_of_row[r], c = c, mate_of_row[r]
+                if c < 0:
+                    return 0, taken
+                r = came_from[c]
         new = edges[r] & ~seen
         seen |= new
         while new:
@@ -224,15 +242,8 @@ def _augment(
             new ^= low
             c = low.bit_length() - 1
             came_from[c] = r
-            if mate_of_column[c] >= 0:
-                queue.append(mate_of_column[c])
-                continue
-            while c >= 0:
-                r = came_from[c]
-                mate_of_column[c] = r
-                mate_of_row[r], c = c, mate_of_row[r]
-            return 0
-    return seen & ~dead
+            queue.append(mate_of_column[c])
+    return seen & ~dead, 0
 
 
 def _by_score(
@@ -322,6 +333,11 @@ def _exchange(found: _Solutions, r: int, c: int, seen: int) -> int:
 
 def _bit_rows(row: Indices, column: Indices, n_rows: int, n_columns: int) -> list[int]:
     """For each row its columns as the bits of one number."""
+    if len(row) < 8 * n_rows:
+        rows = [0] * n_rows
+        for r, c in zip(row.tolist(), column.tolist(), strict=True):
+            rows[r] |= 1 << c
+        return rows
     order = np.argsort(row, kind="stable")
     columns = column[order]
     cuts = np.searchsorted(row[order], np.arange(n_rows + 1))

@@ -90,8 +90,7 @@ class Case:
         """The pairs with negatives, of the comments that no reference explains; these are judged apart."""
         explained = np.unique(self.candidates.generated[answer.match == SAME])
         keep = ~np.isin(self.negative_candidates.generated, explained)
-        found = self.negative_candidates
-        self.negative_candidates = Candidates(found.generated[keep], found.reference[keep], found.gap[keep])
+        self.negative_candidates = self.negative_candidates.only(keep)
         return Question(self.generated.judged(), self.negative.judged(), _pairs(self.negative_candidates))
 
     def skip_record(self) -> dict[str, Any]:
@@ -143,6 +142,8 @@ class Case:
         return record
 
     def kept_references(self) -> list[bool]:
+        if not self.rules.filters.drops_comments:
+            return [True] * len(self.reference.comments)
         return [self.rules.filters.keeps_comment(comment) for comment in self.reference.comments]
 
     def _slices(self, keep: Sequence[bool], outcome: _Outcome) -> dict[str, dict[str, list[int]]]:
@@ -163,23 +164,24 @@ class Case:
 
     def _details(self, outcome: _Outcome, answer: Answer, negative: Answer) -> Iterator[dict[str, Any]]:
         """One entry a comment: where it stands, what it was paired with and why."""
-        full, line, rejected = (
-            _first_partner(alignment) for alignment in (outcome.full, outcome.line, outcome.negative)
-        )
-        place, negative_place = _edge_index(self.candidates), _edge_index(self.negative_candidates)
+        line = _first_partner(outcome.line)
+        full, rejected = _first_partner(outcome.full), _first_partner(outcome.negative)
+        verdicts = dict(zip(full, self.candidates.edges(list(full), list(full.values())), strict=True))
+        found = self.negative_candidates.edges(list(rejected), list(rejected.values()))
+        negative_verdicts = dict(zip(rejected, found, strict=True))
+        positions = self.reference.positions
         for g, comment in enumerate(self.generated.comments):
-            reference, by_line, false_alarm = full.get(g), line.get(g), rejected.get(g)
             detail: dict[str, Any] = {"generated": self.generated.positions[g], **comment.to_dict()}
-            detail["line_match"] = (by_line is not None) if self.rules.place else None
-            detail["semantic_match"] = reference is not None
+            detail["line_match"] = (g in line) if self.rules.place else None
+            detail["semantic_match"] = g in full
             detail["left_out"] = g in outcome.left_out
-            detail["reference"] = None if reference is None else self.reference.positions[reference]
-            detail["line_reference"] = None if by_line is None else self.reference.positions[by_line]
-            detail["negative"] = None if false_alarm is None else self.negative.positions[false_alarm]
-            if reference is not None:
-                detail |= _verdict(answer, place[g, reference])
-            elif false_alarm is not None:
-                detail |= _verdict(negative, negative_place[g, false_alarm])
+            detail["reference"] = positions[full[g]] if g in full else None
+            detail["line_reference"] = positions[line[g]] if g in line else None
+            detail["negative"] = self.negative.positions[rejected[g]] if g in rejected else None
+            if g in full:
+                detail |= _verdict(answer, verdicts[g])
+            elif g in rejected:
+                detail |= _verdict(negative, negative_verdicts[g])
             yield detail
 
     def _comparisons(self, answer: Answer) -> Iterator[dict[str, Any]]:
@@ -300,10 +302,6 @@ def _graph(found: Candidates, score: NDArray[np.float64]) -> Graph:
 
 def _pairs(found: Candidates) -> NDArray[np.int64]:
     return np.column_stack([found.generated, found.reference])
-
-
-def _edge_index(found: Candidates) -> dict[tuple[int, int], int]:
-    return {(g, r): edge for edge, (g, r) in enumerate(_pairs(found).tolist())}
 
 
 def _first_partner(alignment: Alignment) -> dict[int, int]:

@@ -50,6 +50,16 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.generated)
 
+    def only(self, keep: NDArray[np.bool_]) -> Candidates:
+        return Candidates(self.generated[keep], self.reference[keep], self.gap[keep])
+
+    def edges(self, generated: Sequence[int], reference: Sequence[int]) -> list[int]:
+        """The positions of pairs that are among them."""
+        width = int(self.reference.max(initial=0)) + 1
+        wanted = np.asarray(generated, np.int64) * width + np.asarray(reference, np.int64)
+        found: list[int] = np.searchsorted(self.generated * width + self.reference, wanted).tolist()
+        return found
+
 
 def candidate_pairs(
     generated: Sequence[Comment], reference: Sequence[Comment], distance: int, *, anywhere: bool = False
@@ -58,6 +68,9 @@ def candidate_pairs(
     if anywhere:
         pairs = np.indices((len(generated), len(reference))).reshape(2, -1)
         return Candidates(pairs[0], pairs[1], np.zeros(pairs.shape[1], np.int64))
+    if not generated or not reference:
+        nothing = np.empty(0, np.int64)
+        return Candidates(nothing, nothing, nothing)
     reference_groups = _grouped(reference)
     found = [
         _touching(ours, theirs, distance)

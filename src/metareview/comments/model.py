@@ -93,7 +93,7 @@ class Comment:
 
     def to_dict(self) -> dict[str, str | int]:
         """The fields that it has, for JSON."""
-        return {name: value for name in _FIELD_NAMES if (value := self[name]) is not None}
+        return {name: value for name in _FIELD_NAMES if (value := getattr(self, name)) is not None}
 
     @property
     def counted(self) -> bool:
@@ -114,9 +114,11 @@ class Comment:
         return (1 if start is None else start, MAX_LINE if end is None else end)
 
 
+_LEADING = re.compile(r"^(?:\./|/)+")
 _FIELD_NAMES = tuple(f.name for f in fields(Comment))
 
 
+@lru_cache(maxsize=65536)
 def normal_path(path: str | None) -> str | None:
     """The path as it is compared: `\\` to `/`, leading `./` and `/` dropped; None where there is none.
 
@@ -125,9 +127,10 @@ def normal_path(path: str | None) -> str | None:
     """
     if path is None:
         return None
-    return re.sub(r"^(?:\./|/)+", "", path.strip().replace("\\", "/")) or None
+    return _LEADING.sub("", path.strip().replace("\\", "/")) or None
 
 
+@lru_cache(maxsize=1024)
 def normal_side(side: str | None) -> str | None:
     return (side.strip().casefold() or None) if side is not None else None
 

@@ -28,11 +28,17 @@ class Record:
     value: Mapping[str, Any]
 
     @classmethod
-    def of(cls, source: Source, document: Document, path: JsonPath, value: Any, what: str) -> Record:
+    def of(
+        cls,
+        source: Source,
+        document: Document,
+        path: JsonPath,
+        value: Any,
+        what: str,
+        fix: str = "See docs/formats.md.",
+    ) -> Record:
         if not isinstance(value, dict):
-            source.fail(
-                document, path, f"{what} must be an object, found {_kind(value)}", "See `docs/formats.md`."
-            )
+            source.fail(document, path, f"{what} must be an object, found {_kind(value)}", fix)
         return cls(source, document, path, value)
 
     def fail(self, key: str, problem: str, fix: str) -> NoReturn:
@@ -73,7 +79,7 @@ class Record:
         if value is None:
             return []
         if not isinstance(value, list):
-            self.fail(key, f"{key} must be a list, found {_kind(value)}", "See `docs/formats.md`.")
+            self.fail(key, f"{key} must be a list, found {_kind(value)}", "See docs/formats.md.")
         return list(value)
 
     def comment(self, keys: Mapping[str, str] = COMMENT_KEYS) -> Comment:

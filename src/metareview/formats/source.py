@@ -104,6 +104,19 @@ class Source:
             at = _skip_space(text, end)
         return found
 
+    @property
+    def _is_lines(self) -> bool:
+        return self.path.suffix.lower() in (".jsonl", ".ndjson")
+
+    def _error_within_line(self, at: int, error: json.JSONDecodeError) -> json.JSONDecodeError:
+        """In JSON lines a line that breaks off is to blame, not the next one, where the parser stumbles."""
+        end = self.text.find("\n", at)
+        try:
+            json.loads(self.text[at : end if end >= 0 else None])
+        except json.JSONDecodeError as inner:
+            return json.JSONDecodeError(inner.msg, self.text, at + inner.pos)
+        return error
+
     def fail_at(self, offset: int, problem: str, fix: str) -> NoReturn:
         raise InputError(problem, file=self.name, line=self.line_at(offset), fix=fix)
 
