@@ -93,9 +93,9 @@ class Source:
             try:
                 value, end = decoder.raw_decode(text, at)
             except json.JSONDecodeError as error:
-                self.fail_at(
-                    error.pos, f"broken JSON: {error.msg} (column {error.colno})", "Mend or export it again."
-                )
+                error = self._error_within_line(at, error) if found or self._is_lines else error
+                problem = f"broken JSON: {error.msg} (column {error.colno})"
+                self.fail_at(min(error.pos, len(text.rstrip())), problem, "Mend it, or export it again.")
             except RecursionError:
                 self.fail_at(at, "broken JSON: nested too deeply", "Export it again.")
             except ValueError:  # a number of thousands of digits
