@@ -1,0 +1,5 @@
+"""`python -m metareview`."""
+
+from metareview.cli import main
+
+main()
