@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from metareview.comments.case import Case, Rules
+from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.comments.model import Comment, Review
 from metareview.evaluate import judge_cases
 from metareview.judges.registry import make_judge
@@ -65,7 +65,7 @@ def _measure(files: int, lines: int) -> None:
         (_review(rng, number, files, lines), _review(rng, number, files, lines))
         for number in range(1, PULL_REQUESTS + 1)
     ]
-    rules = Rules(meaning=False)
+    rules = Rules(meaning=False, reach=FREE_REACH)
     began = time.process_time()
     cases = (Case("bench", said, expected, None, rules) for said, expected in reviews)
     pairs = sum(len(case.candidates) for case, _, _, _ in judge_cases(cases, make_judge("none")))

@@ -103,6 +103,7 @@ class Hesitant:
     """Decides nothing about notes that hold a question mark."""
 
     name = "hesitant"
+    free = False
 
     def __init__(self):
         self.usage = Usage()
@@ -130,6 +131,19 @@ def test_an_undecided_pair_is_an_error_with_bounds_and_no_mismatch():
     assert most["positive_match_nums"] == 2
     assert [p["match"] for p in pairs] == [True, False, None, None, None]
     assert [p["score"] for p in pairs] == [1.0, 0.0, None, None, None]
+
+
+def test_pairs_beyond_the_distance_are_kept_and_count_for_nothing():
+    said, expected = [at(1, "x"), at(40, "x")], [at(9, "x")]
+    near, _ = record_of(said, expected)
+    record, pairs = record_of(said, expected, [at(12, "x")], reach=20)
+    assert (record["positive_match_nums"], record["positive_line_match_nums"]) == (0, 0)
+    assert record["negative_match_nums"] == 0
+    assert record["llm_comparisons"] == near["llm_comparisons"] == []
+    assert [(p["gap"], p["match"], p["eligible"], p["aligned"]) for p in pairs] == [
+        (8, True, False, False),
+        (11, True, False, False),
+    ]
 
 
 def test_where_place_is_not_asked_line_figures_are_null():

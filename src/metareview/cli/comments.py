@@ -96,8 +96,12 @@ def command(
         _print_plan(plan, as_json)
         return
     folder = out or default_folder(name or generated.resolve().stem)
-    with progress_bar("pull requests", quiet) as progress:
-        run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
+    try:
+        with progress_bar("pull requests", quiet) as progress:
+            run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
+    except KeyboardInterrupt:
+        say(f"What was done is kept. To go on: the same command with --out {folder}")
+        raise
     print_warnings(run.summary["warnings"], run.summary["skipped"], quiet)
     if as_json:
         print_json(run.summary)

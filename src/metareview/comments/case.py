@@ -17,6 +17,9 @@ from metareview.comments.model import Comment, Review, counted, repository_and_n
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Question
 
 LONG_NOTE, JUDGED_LENGTH = 100_000, 20_000
+FREE_REACH = 20
+"""A judge that costs nothing also judges pairs up to this many lines apart. They count for nothing; they are kept so
+that figures can be drawn as functions of the line distance without judging again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,8 @@ class Rules:
     """How pairs become counts: everything that can change a record but the judge's verdicts."""
 
     line_distance: int = 1
+    reach: int = 0
+    """Pairs up to this many lines apart are judged, though those beyond `line_distance` are not eligible."""
     alignment: Mode = "optimal"
     place: bool = True
     """Whether place is asked at all."""
@@ -80,7 +85,12 @@ class Case:
 
     def _candidates(self, others: _Notes) -> Candidates:
         mine = [] if self.skipped else self.generated.comments
-        return candidate_pairs(mine, others.comments, self.rules.line_distance, anywhere=not self.rules.place)
+        reach = max(self.rules.reach, self.rules.line_distance)
+        return candidate_pairs(mine, others.comments, reach, anywhere=not self.rules.place)
+
+    def eligible(self, found: Candidates) -> NDArray[np.bool_]:
+        """Which of these pairs may match by place; the others were only looked at."""
+        return found.gap <= self.rules.line_distance
 
     def question(self) -> Question:
         """The pairs that may match a reference."""
@@ -88,7 +98,8 @@ class Case:
 
     def negative_question(self, answer: Answer) -> Question:
         """The pairs with negatives, of the comments that no reference explains; these are judged apart."""
-        explained = np.unique(self.candidates.generated[answer.match == SAME])
+        same = (answer.match == SAME) & self.eligible(self.candidates)
+        explained = np.unique(self.candidates.generated[same])
         keep = ~np.isin(self.negative_candidates.generated, explained)
         self.negative_candidates = self.negative_candidates.only(keep)
         return Question(self.generated.judged(), self.negative.judged(), _pairs(self.negative_candidates))
@@ -111,7 +122,10 @@ class Case:
 
     def record(self, answer: Answer, negative_answer: Answer) -> dict[str, Any]:
         """What `results.jsonl` says of this case: the counts, the rates, and the pairing behind them."""
-        undecided = int((answer.match == UNDECIDED).sum() + (negative_answer.match == UNDECIDED).sum())
+        undecided = sum(
+            int(((verdicts.match == UNDECIDED) & self.eligible(found)).sum())
+            for verdicts, found in ((answer, self.candidates), (negative_answer, self.negative_candidates))
+        )
         decided = _Outcome.of(self, answer, negative_answer, certain=True)
         counts = decided.counts | {"judge_error_nums": undecided}
         keep = self.kept_references()
@@ -185,10 +199,11 @@ class Case:
             yield detail
 
     def _comparisons(self, answer: Answer) -> Iterator[dict[str, Any]]:
-        for edge, (g, r) in enumerate(_pairs(self.candidates).tolist()):
+        pairs = _pairs(self.candidates)
+        for edge in np.flatnonzero(self.eligible(self.candidates)).tolist():
             yield {
-                "generated": self.generated.positions[g],
-                "reference": self.reference.positions[r],
+                "generated": self.generated.positions[pairs[edge, 0]],
+                "reference": self.reference.positions[pairs[edge, 1]],
                 **_verdict(answer, edge),
             }
 
@@ -202,6 +217,7 @@ class Case:
             (False, self.candidates, self.reference, answer, aligned),
             (True, self.negative_candidates, self.negative, negative, rejected),
         ):
+            eligible = self.eligible(found).tolist()
             for edge, (g, r) in enumerate(_pairs(found).tolist()):
                 pair = (self.generated.positions[g], notes.positions[r])
                 yield {
@@ -211,6 +227,7 @@ class Case:
                     "reference": pair[1],
                     "negative": is_negative,
                     "gap": int(found.gap[edge]) if self.rules.place else None,
+                    "eligible": eligible[edge],
                     **_verdict(verdicts, edge),
                     "aligned": pair in counted_pairs,
                 }
@@ -228,8 +245,9 @@ class _Outcome:
 
     @classmethod
     def of(cls, case: Case, answer: Answer, negative_answer: Answer, *, certain: bool) -> _Outcome:
-        line = _graph(case.candidates, np.ones(len(case.candidates)))
-        edges = _edges(case.candidates, answer, certain)
+        near = case.eligible(case.candidates)
+        line = _graph(case.candidates, np.ones(len(case.candidates))).only(near)
+        edges = _edges(case, case.candidates, answer, certain)
         keep = np.array(case.kept_references(), bool)
         left_out: frozenset[int] = frozenset()
         full = edges
@@ -242,7 +260,7 @@ class _Outcome:
             )
         by_line, by_meaning = _align_both(case, line, full)
         explained = np.unique(edges.generated)
-        rejected = _edges(case.negative_candidates, negative_answer, certain)
+        rejected = _edges(case, case.negative_candidates, negative_answer, certain)
         rejected = rejected.only(~np.isin(rejected.generated, explained))
         by_negative = _align_one(case, rejected, case.negative.comments)
         total = len(case.generated.comments) - len(left_out)
@@ -291,9 +309,9 @@ def _explained_by_dropped(case: Case, line: Graph, edges: Graph, keep: NDArray[n
     return frozenset(dropped - kept)
 
 
-def _edges(found: Candidates, answer: Answer, certain: bool) -> Graph:
-    score = np.nan_to_num(answer.score, nan=0.5)
-    return _graph(found, score).only(answer.match == SAME if certain else answer.match != DIFFERENT)
+def _edges(case: Case, found: Candidates, answer: Answer, certain: bool) -> Graph:
+    matches = answer.match == SAME if certain else answer.match != DIFFERENT
+    return _graph(found, np.nan_to_num(answer.score, nan=0.5)).only(matches & case.eligible(found))
 
 
 def _graph(found: Candidates, score: NDArray[np.float64]) -> Graph:

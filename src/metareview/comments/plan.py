@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from metareview.comments.align import MODES, Mode
-from metareview.comments.case import LONG_NOTE, Case, Rules
+from metareview.comments.case import FREE_REACH, LONG_NOTE, Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.model import Benchmark, Review, merged
 from metareview.errors import InputError, UsageError
@@ -78,7 +78,15 @@ def plan_comments(
     if chosen.name == "none" and not place:
         why = "--ignore-location leaves it nothing" if ignore_location else "no reference has a path"
         raise UsageError(f"The judge none goes by place alone, and {why}. Choose another --judge.")
-    rules = Rules(line_distance, mode, place, chosen.name != "none", filters, bool(_several(negatives)))
+    rules = Rules(
+        line_distance=line_distance,
+        reach=FREE_REACH if chosen.free else 0,
+        alignment=mode,
+        place=place,
+        meaning=chosen.name != "none",
+        filters=filters,
+        negatives=bool(_several(negatives)),
+    )
     inputs = read_inputs(generated, format_name=format, reviewer=name)
     reviews, skipped = _located(inputs.reviews, benchmark)
     skipped = inputs.skipped + skipped

@@ -16,6 +16,7 @@ class NoJudge:
     """`none`: everything that may match by place matches."""
 
     name = "none"
+    free = True
 
     def __init__(self) -> None:
         self.usage = Usage()
@@ -31,6 +32,7 @@ class ExactJudge:
     """`exact`: equal after trimming and collapsing white space."""
 
     name = "exact"
+    free = True
 
     def __init__(self) -> None:
         self.usage = Usage()
@@ -54,6 +56,7 @@ class RougeJudge:
     """`rouge`: ROUGE-L recall of the reference's note in the comment's, greater than the threshold."""
 
     name = "rouge"
+    free = True
 
     def __init__(self, threshold: float | None = None) -> None:
         self.threshold = ROUGE_THRESHOLD if threshold is None else threshold

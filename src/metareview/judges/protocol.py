@@ -58,5 +58,7 @@ class Judge(Protocol):
 
     name: str
     usage: Usage
+    free: bool
+    """Whether a verdict costs nothing but processor time."""
 
     def judge(self, questions: Sequence[Question]) -> Sequence[Answer]: ...
