@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
+# The parts of a record that hold notes; everything else is figures.
+_NOTES = (
+    "match_details",
+    "matched_reference_comments",
+    "llm_comparisons",
+    "reference_comments",
+    "negative_comments",
+)
 # How many pairs are judged in one go: enough to keep a model busy, few enough to fit in memory.
 _BATCH_PAIRS = 1_000_000
 
@@ -52,7 +60,7 @@ class CommentRun:
             from pandas import DataFrame
         except ImportError:
             raise UsageError('to_frame needs pandas: pip install "metareview[frame]"') from None
-        inner = ("match_details", "matched_reference_comments", "llm_comparisons", "reference_slices")
+        inner = {*_NOTES, "reference_slices", "counts_if_undecided_match"}
         return DataFrame([{k: v for k, v in record.items() if k not in inner} for record in self.records])
 
 
@@ -206,5 +214,4 @@ def _is_complete(record: Mapping[str, Any]) -> bool:
 
 def _light(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without its pairing: what the figures need, whatever the number of comments."""
-    heavy = ("match_details", "matched_reference_comments", "llm_comparisons")
-    return {key: value for key, value in record.items() if key not in heavy}
+    return {key: value for key, value in record.items() if key not in _NOTES}

@@ -17,6 +17,7 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -178,6 +179,57 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         for file in self._files.values():
             file.close()
         self._lock.release()
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A finished run, read back."""
+
+    path: Path
+    manifest: dict[str, Any]
+    summary: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """`comments` or `routing`."""
+        return str(self.manifest["kind"])
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        return read_lines(self.path / RESULTS)
+
+    def pairs(self) -> Iterator[dict[str, Any]]:
+        return read_lines(self.path / PAIRS)
+
+
+def read_run(path: str | Path) -> StoredRun:
+    """The finished run in this folder; anything else there is an InputError with the fix."""
+    folder = Path(path)
+    if not (folder / MANIFEST).is_file():
+        raise InputError(
+            "not a run's folder", file=folder, fix="Name one that --out made; it has a manifest.json."
+        )
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+        if manifest["schema"] != SCHEMA:
+            raise InputError(
+                f"made by another version ({manifest['schema']})",
+                file=folder,
+                fix="Run the evaluation again.",
+            )
+        if manifest["status"] != "finished":
+            raise InputError(
+                "this run is not finished",
+                file=folder,
+                fix="The command that began it, with the same --out, ends it.",
+            )
+        summary = json.loads((folder / SUMMARY).read_text("utf-8"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"a broken run ({type(error).__name__})",
+            file=folder,
+            fix="Run the evaluation again with --overwrite.",
+        ) from None
+    return StoredRun(folder, manifest, summary)
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

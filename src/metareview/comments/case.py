@@ -129,6 +129,7 @@ class Case:
         decided = _Outcome.of(self, answer, negative_answer, certain=True)
         counts = decided.counts | {"judge_error_nums": undecided}
         keep = self.kept_references()
+        covered, line_covered = decided.full.covered, decided.line.covered
         record = self._head() | {
             "skipped": False,
             "skip_reason": None,
@@ -149,7 +150,19 @@ class Case:
                 for g, r in decided.full.pairs
             ],
             "llm_comparisons": list(self._comparisons(answer)) if self.rules.meaning else [],
+            "reference_comments": [
+                {"reference": self.reference.positions[r], **comment.to_dict()}
+                | {"kept": keep[r], "covered": r in covered, "line_covered": r in line_covered}
+                for r, comment in enumerate(self.reference.comments)
+            ],
+            "negative_comments": [
+                {"negative": position, **comment.to_dict()}
+                for position, comment in zip(self.negative.positions, self.negative.comments, strict=True)
+            ],
         }
+        if not self.rules.place:
+            for reference in record["reference_comments"]:
+                reference["line_covered"] = None
         if undecided:
             most = _Outcome.of(self, answer, negative_answer, certain=False)
             record["counts_if_undecided_match"] = most.counts | {"judge_error_nums": undecided}
