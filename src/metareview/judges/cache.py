@@ -153,13 +153,14 @@ class VerdictCache:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
+        # Survives a killed process, if not always a power cut.
+        connection.execute("PRAGMA synchronous = NORMAL")
         [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables and connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
             raise sqlite3.DatabaseError("it is another program's database")
+        if tables:
+            return
         _switch_to_wal(connection)
-        connection.execute(
-            "PRAGMA synchronous = NORMAL"
-        )  # survives a killed process, if not always a power cut
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(
@@ -177,9 +178,7 @@ class VerdictCache:
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """The switch needs the file for itself, and SQLite does not wait for that: two processes may start at
-    once.
-    """
+    """The switch needs the file for itself, and SQLite does not wait for it: several may start at once."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
