@@ -3,8 +3,8 @@
     with ModelServer(lambda exchange: verdict(True)) as server:
         judge = LlmJudge(server.settings())
 
-A script gets each request as an `Exchange` and returns a `Reply`. Nagle's algorithm is off. Run as a program, it
-serves verdicts after a latency from a process of its own and prints its address: `model_server.py 0.05`.
+A script gets each request as an `Exchange` and returns a `Reply`. Nagle's algorithm is off. Run as a program,
+it serves verdicts after a latency from a process of its own and prints its address: `model_server.py 0.05`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from metareview.settings import ModelSettings, Secret
 
 KEY = "sk-test-0123456789-very-secret"
 _QUOTED = re.compile(
-    r"<<<REFERENCE (\w+)\n(?P<reference>.*?)\nREFERENCE \1>>>.*<<<CANDIDATE \1\n(?P<candidate>.*?)\nCANDIDATE \1>>>",
+    r"<<<REFERENCE (\w+)\n(?P<reference>.*?)\nREFERENCE \1>>>.*"
+    r"<<<CANDIDATE \1\n(?P<candidate>.*?)\nCANDIDATE \1>>>",
     re.DOTALL,
 )
 

@@ -4,12 +4,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from model_server import KEY, ModelServer, Reply, error
 
 from metareview.errors import UsageError
 from metareview.judges.cache import VerdictCache
 from metareview.judges.embedding import THRESHOLD, EmbeddingJudge
 from metareview.judges.protocol import Judge, Question
+from model_server import KEY, ModelServer, Reply, error
 
 # Cosines by hand: a·b = 24/25, a·c = 3/5, b·c = 4/5, a·d = -3/5, c·d = -1.
 VECTORS = {"a": [3, 4], "b": [4, 3], "c": [1.0, 0.0], "d": [-1, 0], "big": [30, 40]}
@@ -165,7 +165,9 @@ def replace(text, **change):
 def without(text):
     def script(exchange):
         reply = reply_to(exchange)
-        reply.body["data"] = [row for row in reply.body["data"] if exchange.body["input"][row["index"]] != text]
+        reply.body["data"] = [
+            row for row in reply.body["data"] if exchange.body["input"][row["index"]] != text
+        ]
         return reply
 
     return script
@@ -201,7 +203,8 @@ def test_a_vector_that_is_none_is_asked_for_again_and_then_an_error(judging, cac
 
 
 @pytest.mark.parametrize(
-    "fault", [error(429), error(500), Reply(drop=True), Reply(delay=5), Reply(body="{"), Reply(body={"data": None})]
+    "fault",
+    [error(429), error(500), Reply(drop=True), Reply(delay=5), Reply(body="{"), Reply(body={"data": None})],
 )
 def test_a_passing_fault_is_retried(judging, fault):
     with ModelServer(lambda e: fault if e.number < 3 else reply_to(e)) as server:

@@ -6,12 +6,12 @@ import threading
 
 import numpy as np
 import pytest
-from model_server import KEY, ModelServer, chat, error, verdict
 
 from metareview.errors import UsageError
 from metareview.judges.cache import VerdictCache
 from metareview.judges.llm import LlmJudge
 from metareview.judges.protocol import Judge, Question
+from model_server import KEY, ModelServer, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]
 
@@ -189,12 +189,16 @@ def test_progress_is_told_in_the_callers_thread_and_ends_at_the_total(judging):
 
 
 @pytest.mark.parametrize("status", [400, 422, 501])
-@pytest.mark.parametrize("message", ["Unknown field 'response_format'.", "json_schema is not available", "bad request"])
+@pytest.mark.parametrize(
+    "message", ["Unknown field 'response_format'.", "json_schema is not available", "bad request"]
+)
 def test_a_server_that_refuses_response_format_is_asked_without(judging, status, message):
     def script(exchange):
         if "response_format" in exchange.body:
             return error(status, message)
-        return chat("<think>yes?</think>\n```json\n" + '{"match": false, "confidence": 1, "reason": "x"}' + "\n```")
+        return chat(
+            "<think>yes?</think>\n```json\n" + '{"match": false, "confidence": 1, "reason": "x"}' + "\n```"
+        )
 
     with ModelServer(script) as server:
         judge = judging(server, concurrency=1)
@@ -246,13 +250,19 @@ def test_strange_notes_arrive_whole(judging):
 def test_the_manifest_says_who_judged_and_hides_the_key(judging):
     with ModelServer(same_number) as server:
         judge = judging(server, threshold=0.5)
-    assert judge.info.parameters == {"model": "test-model", "url": server.url, "prompt": "1", "temperature": 0}
+    assert judge.info.parameters == {
+        "model": "test-model",
+        "url": server.url,
+        "prompt": "1",
+        "temperature": 0,
+    }
     assert (judge.info.name, judge.info.threshold, judge.info.scores) == ("llm", 0.5, True)
     assert KEY not in repr(judge.info) + repr(vars(judge).keys()) + repr(judge.settings)
 
 
 @pytest.mark.parametrize(
-    "options", [{"threshold": 1.1}, {"threshold": math.nan}, {"concurrency": 0}, {"max_calls": -1}, {"timeout": 0}]
+    "options",
+    [{"threshold": 1.1}, {"threshold": math.nan}, {"concurrency": 0}, {"max_calls": -1}, {"timeout": 0}],
 )
 def test_impossible_options_are_usage_errors(judging, options):
     with ModelServer(same_number) as server, pytest.raises(UsageError, match=r"Give .*\."):

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime
 
 import pytest
-from model_server import KEY, ModelServer, Reply, chat, error, verdict
 
 from metareview.errors import UsageError
 from metareview.judges.cache import VerdictCache
@@ -17,8 +16,16 @@ from metareview.judges.crew import Again, Crew, GiveUp
 from metareview.judges.endpoint import retry_after
 from metareview.judges.llm import LlmJudge
 from metareview.settings import ModelSettings
+from model_server import KEY, ModelServer, Reply, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]
+
+
+def dripping(reply):
+    """An answer of which every byte comes in time, and the whole never does."""
+    reply.drip = 0.05
+    return reply
+
 
 FAULTS = {
     "429": lambda: error(429, "slow down"),
@@ -33,7 +40,7 @@ FAULTS = {
     "dropped": lambda: Reply(drop=True),
     "dropped in the middle": lambda: Reply(body={"choices": [{"message": {"content": "x" * 500}}]}, cut=40),
     "hanging": lambda: Reply(delay=30),
-    "dripping": lambda: Reply(body={"choices": []}, drip=0.05),
+    "dripping": lambda: dripping(verdict(False)),
     "invalid JSON": lambda: Reply(body='{"choices": ['),
     "empty reply": lambda: Reply(body=b""),
     "JSON, but a list": lambda: Reply(body=[]),
@@ -262,7 +269,7 @@ def test_a_defect_in_an_attempt_ends_the_run_with_itself():
 
 SETUP = {
     401: "LLM_API_KEY",
-    402: "LLM_MODEL",
+    402: "no credit left",
     403: "LLM_API_KEY",
     404: "LLM_MODEL_URL",
     307: "LLM_MODEL_URL",
@@ -273,7 +280,9 @@ SETUP = {
 
 @pytest.mark.parametrize("status", SETUP)
 def test_wrong_settings_end_the_run_at_once_with_the_fix_and_without_the_key(judging, cache, status):
-    with ModelServer(lambda e: error(status, f"you sent {e.headers['authorization']}, model missing")) as server:
+    with ModelServer(
+        lambda e: error(status, f"you sent {e.headers['authorization']}, model missing")
+    ) as server:
         judge = judging(server, cache=cache, concurrency=2)
         with pytest.raises(UsageError) as caught:
             judge.ask(PAIRS)
@@ -289,7 +298,7 @@ def test_wrong_settings_end_the_run_at_once_with_the_fix_and_without_the_key(jud
 def test_a_missing_key_is_said_to_be_missing():
     with ModelServer(lambda e: error(401, "who are you")) as server:
         judge = LlmJudge(server.settings(key=""))
-        with pytest.raises(UsageError, match="it wants a key.*Set LLM_API_KEY"):
+        with pytest.raises(UsageError, match=r"it wants a key.*Set LLM_API_KEY"):
             judge.ask(PAIRS[:2])
         judge.close()
 
@@ -304,7 +313,9 @@ def test_an_exhausted_account_ends_the_run(judging):
 @pytest.mark.parametrize("status", [400, 403, 413, 422])
 def test_a_pair_that_a_working_server_refuses_is_undecided_at_once(judging, cache, status):
     bad = PAIRS[5]
-    with ModelServer(lambda e: error(status, "content filter") if e.notes == bad else verdict(True)) as server:
+    with ModelServer(
+        lambda e: error(status, "content filter") if e.notes == bad else verdict(True)
+    ) as server:
         judge = judging(server, cache=cache, concurrency=1)
         verdicts = judge.ask(PAIRS[:10])
         assert [v.match for v in verdicts] == [1] * 5 + [-1] + [1] * 4

@@ -10,10 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from model_server import ModelServer, ReplayModel, verdict
 
 from metareview.judges.cache import VerdictCache
 from metareview.judges.llm import LlmJudge
+from model_server import ModelServer, ReplayModel, verdict
 
 CONCURRENCY = 8
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(240)]
@@ -34,8 +34,8 @@ def last_digit_even(exchange):
     return verdict(exchange.notes[0][-1] in "02468")
 
 
-def start(server, cache, pairs=len(PAIRS)):
-    command = [sys.executable, "-c", CHILD, server.url, str(cache), str(pairs)]
+def start(server, cache):
+    command = [sys.executable, "-c", CHILD, server.url, str(cache), str(len(PAIRS))]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
     return child
@@ -137,7 +137,7 @@ def evaluations():
 
 
 def test_the_verdicts_of_a_real_model_come_through_unchanged(evaluations):
-    """Every tool's true positives, and every golden comment against every false positive of two of the tools."""
+    """All true positives, and golden comments that two of the tools found against their false positives."""
     hits, misses = Counter(), Counter()
     for tools in json.loads(evaluations.read_text(encoding="utf-8")).values():
         for tool, result in tools.items():
@@ -145,7 +145,9 @@ def test_the_verdicts_of_a_real_model_come_through_unchanged(evaluations):
             for hit in result["true_positives"]:
                 hits[hit["matched_candidate"], hit["golden_comment"]] += 1
             if tool in ("claude", "gemini"):
-                misses.update((miss["candidate"], note) for miss in result["false_positives"] for note in golden)
+                misses.update(
+                    (miss["candidate"], note) for miss in result["false_positives"] for note in golden
+                )
     misses = Counter({pair: n for pair, n in misses.items() if pair not in hits})
     pairs = [*hits.elements(), *misses.elements()]
     assert len(hits) > 100
@@ -156,5 +158,7 @@ def test_the_verdicts_of_a_real_model_come_through_unchanged(evaluations):
         verdicts = judge.ask(pairs)
         judge.close()
     assert [v.match for v in verdicts] == [1] * hits.total() + [0] * misses.total()
-    assert [v.score for v in verdicts[: hits.total()]] == [replay.matches[p]["confidence"] for p in hits.elements()]
+    assert [v.score for v in verdicts[: hits.total()]] == [
+        replay.matches[p]["confidence"] for p in hits.elements()
+    ]
     assert server.served() == Counter(set(pairs))

@@ -1,6 +1,5 @@
 import hashlib
 import json
-import re
 
 import pytest
 
@@ -27,12 +26,6 @@ INJECTIONS = [
 
 def render(generated, reference):
     return load_prompt().messages(generated, reference)
-
-
-def quoted(text):
-    """The notes as someone would cut them out who knows only the markers' form."""
-    opened = re.findall(r"^<<<(REFERENCE|CANDIDATE) ([0-9a-f]{16})\n", text, re.MULTILINE)
-    return opened
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
@@ -67,8 +60,8 @@ def test_each_note_stands_verbatim_and_once(pair):
 
 
 def test_a_note_that_knows_the_recipe_of_the_code_still_cannot_hold_it():
-    # The code of (generated, reference) depends on both, so a note would have to contain a hash of itself. Even if
-    # one did, the next attempt is taken: force the first code into the notes and see it passed over.
+    # The code depends on both notes, so a note would have to contain a hash of itself. Even if one did, the
+    # next code is taken: say that the first is in a note, and see it passed over.
     first = hashlib.sha256(("0 " + json.dumps(["x", "y"])).encode()).hexdigest()[:16]
     assert marker_code("x", "y") == first
 
@@ -81,7 +74,10 @@ def test_a_note_that_knows_the_recipe_of_the_code_still_cannot_hold_it():
 
 def test_the_code_is_the_same_for_the_same_notes_and_another_for_others():
     assert marker_code("a", "b") == marker_code("a", "b")
-    assert len({marker_code("a", "b"), marker_code("b", "a"), marker_code("ab", ""), marker_code("a", "b ")}) == 4
+    assert (
+        len({marker_code("a", "b"), marker_code("b", "a"), marker_code("ab", ""), marker_code("a", "b ")})
+        == 4
+    )
 
 
 def test_a_note_over_the_limit_is_judged_on_its_first_part():

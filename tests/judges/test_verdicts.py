@@ -87,7 +87,7 @@ def test_anything_else_is_malformed(text):
 
 
 def test_hostile_answers_do_not_take_quadratic_time():
-    # Each of these makes a backtracking pattern or a restarting parser go over the text once for every character.
+    # A backtracking pattern or a restarting parser would go over these once for every character.
     for text in ("<think>" * 60_000, "```x\n" + " " * 400_000, '{"match":' * 50_000, "{" * 400_000):
         with pytest.raises(Malformed):
             read_answer(text)

@@ -101,8 +101,7 @@ class Crew(Generic[Job]):
         give_up: Callable[[Job, str], None],
         tick: Callable[[int], None] | None = None,
     ) -> None:
-        """Calls `attempt(job)` in threads until each job is done, and `give_up(job, reason)` for those that
-        fail.
+        """Calls `attempt(job)` in threads until each job is done, or given up with `give_up(job, reason)`.
 
         An attempt returns jobs to do as well, or None; it raises Again or GiveUp for this job, and anything
         else to end the run: nothing more is sent, what is under way may finish, and the error is raised here.
@@ -192,7 +191,8 @@ class Crew(Generic[Job]):
             self._succeed()
             batch.ready.extendleft(map(_Item, more))
             batch.open += len(more)
-            self._changed.notify(len(more))
+            if more:
+                self._changed.notify_all()
             return []
         if isinstance(problem, GiveUp):
             return [(item.job, problem.reason)]
@@ -214,7 +214,7 @@ class Crew(Generic[Job]):
         before = int(self._limit)
         self._limit = min(float(self.concurrency), self._limit + 1 / self._limit)
         if int(self._limit) > before:
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _postpone(self, batch: _Batch[Job], item: _Item[Job], problem: Again) -> list[tuple[Job, str]]:
         if problem.job is not None:
@@ -225,9 +225,8 @@ class Crew(Generic[Job]):
         now = time.monotonic()
         pause = min(_LONGEST_BACKOFF, self.backoff * 2 ** (item.failures - 1)) * random.uniform(0.5, 1)  # noqa: S311
         if problem.wait is not None:
-            # The server's time, and a little jitter on top, so that not everybody is back at the same
-            # instant.
-            pause = problem.wait + min(pause, 0.1 * problem.wait)
+            # The server's time, and a little on top, so that not everybody is back at the same instant.
+            pause = problem.wait + min(pause, max(self.backoff, 0.1 * problem.wait))
             if problem.everybody:
                 self._resume_at = max(self._resume_at, now + problem.wait)
         heapq.heappush(batch.delayed, (now + pause, next(self._order), item))

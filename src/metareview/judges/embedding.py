@@ -39,8 +39,7 @@ class EmbeddingJudge:
     """Compares vectors of the model of `settings` (by default that of the environment).
 
     `max_calls` caps the requests of this judge's life, retries aside; notes beyond it get no vector. In
-    `usage`, `llm_calls` counts batches that were sent, `cached` the pairs of which both vectors came from the
-    cache.
+    `usage`, `llm_calls` counts the batches sent, `cached` the pairs whose vectors both came from the cache.
     """
 
     name = "embedding"

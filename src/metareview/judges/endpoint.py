@@ -56,8 +56,7 @@ class Endpoint:
         self.settings = settings
         self.requests = 0
         self.trusted = False
-        """Whether the server has ever served us: a refusal then is about the request, not about the settings.
-        """
+        """Whether the server has ever served us: a refusal then is about the request, not the settings."""
         self.left_out: set[str] = set()
         self._url = settings.address(operation)
         self._timeout = timeout
@@ -75,8 +74,10 @@ class Endpoint:
             self._headers["Authorization"] = f"Bearer {settings.api_key.reveal()}"
 
     def post(self, body: Mapping[str, Any], *, divisible: bool = False) -> dict[str, Any]:
-        """The decoded reply to a successful request. A refusal of a `divisible` one says nothing of the
-        settings: its parts may be served."""
+        """The decoded reply to a successful request.
+
+        A refusal of a `divisible` request says nothing of the settings: its parts may be served.
+        """
         body = {name: value for name, value in body.items() if name not in self.left_out}
         left_out: set[str] = set()
         while True:
@@ -188,7 +189,7 @@ class Endpoint:
         fields = [name for name in self._optional if name in body]
         lower = said.lower()
         for name in fields:
-            if name in lower or (name == "response_format" and ("json_schema" in lower or "schema" in lower)):
+            if name in lower or (name == "response_format" and "schema" in lower):
                 return name
         return next(
             (name for name in fields if name == "response_format" and name not in self._accepted), None
@@ -197,7 +198,7 @@ class Endpoint:
     def _problem(self, status: int, headers: Mapping[str, str], said: str, divisible: bool) -> Exception:
         reason = f"HTTP {status}" + (f": {said}" if said else "")
         if status == 429 and "insufficient_quota" in said:
-            return self._setup_error(f"{reason} Its account has no credit left")
+            return self._setup_error(reason, 402)
         if status in _PASSING or status >= 500:
             wait = retry_after(headers)
             everybody = wait is not None and status in (429, 503)
@@ -217,12 +218,12 @@ class Endpoint:
             # The server's words are left out: some repeat a part of the key.
             reason = "HTTP 401, the key is refused" if self.settings.api_key else "HTTP 401, it wants a key"
             fix = f"Set {kind}_API_KEY to a valid one."
+        elif status == 402:
+            fix = "Its account has no credit left: add some, or use another model."
         elif status == 403:
             fix = f"Check that the key in {kind}_API_KEY may use {model}."
         elif status == 404:
-            fix = (
-                f"Check {kind}_MODEL_URL (most end in /v1) and that it has the model {model} ({kind}_MODEL)."
-            )
+            fix = f"Check {kind}_MODEL_URL (most end in /v1) and {kind}_MODEL: does it have {model}?"
         elif status < 400:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
         return UsageError(f"{self._place()} refuses to answer ({reason}). {fix}")
@@ -232,9 +233,7 @@ class Endpoint:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The seconds that `retry-after-ms` or `retry-after` (seconds or an HTTP date) asks for; None without
-    them.
-    """
+    """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name)
         if text is None:

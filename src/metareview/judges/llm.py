@@ -34,16 +34,14 @@ class ModelUsage(Usage):
     """What a model has cost. `pairs` = `errors` + `cached` + those that the model decided.
 
     `llm_calls`: distinct pairs of notes that the server was asked about, however often; `requests`: every
-    request that reached it, retries included. Tokens are what the server reports, answers that were no
-    verdict included.
+    request that reached it, retries included. Tokens are what it reports, also for answers without a verdict.
     """
 
     requests: int = 0
 
 
 class LlmJudge:
-    """Asks the model of `settings` (by default that of the environment), up to `concurrency` requests at
-    once.
+    """Asks the model of `settings` (default: the environment's), up to `concurrency` requests at once.
 
     `threshold` replaces the model's own `match`: a pair is the same where the score reaches it. `max_calls`
     caps how many distinct pairs are asked about in this judge's life; the rest stay undecided, and their
@@ -116,9 +114,8 @@ class LlmJudge:
         return answers
 
     def ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """The verdicts on pairs of (generated note, reference's note), in their order. May be called many
-        times.
-        """
+        """The verdicts on pairs of (generated note, reference's note), in their order."""
+        pairs = [(judged_part(generated), judged_part(reference)) for generated, reference in pairs]
         keys = {pair: self._key(pair) for pair in dict.fromkeys(pairs)}
         stored = self._stored(list(keys.values()))
         known = {
@@ -130,17 +127,14 @@ class LlmJudge:
             if key in self._answered:  # earlier in this run, where no cache keeps it
                 known[pair] = Verdict.of(self._answered[key], self.threshold)
         if known:
-            self._endpoint.trusted = (
-                True  # its answers are here: what it refuses now, it refuses for the pair's sake
-            )
+            # Its answers are here: what the server refuses now, it refuses for the pair's sake.
+            self._endpoint.trusted = True
         todo = [pair for pair in keys if pair not in known]
         allowed = len(todo)
         if self.max_calls is not None:
             allowed = min(allowed, max(0, self.max_calls - self.usage.llm_calls))
-        for pair in todo[allowed:]:
-            known[pair] = Verdict.undecided(
-                f"not asked: the limit of {self.max_calls} model calls was reached"
-            )
+        limited = Verdict.undecided(f"not asked: the limit of {self.max_calls} model calls was reached")
+        known.update(dict.fromkeys(todo[allowed:], limited))
         if allowed:
             self._ask_model({pair: keys[pair] for pair in todo[:allowed]}, known)
         verdicts = [known[pair] for pair in pairs]
