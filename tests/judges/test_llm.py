@@ -29,7 +29,7 @@ def judging():
     made = []
 
     def make(server, key=KEY, model="test-model", **options):
-        made.append(LlmJudge(server.settings(key=key, model=model), backoff=0.01, **options))
+        made.append(LlmJudge(server.settings(key=key, model=model), backoff=0.001, **options))
         return made[-1]
 
     yield make
