@@ -44,6 +44,8 @@ class Reply:
     """Close it after so many bytes of the body."""
     drip: float = 0.0
     """Seconds between two bytes of the body."""
+    chunked: bool = False
+    """Send the body in chunks of seven bytes, without its length."""
 
 
 @dataclass
@@ -95,6 +97,7 @@ class ModelServer:
         self.log: list[Exchange] = []
         self.peak = 0
         self.under_way = 0
+        self.connections = 0
         self._ready = threading.Event()
 
     def __enter__(self) -> ModelServer:
@@ -132,6 +135,7 @@ class ModelServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         task = asyncio.current_task()
         self._tasks.add(task)
         writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -173,6 +177,10 @@ class ModelServer:
             data = json.dumps(data).encode()
         headers = {"content-type": "application/json", "content-length": str(len(data)), **reply.headers}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        if reply.chunked:
+            parts = [data[i : i + 7] for i in range(0, len(data), 7)]
+            data = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in [*parts, b""])
+            lines = lines.replace("content-length:", "transfer-encoding: chunked\r\nx-length:")
         head = f"HTTP/1.1 {reply.status} X\r\n{lines}\r\n".encode()
         if reply.drip:
             writer.write(head)

@@ -237,6 +237,18 @@ def test_content_in_parts_is_joined(judging):
         assert judging(server).ask(PAIRS[:1])[0].match == 1
 
 
+def test_a_reply_in_chunks_is_read_whole_and_the_connection_kept(judging):
+    def script(exchange):
+        reply = same_number(exchange)
+        reply.chunked = True
+        return reply
+
+    with ModelServer(script) as server:
+        judge = judging(server, concurrency=1)
+        assert [v.match for v in judge.ask(PAIRS[:5])] == [1] * 5
+    assert (len(server.log), server.connections) == (5, 1)
+
+
 def test_strange_notes_arrive_whole(judging):
     notes = ["", "a\x00b", "\U0001f680", "x" * 90_000, "line\r\n\r\nHTTP/1.1 200", '"}],"model":"evil']
     with ModelServer(lambda e: verdict(True)) as server:
