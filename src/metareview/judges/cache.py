@@ -1,0 +1,198 @@
+"""The verdict cache: what a model was asked and answered, so that nobody pays for it twice.
+
+One SQLite file in WAL mode, values in JSON. A verdict is committed before it is handed on: a process that is
+killed loses nothing that it reported. Several processes may share the file. Notes are stored only as hashes;
+errors never.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from metareview.errors import UsageError
+
+_APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
+_BUSY_SECONDS = 30.0
+_CHUNK = 500  # below SQLite's oldest limit on the parameters of a statement
+
+
+def default_cache_path(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+    """`verdicts.sqlite` in the user's cache folder, where the platform keeps such folders."""
+    environ = os.environ if environ is None else environ
+    if platform == "win32":
+        base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif environ.get("XDG_CACHE_HOME", "").startswith("/"):  # a relative one is invalid by its specification
+        base = Path(environ["XDG_CACHE_HOME"])
+    elif platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path.home() / ".cache"
+    return base / "metareview" / "verdicts.sqlite"
+
+
+def verdict_key(
+    judge: str, model: str, prompt: str, parameters: Mapping[str, object], notes: Sequence[str]
+) -> str:
+    """A hash of everything that can change the answer: SHA-256 over canonical JSON."""
+    parts = {
+        "judge": judge,
+        "model": model,
+        "prompt": prompt,
+        "parameters": dict(parameters),
+        "notes": list(notes),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+class VerdictCache:
+    """A file of verdicts, safe for threads and for several processes. Opened at first use."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = default_cache_path() if path is None else Path(path)
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """The values that are there, by key. A value that is not a JSON object counts as absent."""
+        found: dict[str, dict[str, Any]] = {}
+        if not keys or not self._exists():
+            return found
+        with self._open() as connection:
+            for start in range(0, len(keys), _CHUNK):
+                chunk = keys[start : start + _CHUNK]
+                marks = ",".join("?" * len(chunk))
+                query = f"SELECT key, value FROM verdicts WHERE key IN ({marks})"  # noqa: S608 - marks only
+                for key, text in connection.execute(query, chunk):
+                    value = _object(text)
+                    if value is not None:
+                        found[key] = value
+        return found
+
+    def put(self, key: str, value: Mapping[str, Any], *, judge: str, model: str) -> None:
+        """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
+        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+        with self._open() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text)
+            )
+
+    def info(self) -> dict[str, Any]:
+        """`{"path", "entries", "bytes", "by": [{"judge", "model", "entries"}]}`; creates nothing."""
+        by: list[dict[str, Any]] = []
+        if self._exists():
+            query = "SELECT judge, model, count(*) FROM verdicts GROUP BY judge, model ORDER BY judge, model"
+            with self._open() as connection:
+                by = [{"judge": j, "model": m, "entries": n} for j, m, n in connection.execute(query)]
+        files = (self.path, Path(f"{self.path}-wal"))
+        return {
+            "path": str(self.path),
+            "entries": sum(row["entries"] for row in by),
+            "bytes": sum(file.stat().st_size for file in files if file.exists()),
+            "by": by,
+        }
+
+    def clear(self) -> int:
+        """Removes every entry and gives the space back; how many there were. Other processes may go on."""
+        if not self._exists():
+            return 0
+        with self._open() as connection:
+            removed = connection.execute("DELETE FROM verdicts").rowcount
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return removed
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _exists(self) -> bool:
+        try:
+            self.path.stat()
+        except OSError:  # absent, or in a folder that may not be searched: writing will say so
+            return False
+        return True
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = self._connect()
+                yield self._connection
+            except sqlite3.DatabaseError as error:
+                raise UsageError(self._explain(error)) from None
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"the cache folder {self.path.parent} cannot be made ({error.strerror}). "
+                "Choose another file with --cache FILE, or use --no-cache."
+            ) from None
+        connection = sqlite3.connect(
+            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        # Survives a killed process, if not always a power cut.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
+            raise sqlite3.DatabaseError("it is another program's database")
+        if tables:
+            return
+        _switch_to_wal(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY,"
+            " judge TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL) WITHOUT ROWID"
+        )
+        connection.execute("COMMIT")
+
+    def _explain(self, error: sqlite3.DatabaseError) -> str:
+        if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
+            fix = "Make it writable, choose another file with --cache FILE, or use --no-cache."
+            return f"the verdict cache {self.path} cannot be used ({error}). {fix}"
+        fix = "Delete it if you do not need it, or choose another file with --cache FILE."
+        return f"{self.path} is not a verdict cache ({error}). {fix}"
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """The switch needs the file for itself, and SQLite does not wait for it: several may start at once."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,83 @@
+"""The question put to a model about two notes. Its wording is a data file; its version is in every cache key.
+
+Notes are hostile input. Each stands verbatim, once, between two marker lines; the markers carry a code that
+is derived from the notes and occurs in neither, so that no note can close its own quotation or open another.
+The instruction comes before the notes and again after them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from string import Template
+
+VERSION = "1"
+LONGEST_NOTE = 100_000
+JUDGED_PART = 20_000
+
+RESPONSE_FORMAT: dict[str, object] = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "verdict",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {
+                "match": {"type": "boolean"},
+                "confidence": {"type": "number"},
+                "reason": {"type": "string"},
+            },
+            "required": ["match", "confidence", "reason"],
+            "additionalProperties": False,
+        },
+    },
+}
+"""The range of `confidence` is left out: several servers refuse `minimum` in a strict schema. It is checked
+here.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A version of the question: the system message, and the user message as a template."""
+
+    version: str
+    system: str
+    user: Template
+
+    def messages(self, generated: str, reference: str) -> list[dict[str, str]]:
+        """The two messages that ask whether `generated` raises the issue of `reference`."""
+        notes = {"generated": judged_part(generated), "reference": judged_part(reference)}
+        code = marker_code(*notes.values())
+        # One pass over the template: what a note holds, `$code` included, is never looked at again.
+        text = self.user.substitute(code=code, **notes)
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": text}]
+
+
+@cache
+def load_prompt(version: str = VERSION) -> Prompt:
+    file = resources.files("metareview") / "data" / f"prompt-{version}.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
+    return Prompt(data["version"], data["system"], Template(data["user"]))
+
+
+def judged_part(note: str) -> str:
+    """What a model gets to read: the note itself, or the first 20,000 characters of one over 100,000.
+
+    Halves of surrogate pairs, which JSON can hold but no request can carry, become U+FFFD.
+    """
+    note = note if len(note) <= LONGEST_NOTE else note[:JUDGED_PART]
+    return note if note.isascii() else note.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def marker_code(*notes: str) -> str:
+    """16 hexadecimal digits that occur in none of the notes; the same for the same notes."""
+    text = json.dumps(notes)
+    for attempt in range(1_000_000):
+        code = hashlib.sha256(f"{attempt} {text}".encode()).hexdigest()[:16]
+        if not any(code in note for note in notes):
+            return code
+    raise AssertionError("no note is long enough to hold a million codes")

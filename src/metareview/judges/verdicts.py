@@ -1,0 +1,127 @@
+"""What a model answered, read without guessing: a verdict, or `Malformed` with the reason why it is none.
+
+A verdict is the JSON object that was asked for. Around it, thinking in `<think>` blocks, a code fence and
+prose before or after are tolerated. A plain text counts only if it *is* a yes or a no: "no, they are not the
+same" is malformed, not a yes because it contains "same" and not a no because it begins with one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
+
+_REASON_LENGTH = 1_000
+_MOST_OBJECTS = 100
+_THOUGHT_START = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
+_TEXTS = {"yes": True, "no": False}
+_DECODER = json.JSONDecoder()
+
+
+class Malformed(Exception):
+    """An answer that holds no verdict; the message says why, and is safe to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One pair's answer. The score is the probability of a match: a confidence c in "no" is 1 - c."""
+
+    match: int
+    score: float
+    reason: str = ""
+    by: str = "model"
+
+    @classmethod
+    def undecided(cls, reason: str) -> Verdict:
+        return cls(UNDECIDED, math.nan, reason)
+
+    @classmethod
+    def of(cls, answer: dict[str, Any], threshold: float | None = None, by: str = "model") -> Verdict:
+        """From a checked answer; a threshold replaces the model's own `match`."""
+        confidence = float(answer["confidence"])
+        score = confidence if answer["match"] else 1.0 - confidence
+        match = answer["match"] if threshold is None else score >= threshold
+        return cls(SAME if match else DIFFERENT, score, str(answer["reason"]), by)
+
+
+def read_answer(text: str) -> dict[str, Any]:
+    """`{"match", "confidence", "reason"}` from what a model wrote; raises Malformed."""
+    value = _json(text)
+    if isinstance(value, dict):
+        return check_answer(value)
+    text = _without_thoughts(text).strip()
+    if not text:
+        raise Malformed("the answer is empty")
+    fenced = _FENCED.findall(text)
+    if len(fenced) == 1 and (text.startswith("```") or text.endswith("```")):
+        text = fenced[0].strip()
+    word = text.strip(" \t\n*_`\"'.!").lower()
+    if word in _TEXTS:
+        return {"match": _TEXTS[word], "confidence": 1.0, "reason": f"The model answered only: {word}."}
+    return check_answer(_object_in(text))
+
+
+def check_answer(value: object) -> dict[str, Any]:
+    """The three fields, if they are what was asked for; raises Malformed. A missing reason is forgiven."""
+    if not isinstance(value, dict):
+        raise Malformed("the answer is JSON, but no object")
+    match, confidence, reason = value.get("match"), value.get("confidence"), value.get("reason", "")
+    if not isinstance(match, bool):
+        raise Malformed('the answer\'s "match" is neither true nor false')
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
+        raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
+    return {"match": match, "confidence": float(confidence), "reason": one_line(str(reason or ""))}
+
+
+def one_line(text: str, length: int = _REASON_LENGTH) -> str:
+    """A stranger's text, fit for a terminal and UTF-8: one line, no control characters, not endless."""
+    text = text[: 4 * length].encode("utf-8", "replace").decode()
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _without_thoughts(text: str) -> str:
+    """What follows the thinking. Only the closing tag counts: some chat templates swallow the opening one."""
+    text = _THOUGHT_END.split(text)[-1]
+    if _THOUGHT_START.search(text):
+        raise Malformed("the answer ends inside its thinking")
+    return text
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _object_in(text: str) -> object:
+    """The verdict object that `text` is, starts with or ends with. Two with different verdicts are none."""
+    whole = _json(text)
+    if whole is not None:
+        return whole
+    found: list[tuple[int, int, dict[str, Any]]] = []
+    position = text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if position < 0:
+            break
+        try:
+            value, end = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            if isinstance(value, dict) and "match" in value:
+                found.append((position, end, value))
+        position = text.find("{", end)
+    if len({json.dumps(value.get("match")) for _, _, value in found}) > 1:
+        raise Malformed("the answer holds two verdicts that differ")
+    for start, end, value in found:
+        if start == 0 or end == len(text):
+            return value
+    raise Malformed("the answer is neither the JSON asked for nor a yes or no")

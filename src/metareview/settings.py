@@ -1,0 +1,167 @@
+"""Where the model is: settings from the environment, or from the nearest `.env`. The environment wins.
+
+A key is kept in a `Secret`, which shows as `***` wherever it is printed, and is read at one place only: where
+a request gets its header.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import urlsplit, urlunsplit
+
+from metareview.errors import InputError, UsageError
+
+_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_EXAMPLES = {
+    "LLM_MODEL_URL": "https://api.openai.com/v1",
+    "LLM_MODEL": "gpt-4.1-mini",
+    "EMBEDDING_MODEL_URL": "https://api.openai.com/v1",
+    "EMBEDDING_MODEL": "text-embedding-3-small",
+}
+
+
+class Secret:
+    """A text that no repr, log, copy into JSON or error message shows."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def hide_in(self, text: str) -> str:
+        """`text` with the secret struck out, for what a server said about a request."""
+        return text.replace(self._text, "***") if self._text else text
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __repr__(self) -> str:
+        return "Secret('***')" if self._text else "Secret('')"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not copied or stored")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """An OpenAI-compatible endpoint: base URL, model name, key. `kind` names the settings in messages."""
+
+    url: str
+    model: str
+    api_key: Secret = field(default_factory=Secret, repr=False)
+    kind: str = "LLM"
+
+    def __post_init__(self) -> None:
+        name = f"{self.kind}_MODEL_URL"
+        url = self.url.strip()
+        try:
+            parts = urlsplit(url)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            host = None
+            parts = urlsplit("")
+        if parts.scheme not in ("http", "https") or not host:
+            raise UsageError(
+                f"{name} is not an http or https address. Set it to one, as in {_EXAMPLES[name]}"
+            )
+        if parts.username is not None or parts.password is not None:
+            raise UsageError(f"{name} holds a user name or password. Put the key into {self.kind}_API_KEY.")
+        path = parts.path.rstrip("/")
+        for suffix in ("/chat/completions", "/embeddings"):
+            path = path.removesuffix(suffix).rstrip("/")
+        object.__setattr__(self, "url", urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")))
+        if not self.model.strip():
+            raise UsageError(f"{self.kind}_MODEL is empty. Set it to the model's name.")
+        object.__setattr__(self, "model", self.model.strip())
+        key = self.api_key.reveal().strip()
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(f"{self.kind}_API_KEY has characters that no key has. Copy it again.")
+        object.__setattr__(self, "api_key", Secret(key))
+
+    def address(self, path: str) -> str:
+        """The full address of an operation: `address("embeddings")`. A query in the URL stays at its end."""
+        parts = urlsplit(self.url)
+        return urlunsplit(parts._replace(path=f"{parts.path}/{path}"))
+
+    @property
+    def shown_url(self) -> str:
+        """The URL as messages and runs may show it: without its query, where some services want a key."""
+        return urlunsplit(urlsplit(self.url)._replace(query=""))
+
+    @classmethod
+    def llm(cls, environ: Mapping[str, str] | None = None, start: Path | None = None) -> ModelSettings:
+        """The model that judges; UsageError says what to set where something is missing."""
+        return _load("LLM", environ, start)
+
+    @classmethod
+    def embedding(cls, environ: Mapping[str, str] | None = None, start: Path | None = None) -> ModelSettings:
+        """The model that embeds. It has its own settings: a chat model cannot stand in for it."""
+        return _load("EMBEDDING", environ, start)
+
+
+def _load(kind: str, environ: Mapping[str, str] | None, start: Path | None) -> ModelSettings:
+    file = nearest_env_file(start or Path.cwd())
+    values = {**(read_env_file(file) if file else {}), **(os.environ if environ is None else environ)}
+    missing = [name for name in (f"{kind}_MODEL_URL", f"{kind}_MODEL") if not values.get(name, "").strip()]
+    if missing:
+        lines = "".join(f"\n  {name}={_EXAMPLES[name]}" for name in missing)
+        what = "the embedding model" if kind == "EMBEDDING" else "the model that judges"
+        where = f"{file} does not have" if file else "there is no .env with"
+        raise UsageError(
+            f"{' and '.join(missing)} not set, so {what} is unknown; {where} "
+            f"{'them' if len(missing) > 1 else 'it'} either. "
+            f"Set in the environment or in .env, for example:{lines}"
+            f"\nand {kind}_API_KEY if the server wants a key."
+        )
+    return ModelSettings(
+        values[f"{kind}_MODEL_URL"], values[f"{kind}_MODEL"], Secret(values.get(f"{kind}_API_KEY", "")), kind
+    )
+
+
+def nearest_env_file(start: Path) -> Path | None:
+    """The `.env` in `start` or the closest folder above it."""
+    start = start.absolute()
+    return next((file for folder in (start, *start.parents) if (file := folder / ".env").is_file()), None)
+
+
+def read_env_file(file: Path) -> dict[str, str]:
+    """The assignments of a `.env`: `NAME=value`, with `export`, quotes and comments; other lines are passed
+    over.
+
+    Quoted values keep their white space; in double quotes a backslash escapes. An unquoted value ends at `
+    #`.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8 text", file=file, fix="Save it as UTF-8.") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", file=file, fix="Allow reading it.") from None
+    values = {}
+    for line in text.splitlines():
+        if found := _ASSIGNMENT.fullmatch(line.strip()):
+            values[found[1]] = _value(found[2])
+    return values
+
+
+def _value(text: str) -> str:
+    if text.startswith("'") and (end := text.find("'", 1)) > 0:
+        return text[1:end]
+    if text.startswith('"') and (found := re.match(r'"((?:[^"\\]|\\.)*)"', text)):
+        return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), found[1])
+    return re.split(r"(?:^|\s)#", text, maxsplit=1)[0].strip()

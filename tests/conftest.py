@@ -1,0 +1,1 @@
+"""Lies here so that pytest puts this folder on the import path: tests share `model_server`."""

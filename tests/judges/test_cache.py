@@ -1,0 +1,218 @@
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from metareview.errors import UsageError
+from metareview.judges.cache import VerdictCache, default_cache_path, verdict_key
+
+VALUE = {"match": True, "confidence": 0.5, "reason": "é \ud800"}
+
+
+@pytest.fixture
+def cache(tmp_path):
+    cache = VerdictCache(tmp_path / "deep" / "er" / "verdicts.sqlite")
+    yield cache
+    cache.close()
+
+
+def test_what_was_put_is_found_by_another_reader(cache):
+    cache.put("k", VALUE, judge="llm", model="m")
+    other = VerdictCache(cache.path)
+    assert other.get_many(["k", "absent"]) == {"k": VALUE}
+    other.close()
+
+
+def test_a_later_value_replaces_an_earlier_one(cache):
+    cache.put("k", {"v": 1}, judge="llm", model="m")
+    cache.put("k", {"v": 2}, judge="llm", model="m")
+    assert cache.get_many(["k"]) == {"k": {"v": 2}}
+    assert cache.info()["entries"] == 1
+
+
+def test_many_keys_at_once(cache):
+    keys = [f"k{i}" for i in range(1203)]
+    for key in keys[::2]:
+        cache.put(key, {"v": key}, judge="llm", model="m")
+    assert cache.get_many(keys) == {key: {"v": key} for key in keys[::2]}
+
+
+def test_reading_makes_no_file(cache):
+    assert cache.get_many(["k"]) == {}
+    assert cache.info() == {"path": str(cache.path), "entries": 0, "bytes": 0, "by": []}
+    assert cache.clear() == 0
+    assert not cache.path.exists()
+
+
+def test_info_counts_by_judge_and_model_and_clear_removes_all(cache):
+    for key, judge, model in [
+        ("a", "llm", "x"),
+        ("b", "llm", "x"),
+        ("c", "embedding", "x"),
+        ("d", "llm", "w"),
+    ]:
+        cache.put(key, {"v": "x" * 5000}, judge=judge, model=model)
+    info = cache.info()
+    assert info["by"] == [
+        {"judge": "embedding", "model": "x", "entries": 1},
+        {"judge": "llm", "model": "w", "entries": 1},
+        {"judge": "llm", "model": "x", "entries": 2},
+    ]
+    assert info["entries"] == 4
+    assert info["bytes"] > 20_000
+    assert cache.clear() == 4
+    assert cache.info()["entries"] == 0
+    assert cache.info()["bytes"] < 20_000
+
+
+def test_the_file_is_in_wal_mode_and_has_json_and_no_notes(cache):
+    key = verdict_key("llm", "m", "1", {"temperature": 0}, ["the generated note", "the reference"])
+    cache.put(key, {"match": True}, judge="llm", model="m")
+    connection = sqlite3.connect(cache.path)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    [row] = connection.execute("SELECT * FROM verdicts").fetchall()
+    connection.close()
+    assert row[:3] == (key, "llm", "m")
+    assert json.loads(row[3]) == {"match": True}
+    files = [cache.path, Path(f"{cache.path}-wal")]
+    assert not any(b"the generated note" in file.read_bytes() for file in files)
+
+
+def test_every_part_of_the_key_changes_it():
+    base = ("llm", "m", "1", {"temperature": 0, "a": 1}, ["x", "y"])
+    keys = {verdict_key(*base)}
+    changes = ["cascade", "m2", "2", {"temperature": 1, "a": 1}, ["y", "x"]]
+    for place, change in enumerate(changes):
+        keys.add(verdict_key(*base[:place], change, *base[place + 1 :]))
+    keys.add(verdict_key(*base[:4], ["xy", ""]))
+    assert len(keys) == 7
+    assert verdict_key("llm", "m", "1", {"a": 1, "temperature": 0}, ("x", "y")) == verdict_key(*base)
+    assert verdict_key("llm", "m", "1", {}, ["\ud800"]) != verdict_key("llm", "m", "1", {}, ["\ud801"])
+
+
+def test_the_key_is_sha256_of_canonical_json():
+    # printf %s '{"judge":"j","model":"m","notes":["a","b"],"parameters":{},"prompt":"1"}' | sha256sum
+    expected = "4e98d53135e538265e81937c0b5e58d7fd5e44abbaf2e0c08b512d96d452ef36"
+    assert verdict_key("j", "m", "1", {}, ["a", "b"]) == expected
+
+
+def test_a_value_that_is_no_object_counts_as_absent(cache):
+    cache.put("good", {"v": 1}, judge="llm", model="m")
+    connection = sqlite3.connect(cache.path)
+    for key, text in [("list", "[]"), ("cut", '{"v":'), ("deep", "[" * 100_000), ("blob", b"\x00")]:
+        connection.execute("INSERT INTO verdicts VALUES (?, 'llm', 'm', ?)", (key, text))
+    connection.commit()
+    connection.close()
+    assert cache.get_many(["good", "list", "cut", "deep", "blob"]) == {"good": {"v": 1}}
+
+
+def test_what_json_cannot_hold_is_never_stored(cache):
+    with pytest.raises(ValueError, match="JSON"):
+        cache.put("k", {"score": float("nan")}, judge="llm", model="m")
+    assert cache.get_many(["k"]) == {}
+
+
+def broken_file(path):
+    path.write_bytes(b"this is no database, but a text that somebody wrote\n" * 100)
+
+
+def broken_pages(path):
+    cache = VerdictCache(path)
+    for i in range(300):
+        cache.put(f"k{i}", {"v": "x" * 200}, judge="llm", model="m")
+    cache.close()
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+
+
+def other_program(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE verdicts (id INTEGER)")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("make", [broken_file, broken_pages, other_program])
+def test_a_file_that_is_no_cache_is_left_alone_and_the_fix_named(tmp_path, make):
+    path = tmp_path / "v.sqlite"
+    make(path)
+    before = path.read_bytes()
+    for use in (
+        lambda c: c.get_many(["k1"]),
+        lambda c: c.put("k", {}, judge="j", model="m"),
+        VerdictCache.info,
+    ):
+        cache = VerdictCache(path)
+        with pytest.raises(UsageError, match=r"v\.sqlite is not a verdict cache .*--cache FILE"):
+            use(cache)
+        cache.close()
+    assert path.read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "v.sqlite", tmp_path):
+        cache = VerdictCache(path)
+        with pytest.raises(UsageError, match=r"--cache FILE, or use --no-cache"):
+            cache.put("k", {}, judge="llm", model="m")
+        cache.close()
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "expected"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/metareview/verdicts.sqlite"),
+        ("linux", {}, "~/.cache/metareview/verdicts.sqlite"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache/metareview/verdicts.sqlite"),
+        ("darwin", {}, "~/Library/Caches/metareview/verdicts.sqlite"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/metareview/verdicts.sqlite"),
+        ("win32", {}, "~/AppData/Local/metareview/verdicts.sqlite"),
+    ],
+)
+def test_the_default_place(platform, environ, expected):
+    assert default_cache_path(environ, platform) == Path(expected).expanduser()
+
+
+def test_threads_share_a_cache(cache):
+    def write(start):
+        for i in range(start, start + 50):
+            cache.put(f"k{i}", {"v": i}, judge="llm", model="m")
+
+    threads = [threading.Thread(target=write, args=(start,)) for start in range(0, 400, 50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert cache.get_many([f"k{i}" for i in range(400)]) == {f"k{i}": {"v": i} for i in range(400)}
+
+
+WRITER = """
+import sys
+from metareview.judges.cache import VerdictCache
+path, name = sys.argv[1:]
+cache = VerdictCache(path)
+for i in range(150):
+    cache.put(f"{name}{i}", {"v": i}, judge="llm", model=name)
+    cache.put("shared", {"v": name}, judge="llm", model=name)
+    assert cache.get_many([f"{name}{i}"]) == {f"{name}{i}": {"v": i}}
+"""
+
+
+def test_processes_that_start_together_share_a_new_file(tmp_path):
+    path = tmp_path / "v.sqlite"
+    names = ["a", "b", "c"]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), name], stderr=subprocess.PIPE)
+        for name in names
+    ]
+    problems = [writer.communicate(timeout=60)[1].decode() for writer in writers]
+    assert problems == ["", "", ""]
+    cache = VerdictCache(path)
+    assert cache.info()["entries"] == 3 * 150 + 1
+    assert cache.get_many(["shared"])["shared"]["v"] in names
+    cache.close()

@@ -1,0 +1,123 @@
+import math
+
+import pytest
+
+from metareview.judges.verdicts import Malformed, Verdict, one_line, read_answer
+
+GOOD = '{"match": true, "confidence": 0.8, "reason": "both: no reset"}'
+READ = {"match": True, "confidence": 0.8, "reason": "both: no reset"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"\n  {GOOD}\n",
+        f"```json\n{GOOD}\n```",
+        f"```\n{GOOD}```",
+        f"Here it is:\n```json\n{GOOD}\n```",
+        f"My verdict: {GOOD}",
+        f"{GOOD}\nI hope that helps {{x}}.",
+        f"<think>They say no.\n{{not json}} yes</think>\n{GOOD}",
+        f"so the answer is no\n</think>\n\n{GOOD}",
+        f"<THINKING>no</THINKING>```json\n{GOOD}\n```",
+        f"{GOOD}\n{GOOD}",
+    ],
+)
+def test_a_verdict_is_found_in_its_wrappings(text):
+    assert read_answer(text) == READ
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("yes", True),
+        ("Yes.", True),
+        ("**YES**", True),
+        (' "no" ', False),
+        ("No!", False),
+        ("```\nno\n```", False),
+        ("<think>yes yes yes</think>\nNo.", False),
+    ],
+)
+def test_a_text_that_is_a_yes_or_a_no_counts_as_sure(text, match):
+    answer = read_answer(text)
+    assert (answer["match"], answer["confidence"]) == (match, 1.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        "No, they are not the same.",
+        "yes and no",
+        "They are the same.",
+        "match",
+        "true",
+        '"maybe"',
+        "null",
+        "[]",
+        f"[{GOOD}]",
+        '{"same": true}',
+        '{"match": "yes", "confidence": 0.5, "reason": ""}',
+        '{"match": 1, "confidence": 0.5, "reason": ""}',
+        '{"match": true, "reason": ""}',
+        '{"match": true, "confidence": null, "reason": ""}',
+        '{"match": true, "confidence": true, "reason": ""}',
+        '{"match": true, "confidence": "0.9", "reason": ""}',
+        '{"match": true, "confidence": 1.01, "reason": ""}',
+        '{"match": true, "confidence": -0.1, "reason": ""}',
+        '{"match": true, "confidence": NaN, "reason": ""}',
+        '{"match": true, "confidence": 0.9, "reason": "cut o',
+        "<think>the answer is yes",
+        f"<think>{GOOD}",
+        f"<think>x</think><think>{GOOD}",
+        # A comment's own text, quoted by the model, is no verdict.
+        f"The candidate says {GOOD}, which tries to steer me.",
+        f"It says:\n```json\n{GOOD}\n```\nThat is an injection, so no.",
+        f'{GOOD} would be wrong: {{"match": false, "confidence": 1, "reason": ""}}',
+        '{"a":' * 5_000,
+        "[" * 100_000,
+    ],
+)
+def test_anything_else_is_malformed(text):
+    with pytest.raises(Malformed):
+        read_answer(text)
+
+
+def test_hostile_answers_do_not_take_quadratic_time():
+    # A backtracking pattern or a restarting parser would go over these once for every character.
+    for text in ("<think>" * 60_000, "```x\n" + " " * 400_000, '{"match":' * 50_000, "{" * 400_000):
+        with pytest.raises(Malformed):
+            read_answer(text)
+
+
+def test_a_missing_reason_is_forgiven_and_a_wild_one_tamed():
+    assert read_answer('{"match": false, "confidence": 1}')["reason"] == ""
+    wild = '{"match": false, "confidence": 1, "reason": "a\\u001b[31m\\n\\tb\\ud800 \\u202e c"}'
+    assert read_answer(wild)["reason"] == "a [31m b? c"
+    assert one_line("x" * 5_000) == "x" * 999 + "…"
+
+
+@pytest.mark.parametrize(
+    ("match", "confidence", "threshold", "expected"),
+    [
+        (True, 0.75, None, (1, 0.75)),
+        (False, 0.75, None, (0, 0.25)),
+        (False, 0.25, None, (0, 0.75)),
+        (False, 0.25, 0.75, (1, 0.75)),
+        (True, 0.75, 0.76, (0, 0.75)),
+        (True, 0.0, None, (1, 0.0)),
+    ],
+)
+def test_the_score_is_the_probability_of_a_match(match, confidence, threshold, expected):
+    answer = {"match": match, "confidence": confidence, "reason": ""}
+    verdict = Verdict.of(answer, threshold)
+    assert (verdict.match, verdict.score) == expected
+
+
+def test_undecided_has_no_score():
+    verdict = Verdict.undecided("why")
+    assert verdict.match == -1
+    assert math.isnan(verdict.score)

@@ -1,0 +1,175 @@
+import copy
+import dataclasses
+import json
+import logging
+import pickle
+import traceback
+
+import pytest
+
+from metareview.errors import InputError, UsageError
+from metareview.settings import ModelSettings, Secret, nearest_env_file, read_env_file
+
+KEY = "sk-0123456789abcdef"
+FULL = {"LLM_MODEL_URL": "https://h.example/v1", "LLM_MODEL": "m", "LLM_API_KEY": KEY}
+
+
+@pytest.fixture
+def env(tmp_path):
+    """Writes a .env two folders above where the search starts."""
+    start = tmp_path / "a" / "b"
+    start.mkdir(parents=True)
+
+    def write(text, folder=tmp_path):
+        (folder / ".env").write_text(text, encoding="utf-8")
+        return start
+
+    return write
+
+
+def test_the_environment_alone_is_enough(tmp_path):
+    settings = ModelSettings.llm(FULL, tmp_path)
+    assert (settings.url, settings.model, settings.api_key.reveal()) == ("https://h.example/v1", "m", KEY)
+
+
+def test_the_nearest_env_file_fills_in_and_the_environment_wins(env, tmp_path):
+    env("LLM_MODEL=far\nLLM_MODEL_URL=http://far/v1\n")
+    start = env("LLM_MODEL=near\nLLM_MODEL_URL=http://near/v1\nLLM_API_KEY=file\n", tmp_path / "a")
+    settings = ModelSettings.llm({"LLM_MODEL": "set"}, start)
+    assert (settings.url, settings.model, settings.api_key.reveal()) == ("http://near/v1", "set", "file")
+    assert nearest_env_file(start) == tmp_path / "a" / ".env"
+
+
+def test_an_empty_variable_of_the_environment_wins_too(env):
+    start = env("LLM_MODEL=m\nLLM_MODEL_URL=http://h\nLLM_API_KEY=file\n")
+    assert not ModelSettings.llm({"LLM_API_KEY": ""}, start).api_key
+
+
+def test_a_folder_called_env_is_passed_over(tmp_path):
+    (tmp_path / "a" / ".env").mkdir(parents=True)
+    (tmp_path / ".env").write_text("")
+    assert nearest_env_file(tmp_path / "a") == tmp_path / ".env"
+
+
+def test_the_working_folder_and_the_process_environment_are_the_defaults(env, monkeypatch):
+    monkeypatch.chdir(env("EMBEDDING_MODEL_URL=http://h/v1\n"))
+    monkeypatch.setenv("EMBEDDING_MODEL", "e")
+    monkeypatch.delenv("EMBEDDING_MODEL_URL", raising=False)
+    settings = ModelSettings.embedding()
+    assert (settings.url, settings.model, settings.kind) == ("http://h/v1", "e", "EMBEDDING")
+
+
+def test_every_form_of_a_line(tmp_path):
+    file = tmp_path / ".env"
+    file.write_bytes(
+        b"\xef\xbb\xbf# comment\r\n"
+        b"A=plain\r\n"
+        b"  export B = spaced out   # a comment\n"
+        b"C='single # $x \\n'  # c\n"
+        b'D="double \\"q\\" \\\\ \\n #"\n'
+        b"E=a#b\n"
+        b"F=\n"
+        b"G=# nothing\n"
+        b"H='open\n"
+        b"I=x=y\n"
+        b"not an assignment\n"
+        b"1J=no\n"
+        b"A=last\n"
+        b"export\tK=tab\n"
+    )
+    assert read_env_file(file) == {
+        "A": "last",
+        "B": "spaced out",
+        "C": "single # $x \\n",
+        "D": 'double "q" \\ \n #',
+        "E": "a#b",
+        "F": "",
+        "G": "",
+        "H": "'open",
+        "I": "x=y",
+        "K": "tab",
+    }
+
+
+def test_an_env_file_that_is_no_text_is_an_input_error(tmp_path):
+    (tmp_path / ".env").write_bytes(b"LLM_MODEL=\xff\xfe")
+    with pytest.raises(InputError, match=r"\.env: not UTF-8 text\. Save it as UTF-8\."):
+        ModelSettings.llm({}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "missing", "present"),
+    [
+        ("llm", {}, ["LLM_MODEL_URL=https://", "LLM_MODEL=", "LLM_API_KEY"], []),
+        ("llm", {"LLM_MODEL_URL": "http://h"}, ["LLM_MODEL="], ["LLM_MODEL_URL="]),
+        ("llm", {"LLM_MODEL": " ", "LLM_MODEL_URL": "http://h"}, ["LLM_MODEL="], ["LLM_MODEL_URL="]),
+        ("embedding", FULL, ["EMBEDDING_MODEL_URL=https://", "EMBEDDING_MODEL="], ["LLM_"]),
+    ],
+)
+def test_what_is_missing_is_named_with_an_example(tmp_path, kind, given, missing, present):
+    with pytest.raises(UsageError) as caught:
+        getattr(ModelSettings, kind)(given, tmp_path)
+    message = str(caught.value)
+    assert all(name in message for name in missing)
+    assert not any(name in message for name in present)
+    assert KEY not in message
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("https://h/v1", "https://h/v1/chat/completions"),
+        ("https://h/v1///", "https://h/v1/chat/completions"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/chat/completions"),
+        (" http://[::1]:80/v1 ", "http://[::1]:80/v1/chat/completions"),
+        ("https://h/v1/chat/completions/", "https://h/v1/chat/completions"),
+        ("https://h/openai/v1/?api-version=2", "https://h/openai/v1/chat/completions?api-version=2"),
+    ],
+)
+def test_the_address_of_an_operation(url, address):
+    assert ModelSettings(url, "m").address("chat/completions") == address
+
+
+@pytest.mark.parametrize(
+    "url", ["h/v1", "ftp://h/v1", "file:///etc/passwd", "http://", "http://h:x/", "http://[::1"]
+)
+def test_other_addresses_are_refused(url):
+    with pytest.raises(UsageError, match="LLM_MODEL_URL is not an http or https address"):
+        ModelSettings(url, "m")
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated():
+    with pytest.raises(UsageError, match="LLM_API_KEY") as caught:
+        ModelSettings("https://user:hunter22@h/v1", "m")
+    assert "hunter22" not in str(caught.value)
+
+
+def test_a_query_is_not_shown():
+    assert ModelSettings("https://h/v1?key=abc", "m").shown_url == "https://h/v1"
+
+
+@pytest.mark.parametrize("key", ["a\nb: c", "schlüssel", "a\x00"])
+def test_a_key_that_would_break_a_header_is_refused_and_not_repeated(key):
+    with pytest.raises(UsageError, match="LLM_API_KEY") as caught:
+        ModelSettings("https://h/v1", "m", Secret(key))
+    assert key not in str(caught.value)
+
+
+def test_the_key_is_in_nothing_that_can_be_printed_or_stored(caplog):
+    settings = ModelSettings.llm(FULL)
+    with caplog.at_level(logging.DEBUG):
+        logging.getLogger("test").info("%s %r", settings, settings.api_key)
+    texts = [repr(settings), str(settings), f"{settings.api_key}", caplog.text]
+    for store in (
+        dataclasses.asdict,
+        copy.deepcopy,
+        pickle.dumps,
+        json.dumps,
+        lambda s: json.dumps(s.api_key),
+    ):
+        with pytest.raises(TypeError) as caught:
+            store(settings)
+        texts += traceback.format_exception(caught.value)
+    assert not any(KEY in text for text in texts)
+    assert Secret(KEY).hide_in(f"bad key {KEY}!") == "bad key ***!"
+    assert Secret("").hide_in("text") == "text"
