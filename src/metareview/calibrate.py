@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from metareview.comments.case import judged_note
 from metareview.formats.labels import Label
-from metareview.judges.protocol import UNDECIDED, Judge, Question
+from metareview.judges.protocol import UNDECIDED, Judge, Question, judged_part
 
 
 def questions_of(labels: Sequence[Label]) -> tuple[list[Question], list[list[int]]]:
@@ -23,8 +22,8 @@ def questions_of(labels: Sequence[Label]) -> tuple[list[Question], list[list[int
         pairs = [(candidates[labels[p].candidate], references[labels[p].reference]) for p in positions]
         questions.append(
             Question(
-                [judged_note(note) for note in candidates],
-                [judged_note(note) for note in references],
+                [judged_part(note) for note in candidates],
+                [judged_part(note) for note in references],
                 np.array(pairs, np.int64).reshape(-1, 2),
             )
         )

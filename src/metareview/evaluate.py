@@ -14,7 +14,7 @@ from metareview.comments.plan import Paths, Plan, plan_comments
 from metareview.comments.summary import summarise
 from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, Judge
-from metareview.judges.registry import DEFAULT_JUDGE
+from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
 from metareview.runs import RESULTS, RunFolder, read_lines
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ def evaluate_comments(
     name: str | None = None,
     limit: int | None = None,
     seed: int = 0,
+    concurrency: int = 16,
+    cache: str | Path | None = None,
+    max_llm_calls: int | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -106,6 +109,9 @@ def evaluate_comments(
         name=name,
         limit=limit,
         seed=seed,
+        judge_options=JudgeOptions(
+            concurrency=concurrency, cache=Path(cache) if cache else None, max_llm_calls=max_llm_calls
+        ),
     )
     return carry_out(plan, out=out, overwrite=overwrite, progress=progress)
 
@@ -127,6 +133,9 @@ def carry_out(
         left = [case for case in plan.cases if case.key not in done]
         light = {key: _light(record) for key, record in done.items()}
         kept: list[dict[str, Any]] = []
+        if not plan.judge.free and hasattr(plan.judge, "progress"):
+            # A model is asked about all pull requests at once: what moves is the number of its answers.
+            plan.judge.progress, progress = progress, None
         if progress:
             progress(len(plan.cases) - len(left), len(plan.cases))
         for case, record, answer, negative in judge_cases(left, plan.judge):
@@ -202,7 +211,7 @@ def _summary(plan: Plan, records: Sequence[dict[str, Any]], folder: Path | None)
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
         },
-        "warnings": plan.warnings,
+        "warnings": [*plan.warnings, *getattr(plan.judge, "warnings", [])],
         "skipped": [{"file": item.file, "reason": item.reason} for item in plan.skipped],
     }
 

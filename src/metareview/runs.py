@@ -29,6 +29,9 @@ from metareview.errors import InputError, UsageError
 
 SCHEMA = "metareview.run/1"
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
+VERDICTS = "verdicts.sqlite"
+"""The run's own verdict cache, where the user's is not to be used; it goes when the run is finished."""
+_VERDICT_FILES = (VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm")
 Key = tuple[str, str]
 
 
@@ -89,7 +92,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = _FolderLock(self.path)
             if before is None:
-                for name in (RESULTS, PAIRS, SUMMARY):
+                for name in (RESULTS, PAIRS, SUMMARY, *_VERDICT_FILES):
                     (self.path / name).unlink(missing_ok=True)
                 self._write_manifest()
             else:
@@ -167,6 +170,8 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             )
             write_lines(self.path / RESULTS, records)
         _write_whole(self.path / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
+        for name in _VERDICT_FILES:
+            (self.path / name).unlink(missing_ok=True)
         self._manifest |= {"status": "finished", "finished": _now(), "records": len(order)}
         self._write_manifest()
 

@@ -35,7 +35,7 @@ def judging():
     made = []
 
     def make(server, **options):
-        options = {"backoff": 0.001, "timeout": 5, **options}
+        options = {"backoff": 0.001, "timeout": 30, **options}
         made.append(EmbeddingJudge(server.settings("EMBEDDING"), **options))
         return made[-1]
 
@@ -208,7 +208,7 @@ def test_a_vector_that_is_none_is_asked_for_again_and_then_an_error(judging, cac
 )
 def test_a_passing_fault_is_retried(judging, fault):
     with ModelServer(lambda e: fault if e.number < 3 else reply_to(e)) as server:
-        judge = judging(server, timeout=0.5 if fault.delay else 5)
+        judge = judging(server, timeout=0.5 if fault.delay else 30)
         assert judge.ask([("a", "b")])[0].score == pytest.approx(0.96)
     assert (len(server.log), judge.usage.llm_calls, judge.usage.errors) == (4, 1, 0)
 

@@ -262,14 +262,9 @@ def test_strange_notes_arrive_whole(judging):
 def test_the_manifest_says_who_judged_and_hides_the_key(judging):
     with ModelServer(same_number) as server:
         judge = judging(server, threshold=0.5)
-    assert judge.info.parameters == {
-        "model": "test-model",
-        "url": server.url,
-        "prompt": "1",
-        "temperature": 0,
-    }
-    assert (judge.info.name, judge.info.threshold, judge.info.scores) == ("llm", 0.5, True)
-    assert KEY not in repr(judge.info) + repr(vars(judge).keys()) + repr(judge.settings)
+    assert judge.parameters == {"model": "test-model", "prompt": "1", "temperature": 0}
+    assert (judge.name, judge.threshold, judge.free) == ("llm", 0.5, False)
+    assert KEY not in repr(judge.parameters) + repr(vars(judge).keys()) + repr(judge.settings)
 
 
 @pytest.mark.parametrize(

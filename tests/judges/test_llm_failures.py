@@ -71,7 +71,7 @@ def judging():
     made = []
 
     def make(server, **options):
-        options = {"backoff": 0.001, "timeout": 5, **options}
+        options = {"backoff": 0.001, "timeout": 30, **options}
         made.append(LlmJudge(server.settings(), **options))
         return made[-1]
 
@@ -94,7 +94,7 @@ def failing_first(times, fault):
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_passing_fault_is_retried_and_never_stored(judging, cache, name):
     with ModelServer(failing_first(2, FAULTS[name])) as server:
-        judge = judging(server, cache=cache, timeout=0.5 if name in ("hanging", "dripping") else 5)
+        judge = judging(server, cache=cache, timeout=0.5 if name in ("hanging", "dripping") else 30)
         verdicts = judge.ask(PAIRS[:3])
         assert [v.match for v in verdicts] == [1, 1, 1]
         assert len(server.log) == 9

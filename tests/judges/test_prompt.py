@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from metareview.judges.prompt import JUDGED_PART, LONGEST_NOTE, judged_part, load_prompt, marker_code
+from metareview.judges.prompt import load_prompt, marker_code, sendable
+from metareview.judges.protocol import JUDGED_LENGTH, LONG_NOTE
 
 PLAIN = ("`total` is never reset between batches.", "Reset the counter before the second batch.")
 INJECTIONS = [
@@ -81,14 +82,14 @@ def test_the_code_is_the_same_for_the_same_notes_and_another_for_others():
 
 
 def test_a_note_over_the_limit_is_judged_on_its_first_part():
-    assert judged_part("x" * LONGEST_NOTE) == "x" * LONGEST_NOTE
-    assert judged_part("y" * (LONGEST_NOTE + 1)) == "y" * JUDGED_PART
-    assert (LONGEST_NOTE, JUDGED_PART) == (100_000, 20_000)
+    assert sendable("x" * LONG_NOTE) == "x" * LONG_NOTE
+    assert sendable("y" * (LONG_NOTE + 1)) == "y" * JUDGED_LENGTH
+    assert (LONG_NOTE, JUDGED_LENGTH) == (100_000, 20_000)
 
 
 def test_half_a_surrogate_pair_is_replaced_and_whole_characters_are_not():
-    assert judged_part("a\ud83db") == "a\ufffdb"
-    assert judged_part("\U0001f680 é \x00") == "\U0001f680 é \x00"
+    assert sendable("a\ud83db") == "a\ufffdb"
+    assert sendable("\U0001f680 é \x00") == "\U0001f680 é \x00"
     json.dumps(render("\ud800", "x"), ensure_ascii=False).encode()  # would raise on a lone surrogate
 
 

@@ -15,6 +15,7 @@ COMMANDS = {
     "comments": "Score review comments against references.",
     "text": "Score retrieved text against ground truth (exact, ROUGE-L).",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
+    "cache": "What models have answered so far: info, clear.",
     "demo": "Score three invented reviewers on a sample benchmark.",
 }
 

@@ -17,6 +17,7 @@ from metareview.cli.output import (
     reviewers_table,
     say,
 )
+from metareview.errors import UsageError
 
 
 @click.command(
@@ -52,6 +53,13 @@ from metareview.cli.output import (
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="[default: runs/<time>-<name>]")
 @click.option("--overwrite", is_flag=True, help="Replace what is in --out.")
 @click.option("--dry-run", is_flag=True, help="Say what would be judged; judge nothing.")
+@click.option("--concurrency", type=click.IntRange(min=1), default=16, show_default=True,
+              help="Requests at once, for judges that call a model.")  # fmt: skip
+@click.option("--cache", type=click.Path(path_type=Path), metavar="FILE",
+              help="Where a model's verdicts are kept.  [default: the user's cache folder]")  # fmt: skip
+@click.option("--no-cache", is_flag=True, help="Ask again, whatever was answered before.")
+@click.option("--max-llm-calls", type=click.IntRange(min=0), metavar="N",
+              help="Ask a model about N pairs at the most; the rest stay undecided.")  # fmt: skip
 @gate_options
 @common_options
 def command(
@@ -66,6 +74,10 @@ def command(
     format_name: str | None,
     name: str | None,
     out: Path | None,
+    concurrency: int,
+    cache: Path | None,
+    no_cache: bool,
+    max_llm_calls: int | None,
     overwrite: bool,
     dry_run: bool,
     fail_under: tuple[str, ...],
@@ -78,10 +90,13 @@ def command(
     from metareview.comments.filters import FilterConfig
     from metareview.comments.plan import plan_comments
     from metareview.evaluate import carry_out
-    from metareview.judges.registry import DEFAULT_JUDGE
-    from metareview.runs import default_folder
+    from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
+    from metareview.runs import VERDICTS, default_folder
 
     gates = parse_gates(fail_under, fail_over)
+    if cache is not None and no_cache:
+        raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
+    folder = out or default_folder(name or generated.resolve().stem)
     plan = plan_comments(
         generated,
         reference=reference,
@@ -90,14 +105,19 @@ def command(
         format=format_name,
         filters=FilterConfig(pr_category, language, comment_category, contexts),
         name=name,
+        judge_options=JudgeOptions(
+            concurrency=concurrency,
+            # A run that is killed pays for nothing twice, whatever cache it may use: it has one of its own.
+            cache=folder / VERDICTS if no_cache else cache,
+            max_llm_calls=max_llm_calls,
+        ),
         **options,
     )
     if dry_run:
         _print_plan(plan, as_json)
         return
-    folder = out or default_folder(name or generated.resolve().stem)
     try:
-        with progress_bar("pull requests", quiet) as progress:
+        with progress_bar("pull requests" if plan.judge.free else "asking the model", quiet) as progress:
             run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
     except KeyboardInterrupt:
         say(f"What was done is kept. To go on: the same command with --out {folder}")
@@ -114,7 +134,14 @@ def command(
 
 def _judged_by(summary: dict[str, Any]) -> str:
     judge = summary["judge"]
-    return f"Judged by {judge['name']} over {judge['pairs']:,} pairs; 95 % intervals over pull requests."
+    asked = (
+        f" ({judge['llm_calls']:,} model calls, {judge['cached']:,} from the cache)"
+        if judge["llm_calls"]
+        else ""
+    )
+    return (
+        f"Judged by {judge['name']} over {judge['pairs']:,} pairs{asked}; 95 % intervals over pull requests."
+    )
 
 
 def _print_plan(plan: Any, as_json: bool) -> None:
@@ -125,7 +152,7 @@ def _print_plan(plan: Any, as_json: bool) -> None:
         "prs": plan.pull_requests,
         "pairs": plan.pairs,
         "negative_pairs": plan.negative_pairs,
-        "llm_calls": 0,
+        "llm_calls": plan.model_calls(),
         "warnings": plan.warnings,
         "skipped": [{"file": item.file, "reason": item.reason} for item in plan.skipped],
     }

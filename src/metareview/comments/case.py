@@ -14,9 +14,8 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
 from metareview.comments.measures import COUNTS, LINE_COUNTS, measured, rates, table
 from metareview.comments.model import Comment, Review, counted, repository_and_number
-from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Question
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Question, judged_part
 
-LONG_NOTE, JUDGED_LENGTH = 100_000, 20_000
 FREE_REACH = 20
 """A judge that costs nothing also judges pairs up to this many lines apart. They count for nothing; they are kept so
 that figures can be drawn as functions of the line distance without judging again."""
@@ -52,12 +51,7 @@ class _Notes:
         return cls([position for position, _ in kept], [comment for _, comment in kept])
 
     def judged(self) -> list[str]:
-        return [judged_note(comment.note) for comment in self.comments]
-
-
-def judged_note(note: str) -> str:
-    """What a judge reads of a note: all of it, unless it is beyond reason."""
-    return note if len(note) <= LONG_NOTE else note[:JUDGED_LENGTH]
+        return [judged_part(comment.note) for comment in self.comments]
 
 
 class Case:
@@ -102,6 +96,10 @@ class Case:
         explained = np.unique(self.candidates.generated[same])
         keep = ~np.isin(self.negative_candidates.generated, explained)
         self.negative_candidates = self.negative_candidates.only(keep)
+        return self.unjudged_negative_question()
+
+    def unjudged_negative_question(self) -> Question:
+        """The most that could be asked about negatives."""
         return Question(self.generated.judged(), self.negative.judged(), _pairs(self.negative_candidates))
 
     def skip_record(self) -> dict[str, Any]:

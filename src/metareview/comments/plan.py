@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from metareview.comments.align import MODES, Mode
-from metareview.comments.case import FREE_REACH, LONG_NOTE, Case, Rules
+from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.model import Benchmark, Review, merged
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import PullRequestIndex, Skipped, read_benchmark, read_inputs
-from metareview.judges.protocol import Judge
-from metareview.judges.registry import DEFAULT_JUDGE, make_judge
+from metareview.judges.protocol import LONG_NOTE, Judge
+from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -40,6 +40,15 @@ class Plan:
     def pairs(self) -> int:
         return sum(len(case.candidates) for case in self.cases)
 
+    def model_calls(self) -> int:
+        """How many pairs of notes a model would be asked about, after the cache; with negatives, at the most."""
+        count = getattr(self.judge, "planned_calls", None)
+        if count is None:
+            return 0
+        questions = [case.question() for case in self.cases]
+        nothing = [case.unjudged_negative_question() for case in self.cases]
+        return int(count([*questions, *nothing]))
+
     @property
     def negative_pairs(self) -> int:
         """At the most: comments that a reference explains are not compared with negatives."""
@@ -63,11 +72,16 @@ def plan_comments(
     name: str | None = None,
     limit: int | None = None,
     seed: int = 0,
+    judge_options: JudgeOptions | None = None,
 ) -> Plan:
     """Read everything and find the pairs; nothing is judged and nothing is written."""
-    chosen = make_judge(judge, threshold) if isinstance(judge, str) else judge
     filters = filters or FilterConfig()
     mode = _mode(alignment)
+    if isinstance(judge, str):
+        options = replace(judge_options or JudgeOptions(), one_to_one=mode != "coverage")
+        chosen = make_judge(judge, threshold, options)
+    else:
+        chosen = judge
     if line_distance < 0:
         raise UsageError(f"--line-distance must be 0 or more, found {line_distance}.")
     if limit is not None and limit < 1:
@@ -108,6 +122,7 @@ def plan_comments(
         raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")
     config = {
         "judge": chosen.name,
+        "judge_parameters": getattr(chosen, "parameters", {}),
         "threshold": getattr(chosen, "threshold", None),
         "line_distance": line_distance,
         "alignment": mode,

@@ -19,8 +19,8 @@ from metareview.judges.cache import VerdictCache, verdict_key
 from metareview.judges.crew import ATTEMPTS, BACKOFF, Again, Crew, GiveUp
 from metareview.judges.endpoint import Endpoint
 from metareview.judges.llm import ModelUsage, Pair, as_answer, check_options
-from metareview.judges.prompt import judged_part
-from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, JudgeInfo, Question
+from metareview.judges.prompt import sendable
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Question
 from metareview.judges.verdicts import Verdict
 from metareview.settings import ModelSettings
 
@@ -43,6 +43,7 @@ class EmbeddingJudge:
     """
 
     name = "embedding"
+    free = False
 
     def __init__(
         self,
@@ -77,11 +78,9 @@ class EmbeddingJudge:
         self._lock = threading.Lock()
 
     @property
-    def info(self) -> JudgeInfo:
-        parameters: dict[str, object] = {"model": self.settings.model, "url": self.settings.shown_url}
-        return JudgeInfo(
-            self.name, "the cosine of two comments' embeddings", True, self.threshold, parameters
-        )
+    def parameters(self) -> dict[str, object]:
+        """What, besides the notes, decides its answers; a run's manifest has it."""
+        return {"model": self.settings.model}
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """The verdicts on all pairs of all questions."""
@@ -91,7 +90,7 @@ class EmbeddingJudge:
 
     def ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """The verdicts on pairs of (generated note, reference's note), in their order."""
-        texts = list(dict.fromkeys(judged_part(note) for pair in pairs for note in pair))
+        texts = list(dict.fromkeys(sendable(note) for pair in pairs for note in pair))
         known = self._known(texts)
         cached = frozenset(known) - self._vectors.keys()
         failed = {text: "an empty note has no embedding" for text in texts if not text.strip()}
@@ -108,10 +107,16 @@ class EmbeddingJudge:
 
     def uncached(self, pairs: Sequence[Pair]) -> int:
         """How many requests `ask` would send for these pairs, if none has to be repeated."""
-        texts = {judged_part(note) for pair in pairs for note in pair}
+        texts = {sendable(note) for pair in pairs for note in pair}
         missing = sum(1 for text in texts - self._known(list(texts)).keys() if text.strip())
         calls = -(-missing // self._batch)
         return calls if self.max_calls is None else min(calls, self.max_calls)
+
+    def planned_calls(self, questions: Sequence[Question]) -> int:
+        """How many calls judging these questions would take, after the cache."""
+        return self.uncached(
+            [(q.generated[g], q.reference[r]) for q in questions for g, r in q.pairs.tolist()]
+        )
 
     def close(self) -> None:
         """Lets go of the connections. The cache is the caller's."""
@@ -120,7 +125,7 @@ class EmbeddingJudge:
     def _compare(
         self, pair: Pair, known: Mapping[str, Vector], failed: Mapping[str, str], cached: frozenset[str]
     ) -> Verdict:
-        a, b = (judged_part(note) for note in pair)
+        a, b = (sendable(note) for note in pair)
         if a in failed or b in failed:
             return Verdict.undecided(failed.get(a) or failed[b])
         # Rounding may carry a cosine a hair past 1.

@@ -18,8 +18,8 @@ from metareview.errors import UsageError
 from metareview.judges.cache import VerdictCache, verdict_key
 from metareview.judges.crew import ATTEMPTS, BACKOFF, Again, Crew, GiveUp
 from metareview.judges.endpoint import Endpoint
-from metareview.judges.prompt import RESPONSE_FORMAT, judged_part, load_prompt
-from metareview.judges.protocol import UNDECIDED, Answer, JudgeInfo, Question, Usage
+from metareview.judges.prompt import RESPONSE_FORMAT, load_prompt, sendable
+from metareview.judges.protocol import UNDECIDED, Answer, Question, Usage
 from metareview.judges.verdicts import Malformed, Verdict, check_answer, one_line, read_answer
 from metareview.settings import ModelSettings
 
@@ -49,6 +49,7 @@ class LlmJudge:
     """
 
     name = "llm"
+    free = False
 
     def __init__(
         self,
@@ -84,16 +85,9 @@ class LlmJudge:
         self._lock = threading.Lock()
 
     @property
-    def info(self) -> JudgeInfo:
-        """What a run's manifest says about this judge."""
-        parameters = {
-            "model": self.settings.model,
-            "url": self.settings.shown_url,
-            "prompt": self._prompt.version,
-            **PARAMETERS,
-        }
-        summary = "a model decides whether two comments raise the same issue"
-        return JudgeInfo(self.name, summary, True, self.threshold, parameters)
+    def parameters(self) -> dict[str, object]:
+        """What, besides the notes, decides its answers; a run's manifest has it."""
+        return {"model": self.settings.model, "prompt": self._prompt.version, **PARAMETERS}
 
     @property
     def warnings(self) -> list[str]:
@@ -115,7 +109,7 @@ class LlmJudge:
 
     def ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """The verdicts on pairs of (generated note, reference's note), in their order."""
-        pairs = [(judged_part(generated), judged_part(reference)) for generated, reference in pairs]
+        pairs = [(sendable(generated), sendable(reference)) for generated, reference in pairs]
         keys = {pair: self._key(pair) for pair in dict.fromkeys(pairs)}
         stored = self._stored(list(keys.values()))
         known = {
@@ -149,12 +143,18 @@ class LlmJudge:
         calls = len(keys) - len(self._stored(keys))
         return calls if self.max_calls is None else min(calls, self.max_calls)
 
+    def planned_calls(self, questions: Sequence[Question]) -> int:
+        """How many calls judging these questions would take, after the cache."""
+        return self.uncached(
+            [(q.generated[g], q.reference[r]) for q in questions for g, r in q.pairs.tolist()]
+        )
+
     def close(self) -> None:
         """Lets go of the connections. The cache is the caller's."""
         self._endpoint.close()
 
     def _key(self, pair: Pair) -> str:
-        notes = [judged_part(note) for note in pair]
+        notes = [sendable(note) for note in pair]
         return verdict_key(self.name, self.settings.model, self._prompt.version, PARAMETERS, notes)
 
     def _stored(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:

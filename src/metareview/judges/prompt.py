@@ -14,9 +14,9 @@ from functools import cache
 from importlib import resources
 from string import Template
 
+from metareview.judges.protocol import judged_part
+
 VERSION = "1"
-LONGEST_NOTE = 100_000
-JUDGED_PART = 20_000
 
 RESPONSE_FORMAT: dict[str, object] = {
     "type": "json_schema",
@@ -50,7 +50,7 @@ class Prompt:
 
     def messages(self, generated: str, reference: str) -> list[dict[str, str]]:
         """The two messages that ask whether `generated` raises the issue of `reference`."""
-        notes = {"generated": judged_part(generated), "reference": judged_part(reference)}
+        notes = {"generated": sendable(generated), "reference": sendable(reference)}
         code = marker_code(*notes.values())
         # One pass over the template: what a note holds, `$code` included, is never looked at again.
         text = self.user.substitute(code=code, **notes)
@@ -64,12 +64,12 @@ def load_prompt(version: str = VERSION) -> Prompt:
     return Prompt(data["version"], data["system"], Template(data["user"]))
 
 
-def judged_part(note: str) -> str:
-    """What a model gets to read: the note itself, or the first 20,000 characters of one over 100,000.
+def sendable(note: str) -> str:
+    """The part of a note that a model gets to read.
 
     Halves of surrogate pairs, which JSON can hold but no request can carry, become U+FFFD.
     """
-    note = note if len(note) <= LONGEST_NOTE else note[:JUDGED_PART]
+    note = judged_part(note)
     return note if note.isascii() else note.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

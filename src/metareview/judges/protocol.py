@@ -10,6 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAME, DIFFERENT, UNDECIDED = 1, 0, -1
+LONG_NOTE, JUDGED_LENGTH = 100_000, 20_000
+
+
+def judged_part(note: str) -> str:
+    """What a judge reads of a note: all of it, or the first 20,000 characters of one over 100,000."""
+    return note if len(note) <= LONG_NOTE else note[:JUDGED_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +63,10 @@ class Judge(Protocol):
     model can be kept busy across pull requests and is asked about each distinct pair of notes once."""
 
     name: str
-    usage: Usage
     free: bool
     """Whether a verdict costs nothing but processor time."""
+
+    @property
+    def usage(self) -> Usage: ...
 
     def judge(self, questions: Sequence[Question]) -> Sequence[Answer]: ...

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Judge
 
+if TYPE_CHECKING:
+    from metareview.judges.llm import LlmJudge
+
 DEFAULT_JUDGE = "rouge"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """What a judge can be told. A judge that calls no model has no use for any but the threshold."""
+
+    threshold: float | None = None
+    concurrency: int = 16
+    cache: Path | None = None
+    """The verdict cache's file; None for the user's own."""
+    max_llm_calls: int | None = None
+    one_to_one: bool = True
+    """Whether comments and references will be paired off, which tells a cascade what can matter."""
+    progress: Callable[[int, int], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,25 +37,51 @@ class JudgeEntry:
     name: str
     summary: str
     scores: bool
-    make: Callable[[float | None], Judge]
+    make: Callable[[JudgeOptions], Judge]
 
 
-def _none(_: float | None) -> Judge:
+def _none(_: JudgeOptions) -> Judge:
     from metareview.judges.lexical import NoJudge
 
     return NoJudge()
 
 
-def _exact(_: float | None) -> Judge:
+def _exact(_: JudgeOptions) -> Judge:
     from metareview.judges.lexical import ExactJudge
 
     return ExactJudge()
 
 
-def _rouge(threshold: float | None) -> Judge:
+def _rouge(options: JudgeOptions) -> Judge:
     from metareview.judges.lexical import RougeJudge
 
-    return RougeJudge(threshold)
+    return RougeJudge(options.threshold)
+
+
+def _llm(options: JudgeOptions) -> LlmJudge:
+    from metareview.judges.cache import VerdictCache
+    from metareview.judges.llm import LlmJudge
+
+    return LlmJudge(
+        threshold=options.threshold,
+        concurrency=options.concurrency,
+        cache=VerdictCache(options.cache),
+        max_calls=options.max_llm_calls,
+        progress=options.progress,
+    )
+
+
+def _embedding(options: JudgeOptions) -> Judge:
+    from metareview.judges.cache import VerdictCache
+    from metareview.judges.embedding import EmbeddingJudge
+
+    return EmbeddingJudge(
+        threshold=options.threshold,
+        concurrency=options.concurrency,
+        cache=VerdictCache(options.cache),
+        max_calls=options.max_llm_calls,
+        progress=options.progress,
+    )
 
 
 JUDGES = {
@@ -45,11 +90,15 @@ JUDGES = {
         JudgeEntry("none", "location only: what may match by place, matches", False, _none),
         JudgeEntry("exact", "notes equal after trimming and collapsing white space", False, _exact),
         JudgeEntry("rouge", "ROUGE-L recall of the reference's note above 0.7", True, _rouge),
+        JudgeEntry(
+            "embedding", "the cosine of embeddings from an OpenAI-compatible server", True, _embedding
+        ),
+        JudgeEntry("llm", "a model behind an OpenAI-compatible server decides", True, _llm),
     )
 }
 
 
-def make_judge(name: str, threshold: float | None = None) -> Judge:
+def make_judge(name: str, threshold: float | None = None, options: JudgeOptions | None = None) -> Judge:
     """The judge of this name; UsageError where there is none, or where a threshold means nothing to it."""
     if name not in JUDGES:
         raise UsageError(f"Unknown judge {name!r}. The judges are {', '.join(JUDGES)}.")
@@ -61,4 +110,4 @@ def make_judge(name: str, threshold: float | None = None) -> Judge:
             )
         if not 0 <= threshold <= 1:
             raise UsageError(f"--threshold must be from 0 to 1, found {threshold}.")
-    return entry.make(threshold)
+    return entry.make(replace(options or JudgeOptions(), threshold=threshold))

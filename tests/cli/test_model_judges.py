@@ -1,0 +1,168 @@
+"""The judges that call a model, through the command line and real HTTP."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import metareview as mr
+from metareview.cli import _run
+from metareview.comments.model import Comment, Review
+from metareview.evaluate import evaluate_comments
+from metareview.formats import jsonl
+from model_server import ModelServer, ReplayModel, error, verdict
+
+MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
+KEY = "sk-very-secret"
+
+
+@pytest.fixture
+def model(monkeypatch, tmp_path):
+    """Starts a server and points the environment and the cache at it."""
+    running = []
+
+    def start(script):
+        server = ModelServer(script).__enter__()
+        running.append(server)
+        monkeypatch.setenv("LLM_MODEL_URL", server.url)
+        monkeypatch.setenv("LLM_MODEL", "test-model")
+        monkeypatch.setenv("LLM_API_KEY", KEY)
+        return server
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    yield start
+    for server in running:
+        server.__exit__(None, None, None)
+
+
+def files(folder, said=("leak", "slow", "typo"), expected=("leak", "slowness")):
+    url = "https://github.com/o/r/pull/1"
+    for name, notes in (("said", said), ("expected", expected)):
+        comments = tuple(Comment(note=note, path="a.py", from_line=1, to_line=1) for note in notes)
+        (folder / f"{name}.jsonl").write_text(jsonl.write([Review(url, comments, "bot")])[""])
+    return [str(folder / "said.jsonl"), "--reference", str(folder / "expected.jsonl"), "--judge", "llm"]
+
+
+def same_letter(exchange):
+    candidate, reference = exchange.notes
+    return verdict(candidate[0] == reference[0], 0.9, "first letters")
+
+
+def test_a_run_asks_once_and_the_next_not_at_all(model, tmp_path, capsys):
+    server = model(same_letter)
+    arguments = ["comments", *files(tmp_path), "--json", "-q"]
+    assert _run([*arguments, "--dry-run"]) == 0
+    assert json.loads(capsys.readouterr().out)["llm_calls"] == 6
+    assert len(server.log) == 0
+    assert _run([*arguments, "--out", "first"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["reviewers"]["bot"]["positive_match_nums"] == 2
+    assert (first["judge"]["pairs"], first["judge"]["llm_calls"], first["judge"]["cached"]) == (6, 6, 0)
+    assert first["config"]["judge_parameters"]["model"] == "test-model"
+    assert _run([*arguments, "--dry-run"]) == 0
+    assert json.loads(capsys.readouterr().out)["llm_calls"] == 0
+    assert _run([*arguments, "--out", "second"]) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert (second["judge"]["llm_calls"], second["judge"]["cached"]) == (0, 6)
+    assert second["reviewers"] == first["reviewers"]
+    assert len(server.log) == 6
+    assert _run([*arguments, "--out", "third", "--no-cache"]) == 0
+    assert len(server.log) == 12
+    assert sorted(path.name for path in Path("third").iterdir()) == [
+        "manifest.json", "pairs.jsonl", "results.jsonl", "summary.json",
+    ]  # fmt: skip
+    assert KEY not in "".join(path.read_text() for path in Path().rglob("*.json*"))
+    assert _run(["cache", "info", "--json"]) == 0
+    captured = capsys.readouterr().out
+    assert json.loads(captured[captured.index('{\n "schema": "metareview.cache') :])["entries"] == 6
+    assert _run(["cache", "clear"]) == 0
+    assert "6 answers removed" in capsys.readouterr().err
+
+
+def test_undecided_pairs_are_exit_4_with_bounds_and_retried(model, tmp_path, capsys):
+    server = model(lambda e: error(422, "flagged by a filter") if e.notes[0] == "slow" else same_letter(e))
+    arguments = ["comments", *files(tmp_path), "--json", "-q", "--out", "run", "--fail-under", "f1=0.99"]
+    assert _run(arguments) == 4
+    captured = capsys.readouterr()
+    summary = json.loads(captured.out)
+    block = summary["reviewers"]["bot"]
+    assert (block["judge_error_nums"], block["positive_match_nums"]) == (2, 1)
+    assert block["bounds"]["positive_recall_rate"] == [0.5, 1.0]
+    assert "2 of 6 pairs stayed undecided" in captured.err
+    asked = len(server.log)
+    server.script = same_letter
+    assert _run(arguments) == 3  # decided now, but 2 of 3 and 2 of 2 is an F1 of 0.8
+    assert len(server.log) == asked + 2
+    assert json.loads(capsys.readouterr().out)["reviewers"]["bot"]["positive_match_nums"] == 2
+
+
+def test_a_cap_on_calls_leaves_the_rest_undecided(model, tmp_path, capsys):
+    server = model(same_letter)
+    arguments = ["comments", *files(tmp_path), "--max-llm-calls", "4", "-q", "--out", "run"]
+    assert _run(arguments) == 4
+    assert len(server.log) == 4
+    pairs = [json.loads(line) for line in Path("run/pairs.jsonl").read_text().splitlines()]
+    assert [p["match"] for p in pairs].count(None) == 2
+    assert any("limit of 4 model calls" in p["reason"] for p in pairs)
+
+
+def test_without_settings_the_fix_is_in_the_message(monkeypatch, tmp_path, capsys):
+    for name in ("LLM_MODEL_URL", "LLM_MODEL", "LLM_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert _run(["comments", *files(tmp_path)]) == 2
+    message = capsys.readouterr().err
+    assert "LLM_MODEL_URL" in message
+    assert ".env" in message
+    assert not Path("runs").exists()
+    with pytest.raises(mr.UsageError, match="LLM_MODEL_URL"):
+        asyncio.run(mr.get_evaluator_ans_from_json("https://github.com/o/r/pull/1", [], []))
+
+
+def test_a_wrong_key_is_one_message_without_the_key(model, tmp_path, capsys):
+    model(lambda e: error(401, f"bad key {KEY}"))
+    assert _run(["comments", *files(tmp_path), "-q"]) == 2
+    message = capsys.readouterr().err
+    assert "LLM_API_KEY" in message
+    assert KEY not in message
+
+
+def test_the_runners_default_asks_a_model(model):
+    server = model(same_letter)
+    result = asyncio.run(
+        mr.get_evaluator_ans_from_json(
+            "https://github.com/o/r/pull/1",
+            [{"note": "leak", "path": "a.py", "from_line": 1}],
+            [{"note": "lost handle", "path": "a.py", "from_line": 2}],
+        )
+    )
+    assert result["positive_match_nums"] == 1
+    assert result["llm_comparisons"][0]["by"] == "model"
+    assert len(server.log) == 1
+
+
+@pytest.mark.skipif(not MARTIAN.exists(), reason="the Code Review Bench data is not beside this checkout")
+def test_a_real_models_verdicts_give_its_own_table(model, tmp_path):
+    """Replayed over HTTP: coverage covers exactly the file's true positives, one-to-one its matched candidates."""
+    model(ReplayModel(MARTIAN / "evaluations.json"))
+    evaluations = json.loads((MARTIAN / "evaluations.json").read_text("utf-8"))
+    hits = Counter()
+    candidates = Counter()
+    for tools in evaluations.values():
+        for tool, result in tools.items():
+            hits[tool] += len(result["true_positives"])
+            candidates[tool] += len({hit["matched_candidate"] for hit in result["true_positives"]})
+    golden = sorted(MARTIAN.glob("golden_*.json"))
+    for alignment, expected, count in (
+        ("coverage", hits, "positive_covered_nums"),
+        ("optimal", candidates, "positive_match_nums"),
+    ):
+        run = evaluate_comments(
+            MARTIAN / "candidates.json", reference=golden, judge="llm", alignment=alignment
+        )
+        assert {name: b[count] for name, b in run.summary["reviewers"].items()} == dict(expected)
+        assert run.summary["judge"]["errors"] == 0
+    assert run.summary["judge"]["llm_calls"] == 0  # all of it was in the cache by then
