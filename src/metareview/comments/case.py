@@ -139,7 +139,9 @@ class Case:
             },
             **rates(table([counts])[0], measured(self.rules.place, self.rules.negatives)),
             "left_out_nums": len(decided.left_out),
-            "judged_pairs": len(self.candidates) + len(self.negative_candidates),
+            "judged_pairs": sum(
+                int(self.eligible(found).sum()) for found in (self.candidates, self.negative_candidates)
+            ),
             "reference_slices": self._slices(keep, decided),
             "match_details": list(self._details(decided, answer, negative_answer)),
             "matched_reference_comments": [

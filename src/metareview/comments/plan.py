@@ -38,7 +38,7 @@ class Plan:
 
     @property
     def pairs(self) -> int:
-        return sum(len(case.candidates) for case in self.cases)
+        return sum(int(case.eligible(case.candidates).sum()) for case in self.cases)
 
     def model_calls(self) -> int:
         """How many pairs of notes a model would be asked about, after the cache; with negatives, at the most."""
@@ -52,7 +52,7 @@ class Plan:
     @property
     def negative_pairs(self) -> int:
         """At the most: comments that a reference explains are not compared with negatives."""
-        return sum(len(case.negative_candidates) for case in self.cases)
+        return sum(int(case.eligible(case.negative_candidates).sum()) for case in self.cases)
 
 
 def plan_comments(
