@@ -16,7 +16,7 @@ _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _NOTE = re.compile(r"<note>(.*?)</note>", re.DOTALL)
 _TAG = re.compile(r"<(path|side|from|to)>(.*?)</\1>", re.DOTALL)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
-_FILE_NAME = re.compile(r"^(?:comments_)?(?P<repo>.+)_(?P<number>\d+)$")
+_FILE_NAME = re.compile(r"^(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})$")
 
 
 def sniff(source: Source) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ from metareview.formats.source import Document, JsonPath, Source
 
 NAME = "github"
 SUMMARY = "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays"
+
+_API_ADDRESS = re.compile(r"^(https?://)(?:api\.)?([^/]+)(?:/api/v3)?/repos/([^/]+/[^/]+)/pulls/([0-9]+)$")
 
 
 def sniff(source: Source) -> bool:
@@ -64,12 +67,7 @@ def _records(source: Source) -> Iterator[Record]:
 
 def _web_address(url: str) -> str:
     """https://api.github.com/repos/O/R/pulls/N -> https://github.com/O/R/pull/N"""
-    address = url.split("#discussion")[0]
-    if "/repos/" in address:
-        host, _, rest = address.partition("/repos/")
-        host = host.replace("://api.", "://").removesuffix("/api/v3")
-        return f"{host}/{rest}".replace("/pulls/", "/pull/")
-    return address
+    return _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#discussion")[0])
 
 
 def _login(record: Record) -> str:
