@@ -13,18 +13,19 @@ NAME = "aacr-text"
 SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"
 
 _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
-_NOTE = re.compile(r"<note>(.*?)</note>", re.DOTALL)
-_TAG = re.compile(r"<(path|side|from|to)>(.*?)</\1>", re.DOTALL)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
+# No string of a JSON document runs over a line's end, so no line of one begins so.
+_TAG_LINE = re.compile(r"^[ \t]*<(?:path|side|from|to|note)>", re.MULTILINE)
 _FILE_NAME = re.compile(r"^(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})$")
 
 
 def sniff(source: Source) -> bool:
     if source.looks_like_json:
-        return False
-    return bool(_ANY_TAG.search(source.text)) or (
-        source.path.stem.startswith("comments_") and pull_request_of_name(source) is not None
-    )
+        return bool(_TAG_LINE.search(source.text))
+    if _ANY_TAG.search(source.text):
+        return True
+    named = source.path.stem.startswith("comments_") and pull_request_of_name(source) is not None
+    return named and (source.path.suffix.lower() == ".txt" or not source.text.strip())
 
 
 def pull_request_of_name(source: Source) -> str | None:
@@ -52,22 +53,23 @@ def parse(source: Source) -> Iterator[Comment]:
 def _comment(source: Source, begin: int, block: str) -> Comment | None:
     if not block.strip():
         return None
-    note = _NOTE.search(block)
-    # What is inside the note is the note, tags and all; the other fields stand around it.
-    around = block if note is None else block[: note.start()] + " " * len(note[0]) + block[note.end() :]
+    note, around = _note_and_rest(block)
     fields: dict[str, str] = {}
     offsets: dict[str, int] = {}
-    for tag in _TAG.finditer(around):
-        fields.setdefault(tag[1], tag[2].strip())
-        offsets.setdefault(tag[1], begin + tag.start())
-    left_over = _ANY_TAG.search(_TAG.sub(lambda tag: " " * len(tag[0]), around))
-    if left_over:
-        name = left_over[1]
-        source.fail_at(
-            begin + left_over.start(),
-            f"{left_over[0]} without its {'opening' if left_over[0][1] == '/' else 'closing'} tag",
-            f"Write <{name}>…</{name}>, and <notesplit /> between two comments.",
-        )
+    tags = _ANY_TAG.finditer(around)
+    for tag in tags:
+        closing = next(tags, None)
+        name = tag[1]
+        if name == "note" or tag[0] != f"<{name}>" or closing is None or closing[0] != f"</{name}>":
+            source.fail_at(
+                begin + tag.start(),
+                "a second <note> in one comment"
+                if note is not None and tag[0] == "<note>"
+                else f"{tag[0]} without its {'opening' if tag[0][1] == '/' else 'closing'} tag",
+                f"Write <{name}>…</{name}>, and <notesplit /> between two comments.",
+            )
+        fields.setdefault(name, around[tag.end() : closing.start()].strip())
+        offsets.setdefault(name, begin + tag.start())
     if note is None and not fields:
         source.warn(
             "text outside any comment; left out",
@@ -84,12 +86,22 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
         )
         start, end = end, start
     return Comment(
-        note=note[1] if note else "",
+        note=note or "",
         path=fields.get("path") or None,
         side=fields.get("side") or None,
         from_line=start,
         to_line=end,
     )
+
+
+def _note_and_rest(block: str) -> tuple[str | None, str]:
+    """What is inside the note is the note, tags and all; the other fields stand around it."""
+    start = block.find("<note>")
+    end = block.find("</note>", start) if start >= 0 else -1
+    if end < 0:
+        return None, block
+    note, after = block[start + len("<note>") : end], end + len("</note>")
+    return note, block[:start] + " " * (after - start) + block[after:]
 
 
 def _line(source: Source, offsets: dict[str, int], name: str, value: str | None) -> int | None:
