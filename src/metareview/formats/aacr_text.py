@@ -30,7 +30,11 @@ def sniff(source: Source) -> bool:
 
 def pull_request_of_name(source: Source) -> str | None:
     """`repo#number` from comments_{repo}_{number}.*, to be looked up in the references."""
-    found = _FILE_NAME.match(source.path.stem)
+    return _named_by(source.path.stem)
+
+
+def _named_by(stem: str) -> str | None:
+    found = _FILE_NAME.fullmatch(stem)
     return f"{found['repo']}#{int(found['number'])}" if found else None
 
 
@@ -117,13 +121,14 @@ def _line(source: Source, offsets: dict[str, int], name: str, value: str | None)
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
-    """File name -> text. Fields that the format has no tag for (category, context, severity, id) are not written."""
+    """File name -> text. What says nothing of the match (id, category, context, severity) has no tag: not written."""
     files: dict[str, str] = {}
     for review in reviews:
         name = _file_name(review)
         if name in files:
             raise UsageError(
-                f"{NAME} cannot hold two repositories of one name: {name} would be written twice. Use jsonl."
+                f"{NAME} has one file a repository's name and number: {name} would be written twice, for two "
+                "owners or two reviewers. Use jsonl."
             )
         files[name] = "".join(map(_block, review.comments))
     return files
@@ -131,12 +136,13 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 def _file_name(review: Review) -> str:
     found = repository_and_number(review.pr)
-    repo, number = found if found else review.pr.rpartition("#")[::2]
-    if not repo or not str(number).isdigit() or "/" in repo:
+    pr = f"{found[0]}#{found[1]}" if found else review.pr
+    stem = "comments_" + "_".join(pr.rsplit("#", 1))
+    if _named_by(stem) != pr or re.search(r"[/\\\0]", pr):
         raise UsageError(
             f"{NAME} names files by repository and number, and {review.pr!r} has none. Use jsonl."
         )
-    return f"comments_{repo}_{number}.txt"
+    return f"{stem}.txt"
 
 
 def _block(comment: Comment) -> str:

@@ -109,7 +109,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def _record(review: Review, comment: Comment) -> dict[str, Any]:
-    several = comment.from_line is not None and comment.from_line != comment.to_line
+    last = comment.to_line if comment.to_line is not None else comment.from_line
     return {
         "id": comment.id,
         "pull_request_url": review.pr,
@@ -117,7 +117,7 @@ def _record(review: Review, comment: Comment) -> dict[str, Any]:
         "body": comment.note,
         "path": comment.path,
         "side": comment.side,
-        "line": comment.to_line,
-        "start_line": comment.from_line if several else None,
-        "subject_type": "file" if comment.to_line is None else "line",
+        "line": last,
+        "start_line": comment.from_line if comment.from_line != last else None,
+        "subject_type": "file" if last is None else "line",
     }
