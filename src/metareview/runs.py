@@ -204,9 +204,10 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """All of it or nothing: beside it first, then renamed."""
+    """All of it or nothing: beside it first, then renamed. Half a surrogate pair, as in a folder's name that is no
+    UTF-8, is written as JSON's own escape for it."""
     beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8", newline="\n")
+    beside.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     beside.replace(path)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from metareview.comments.model import MAX_LINE, Comment, Review, repository_and_number
 from metareview.errors import UsageError
-from metareview.formats.source import Source
+from metareview.formats.source import Source, readable
 
 NAME = "aacr-text"
 SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"
@@ -30,7 +30,7 @@ def sniff(source: Source) -> bool:
 
 def pull_request_of_name(source: Source) -> str | None:
     """`repo#number` from comments_{repo}_{number}.*, to be looked up in the references."""
-    return _named_by(source.path.stem)
+    return _named_by(readable(source.path.stem))
 
 
 def _named_by(stem: str) -> str | None:

@@ -10,7 +10,7 @@ from types import ModuleType
 from metareview.comments.model import Benchmark, Review, merged, repository_and_number
 from metareview.errors import InputError, UsageError
 from metareview.formats import aacr, aacr_text, github, jsonl, martian
-from metareview.formats.source import Source
+from metareview.formats.source import Source, readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _read_file(
     inputs.formats.add(fmt.name)
     inputs.hashes[source.name] = source.sha256
     for review in fmt.read(source):
-        inputs.reviews.append(review if review.reviewer else replace(review, reviewer=owner))
+        inputs.reviews.append(review if review.reviewer else replace(review, reviewer=readable(owner)))
     inputs.warnings += source.all_warnings()
 
 

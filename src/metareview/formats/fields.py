@@ -51,7 +51,7 @@ class Record:
             return None
         if not isinstance(value, str):
             self.fail(key, f"{key} must be a string, found {_kind(value)}", "Put it in quotes.")
-        return self._clean(key, value)
+        return self.clean(key, value)
 
     def identifier(self, key: str) -> str | None:
         value = self.value.get(key)
@@ -106,7 +106,8 @@ class Record:
         )
         return end, start
 
-    def _clean(self, key: str, value: str) -> str:
+    def clean(self, key: str, value: str) -> str:
+        """The value as it can be written out again."""
         try:
             value.encode()
         except UnicodeEncodeError:

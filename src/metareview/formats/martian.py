@@ -54,7 +54,8 @@ def _golden(source: Source, document: Document) -> Iterator[Review]:
 
 
 def _candidates(source: Source, document: Document) -> Iterator[Review]:
-    for url, tools in Record.of(source, document, (), document.value, "the file").value.items():
+    whole = Record.of(source, document, (), document.value, "the file")
+    for url, tools in whole.value.items():
         record = Record.of(source, document, (url,), tools, "a pull request")
         for tool in tools:
             comments = (
@@ -62,9 +63,9 @@ def _candidates(source: Source, document: Document) -> Iterator[Review]:
                 for i, item in enumerate(record.items(tool))
             )
             yield Review(
-                pr=url,
+                pr=whole.clean(url, url),
                 comments=tuple(comment.comment(_CANDIDATE) for comment in comments),
-                reviewer=tool,
+                reviewer=record.clean(tool, tool),
                 source=source.name,
             )
 

@@ -35,7 +35,7 @@ class Source:
     _kinds: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.name = self.name or str(self.path)
+        self.name = readable(self.name or str(self.path))
 
     @classmethod
     def of_text(cls, text: str, name: str) -> Source:
@@ -140,6 +140,11 @@ class Source:
             if count > _LOCATED_WARNINGS
         ]
         return self.warnings + more
+
+
+def readable(text: str) -> str:
+    """Text that can be written out: a file name's bytes that are no UTF-8, half a surrogate pair to Python, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _skip_space(text: str, at: int) -> int:
