@@ -66,7 +66,8 @@ class Record:
         digits = isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,10}\s*", value)
         number = int(value) if whole or digits else value
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_LINE:
-            shown = repr(value) if len(repr(value)) < 40 else _kind(value)
+            short = isinstance(value, str | int | float) and len(repr(value)) < 40
+            shown = repr(value) if short else _kind(value)
             self.fail(
                 key,
                 f"{key} must be a line number from 1 to {MAX_LINE}, found {shown}",

@@ -125,7 +125,10 @@ class Source:
         raise InputError(problem, file=self.name, line=self.line_of(document, path), fix=fix)
 
     def line_of(self, document: Document, path: JsonPath) -> int:
-        return self.line_at(_offset_of(self.text, document.start, path))
+        try:
+            return self.line_at(_offset_of(self.text, document.start, path))
+        except RecursionError:  # nested nearly too deeply to be read, and we are further down the stack than its reader
+            return self.line_at(document.start)
 
     def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
         """Say what was put right, with its line; past ten of a kind only their number is kept."""
