@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from metareview.cli.output import common_options, console, print_json, rate
+from metareview.cli.output import common_options, console, print_json, printable, rate
 from metareview.errors import InputError
 
 _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
@@ -64,6 +64,6 @@ def _show(result: dict[str, Any], quiet: bool) -> None:
         screen.print(f"{_MARKS[probe['passed']]:4}  {name:15} {shown}  ({probe['expected']})", markup=False)
     for finding in result["findings"]:
         if finding["level"] == "error" or not quiet:
-            screen.print(f"{finding['level']}: {finding['message']}", markup=False)
+            screen.print(printable(f"{finding['level']}: {finding['message']}"), markup=False)
     if result["sound"]:
         screen.print("Sound.")
