@@ -83,8 +83,8 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             "started": _now(),
             "finished": None,
         }
-        before = self._existing_manifest(overwrite)
         try:
+            before = self._existing_manifest(overwrite)
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = _FolderLock(self.path)
             if before is None:

@@ -70,6 +70,8 @@ def plan_comments(
     mode = _mode(alignment)
     if line_distance < 0:
         raise UsageError(f"--line-distance must be 0 or more, found {line_distance}.")
+    if seed < 0:
+        raise UsageError(f"--seed must be 0 or more, found {seed}.")
     if limit is not None and limit < 1:
         raise UsageError(f"--limit must be 1 or more, found {limit}.")
     benchmark, hashes = read_benchmark(_several(reference), _several(negatives), format_name=reference_format)

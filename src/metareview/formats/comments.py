@@ -67,7 +67,7 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
     path = Path(path)
     chosen = format_named(format_name) if format_name else None
     inputs = Inputs()
-    if path.is_dir():
+    if _is_folder(path):
         files = _files_below(path)
         if not files:
             raise InputError(
@@ -87,6 +87,13 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
     else:
         _read_file(Source(path), chosen, reviewer or path.stem, inputs, in_folder=False)
     return inputs
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long; what reads the file says so
+        return False
 
 
 def _files_below(folder: Path) -> list[Path]:
