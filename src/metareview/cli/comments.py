@@ -93,7 +93,7 @@ def command(
         **options,
     )
     if dry_run:
-        _print_plan(plan, as_json)
+        _print_plan(plan, as_json, quiet)
         return
     folder = out or default_folder(name or generated.resolve().stem)
     with progress_bar("pull requests", quiet) as progress:
@@ -104,7 +104,8 @@ def command(
     else:
         screen = console()
         screen.print(reviewers_table(run.summary, screen.width))
-        say(f"{_judged_by(run.summary)} The pairing behind every figure: {folder}")
+        if not quiet:
+            say(f"{_judged_by(run.summary)} The pairing behind every figure: {folder}")
     check_gates(run.summary, gates)
 
 
@@ -113,7 +114,7 @@ def _judged_by(summary: dict[str, Any]) -> str:
     return f"Judged by {judge['name']} over {judge['pairs']:,} pairs; 95 % intervals over pull requests."
 
 
-def _print_plan(plan: Any, as_json: bool) -> None:
+def _print_plan(plan: Any, as_json: bool, quiet: bool) -> None:
     document = {
         "schema": "metareview.dry-run/1",
         "config": plan.config,
@@ -132,4 +133,4 @@ def _print_plan(plan: Any, as_json: bool) -> None:
         f"{document['prs']} pull requests, {document['reviewers']} reviewers, {document['pairs']:,} pairs to judge"
         f" and up to {document['negative_pairs']:,} with negatives, {document['llm_calls']} model calls."
     )
-    print_warnings(document["warnings"], document["skipped"], quiet=False)
+    print_warnings(document["warnings"], document["skipped"], quiet)
