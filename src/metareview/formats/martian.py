@@ -90,7 +90,9 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 def _golden_comment(review: Review, comment: Comment) -> dict[str, object]:
     if comment.path or comment.side or comment.from_line is not None or comment.to_line is not None:
-        raise UsageError(f"{NAME}'s golden comments have no place, and one here has ({review.pr}). Use jsonl.")
+        raise UsageError(
+            f"{NAME}'s golden comments have no place, and one here has ({review.pr}). Use jsonl."
+        )
     return {"comment": comment.note, "severity": comment.severity}
 
 

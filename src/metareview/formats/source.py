@@ -127,7 +127,8 @@ class Source:
     def line_of(self, document: Document, path: JsonPath) -> int:
         try:
             return self.line_at(_offset_of(self.text, document.start, path))
-        except RecursionError:  # nested nearly too deeply to be read, and we are further down the stack than its reader
+        except RecursionError:
+            # Nested nearly too deeply: its reader got through, and we stand further down the stack than it did.
             return self.line_at(document.start)
 
     def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
@@ -146,7 +147,8 @@ class Source:
 
 
 def readable(text: str) -> str:
-    """Text that can be written out: a file name's bytes that are no UTF-8, half a surrogate pair to Python, are escaped."""
+    """Text that can be written out: bytes of a file's name that are no UTF-8 (to Python, half a surrogate pair) are
+    escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
