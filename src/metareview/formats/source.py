@@ -135,7 +135,7 @@ class Source:
         """Say what was put right, with its line; past ten of a kind only their number is kept."""
         self._kinds[kind] += 1
         if self._kinds[kind] <= _LOCATED_WARNINGS:
-            self.warnings.append(f"{self.name}:{where()}: {detail}")
+            self.warnings.append(f"{self.name}:{where()}: {readable(detail)}")
 
     def all_warnings(self) -> list[str]:
         more = [
