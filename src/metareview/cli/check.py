@@ -22,7 +22,9 @@ _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
     "--negatives", multiple=True, type=click.Path(path_type=Path), metavar="FILE", help="What was rejected."
 )
 @click.option("--reference-format", metavar="NAME", help="[default: found by content]")
-@click.option("--line-distance", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option(
+    "--line-distance", type=click.IntRange(min=0), default=1, show_default=True, help="Greatest gap."
+)
 @common_options
 def command(
     reference: tuple[Path, ...],

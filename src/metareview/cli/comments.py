@@ -48,7 +48,7 @@ from metareview.cli.output import (
 @click.option("--all-prs", is_flag=True, help="A pull request without a file is silence, not absence.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
 @click.option("--limit", type=int, metavar="N", help="A sample of pull requests, the same for a seed.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of the intervals.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="[default: runs/<time>-<name>]")
 @click.option("--overwrite", is_flag=True, help="Replace what is in --out.")
 @click.option("--dry-run", is_flag=True, help="Say what would be judged; judge nothing.")
