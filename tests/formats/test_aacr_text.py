@@ -127,13 +127,11 @@ def test_past_ten_warnings_of_a_kind_only_their_number_is_said():
     )
 
 
-def test_text_outside_comments_is_left_out_with_a_warning():
-    found, warnings = parsed("Here is my review.\n<notesplit />\n" + EXAMPLE + "\n\nThat is all.\n")
+def test_text_outside_tags_is_left_out_with_a_warning():
+    inside = EXAMPLE.replace("<side>right</side>\n<from>20", "<side>right</side>\n\nat\n<from>20")
+    found, warnings = parsed("Here is my review.\n<notesplit />\n" + inside + "\n\nThat is all.\n")
     assert found == TWO
-    assert warnings == [
-        "comments_repo_5.txt:1: text outside any comment; left out",
-        "comments_repo_5.txt:17: text outside any comment; left out",
-    ]
+    assert warnings == [f"comments_repo_5.txt:{line}: text outside any tag; left out" for line in (1, 12, 19)]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "<notesplit />\n<notesplit />"])

@@ -60,6 +60,8 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
     note, around = _note_and_rest(block)
     fields: dict[str, str] = {}
     offsets: dict[str, int] = {}
+    outside: list[str] = []
+    last = 0
     tags = _ANY_TAG.finditer(around)
     for tag in tags:
         closing = next(tags, None)
@@ -74,12 +76,16 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
             )
         fields.setdefault(name, around[tag.end() : closing.start()].strip())
         offsets.setdefault(name, begin + tag.start())
-    if note is None and not fields:
+        outside.append(around[last : tag.start()] + " " * (closing.end() - tag.start()))
+        last = closing.end()
+    text = "".join(outside) + around[last:]
+    if text.strip():
         source.warn(
-            "text outside any comment; left out",
-            lambda: source.line_at(begin + len(block) - len(block.lstrip())),
-            "text outside any comment; left out",
+            "text outside any tag; left out",
+            lambda: source.line_at(begin + len(text) - len(text.lstrip())),
+            "text outside any tag; left out",
         )
+    if note is None and not fields:
         return None
     start, end = (_line(source, offsets, name, fields.get(name)) for name in ("from", "to"))
     if start is not None and end is not None and start > end:
