@@ -87,8 +87,8 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             "started": _now(),
             "finished": None,
         }
-        before = self._existing_manifest(overwrite)
         try:
+            before = self._existing_manifest(overwrite)
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = _FolderLock(self.path)
             if before is None:
@@ -261,9 +261,10 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """All of it or nothing: beside it first, then renamed."""
+    """All of it or nothing: beside it first, then renamed. Half a surrogate pair, as in a folder's name that is no
+    UTF-8, is written as JSON's own escape for it."""
     beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8", newline="\n")
+    beside.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     beside.replace(path)
 
 

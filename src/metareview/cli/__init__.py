@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 import sys
 from importlib import import_module
 
@@ -50,6 +50,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with its code: 0 done, 1 our defect, 2 bad usage or input, 3 a gate was missed,
     4 pairs stayed undecided, 130 interrupted."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that an old code page lacks ends no run
     sys.exit(_run(arguments))
 
 
@@ -62,14 +64,16 @@ def _run(arguments: list[str] | None) -> int:
         error.show()
         return 2
     except MetareviewError as error:
-        click.echo(f"Error: {error}", err=True)
+        from metareview.cli.output import say
+
+        say(f"Error: {error}")
         return error.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo(
             "Interrupted. What was done is kept; the same command with the same --out goes on.", err=True
         )
         return 130
-    except BrokenPipeError:
-        # The reader of our output went away (| head): nothing to report, and nobody to report it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        # How click ends where the reader of our output went away (| head): nothing to report, and nobody to report to.
+        return 0
     return 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from metareview.cli.output import common_options, console, print_json, rate
+from metareview.cli.output import common_options, console, print_json, printable, rate
 from metareview.errors import InputError
 
 _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
@@ -22,7 +22,9 @@ _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
     "--negatives", multiple=True, type=click.Path(path_type=Path), metavar="FILE", help="What was rejected."
 )
 @click.option("--reference-format", metavar="NAME", help="[default: found by content]")
-@click.option("--line-distance", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option(
+    "--line-distance", type=click.IntRange(min=0), default=1, show_default=True, help="Greatest gap."
+)
 @common_options
 def command(
     reference: tuple[Path, ...],
@@ -64,6 +66,6 @@ def _show(result: dict[str, Any], quiet: bool) -> None:
         screen.print(f"{_MARKS[probe['passed']]:4}  {name:15} {shown}  ({probe['expected']})", markup=False)
     for finding in result["findings"]:
         if finding["level"] == "error" or not quiet:
-            screen.print(f"{finding['level']}: {finding['message']}", markup=False)
+            screen.print(printable(f"{finding['level']}: {finding['message']}"), markup=False)
     if result["sound"]:
         screen.print("Sound.")

@@ -49,7 +49,7 @@ from metareview.errors import UsageError
 @click.option("--all-prs", is_flag=True, help="A pull request without a file is silence, not absence.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
 @click.option("--limit", type=int, metavar="N", help="A sample of pull requests, the same for a seed.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of the intervals.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="[default: runs/<time>-<name>]")
 @click.option("--overwrite", is_flag=True, help="Replace what is in --out.")
 @click.option("--dry-run", is_flag=True, help="Say what would be judged; judge nothing.")
@@ -114,7 +114,7 @@ def command(
         **options,
     )
     if dry_run:
-        _print_plan(plan, as_json)
+        _print_plan(plan, as_json, quiet)
         return
     try:
         with progress_bar("pull requests" if plan.judge.free else "asking the model", quiet) as progress:
@@ -128,7 +128,8 @@ def command(
     else:
         screen = console()
         screen.print(reviewers_table(run.summary, screen.width))
-        say(f"{_judged_by(run.summary)} The pairing behind every figure: {folder}")
+        if not quiet:
+            say(f"{_judged_by(run.summary)} The pairing behind every figure: {folder}")
     check_gates(run.summary, gates)
 
 
@@ -144,7 +145,7 @@ def _judged_by(summary: dict[str, Any]) -> str:
     )
 
 
-def _print_plan(plan: Any, as_json: bool) -> None:
+def _print_plan(plan: Any, as_json: bool, quiet: bool) -> None:
     document = {
         "schema": "metareview.dry-run/1",
         "config": plan.config,
@@ -163,4 +164,4 @@ def _print_plan(plan: Any, as_json: bool) -> None:
         f"{document['prs']} pull requests, {document['reviewers']} reviewers, {document['pairs']:,} pairs to judge"
         f" and up to {document['negative_pairs']:,} with negatives, {document['llm_calls']} model calls."
     )
-    print_warnings(document["warnings"], document["skipped"], quiet=False)
+    print_warnings(document["warnings"], document["skipped"], quiet)

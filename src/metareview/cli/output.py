@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,8 +13,10 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 _SHOWN_WARNINGS = 5
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,7 +26,17 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # an old code page; JSON's own escapes say the same
+        text = json.dumps(document, indent=1)
+    click.echo(text)
+
+
+def printable(text: str) -> str:
+    """One line without control characters: what a file says must not drive the terminal."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def console(*, err: bool = False) -> Console:
@@ -34,7 +47,7 @@ def console(*, err: bool = False) -> Console:
 
 
 def say(message: str) -> None:
-    click.echo(message, err=True)
+    click.echo(printable(message), err=True)
 
 
 def print_warnings(warnings: Sequence[str], skipped: Sequence[Mapping[str, str]], quiet: bool) -> None:
@@ -78,7 +91,8 @@ def reviewers_table(summary: Mapping[str, Any], width: int) -> Table:
     for title, _, _ in chosen:
         table.add_column(title, justify="right", no_wrap=True)
     for name, block in ranked:
-        table.add_row(name, *(show(block) for _, _, show in chosen))
+        # As it is: to rich, the [bot] of a login would be markup.
+        table.add_row(Text(printable(name)), *(show(block) for _, _, show in chosen))
     return table
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.comments.model import Comment, normal_path, normal_side
+from metareview.comments.model import MAX_LINE, Comment, normal_path, normal_side
 
 Indices = NDArray[np.int64]
 
@@ -71,6 +71,9 @@ def candidate_pairs(
     if not generated or not reference:
         nothing = np.empty(0, np.int64)
         return Candidates(nothing, nothing, nothing)
+    distance = min(
+        distance, MAX_LINE
+    )  # no two lines are further apart, and more might not fit into an integer
     reference_groups = _grouped(reference)
     found = [
         _touching(ours, theirs, distance)

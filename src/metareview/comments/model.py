@@ -136,8 +136,8 @@ def normal_side(side: str | None) -> str | None:
 
 
 _PULL_URL = re.compile(
-    r"^(?:https?://)?(?P<host>[^/\s]+)/(?:repos/)?(?P<repo>[^\s?#]+?)/(?:-/)?"
-    r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>\d+)(?:[/?#].*)?$",
+    r"^(?:https?://)?(?P<host>[^/\s]+)/(?:(?:api/v3/)?repos/)?(?P<repo>[^\s?#]+?)/(?:-/)?"
+    r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>[0-9]{1,18})(?:[/?#].*)?$",
     re.IGNORECASE,
 )
 

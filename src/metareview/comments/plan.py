@@ -84,6 +84,8 @@ def plan_comments(
         chosen = judge
     if line_distance < 0:
         raise UsageError(f"--line-distance must be 0 or more, found {line_distance}.")
+    if seed < 0:
+        raise UsageError(f"--seed must be 0 or more, found {seed}.")
     if limit is not None and limit < 1:
         raise UsageError(f"--limit must be 1 or more, found {limit}.")
     benchmark, hashes = read_benchmark(_several(reference), _several(negatives), format_name=reference_format)

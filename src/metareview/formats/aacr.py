@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from metareview.comments.model import Review
+from metareview.errors import UsageError
 from metareview.formats.fields import Record
 from metareview.formats.source import Source
 
@@ -46,14 +47,20 @@ def read(source: Source) -> Iterator[Review]:
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
-    """One document; it has no field for the reviewer."""
-    samples = [
-        {
-            "githubPrUrl": review.pr,
-            "category": review.pr_category,
-            "project_main_language": review.language,
-            "comments": [comment.to_dict() for comment in review.comments],
-        }
-        for review in reviews
-    ]
+    """One document. It has no field for the reviewer, so it holds one reviewer a pull request."""
+    samples = []
+    reviewers: dict[str, str | None] = {}
+    for review in reviews:
+        if reviewers.setdefault(review.key, review.reviewer) != review.reviewer:
+            raise UsageError(
+                f"{NAME} has no field for the reviewer and cannot hold two of them ({review.pr}). Use jsonl."
+            )
+        samples.append(
+            {
+                "githubPrUrl": review.pr,
+                "category": review.pr_category,
+                "project_main_language": review.language,
+                "comments": [comment.to_dict() for comment in review.comments],
+            }
+        )
     return {"": json.dumps(samples, ensure_ascii=False, indent=1) + "\n"}

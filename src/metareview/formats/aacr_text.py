@@ -7,29 +7,34 @@ from collections.abc import Iterable, Iterator
 
 from metareview.comments.model import MAX_LINE, Comment, Review, repository_and_number
 from metareview.errors import UsageError
-from metareview.formats.source import Source
+from metareview.formats.source import Source, readable
 
 NAME = "aacr-text"
 SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"
 
 _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
-_NOTE = re.compile(r"<note>(.*?)</note>", re.DOTALL)
-_TAG = re.compile(r"<(path|side|from|to)>(.*?)</\1>", re.DOTALL)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
-_FILE_NAME = re.compile(r"^(?:comments_)?(?P<repo>.+)_(?P<number>\d+)$")
+# No string of a JSON document runs over a line's end, so no line of one begins so.
+_TAG_LINE = re.compile(r"^[ \t]*<(?:path|side|from|to|note)>", re.MULTILINE)
+_FILE_NAME = re.compile(r"^(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})$")
 
 
 def sniff(source: Source) -> bool:
     if source.looks_like_json:
-        return False
-    return bool(_ANY_TAG.search(source.text)) or (
-        source.path.stem.startswith("comments_") and pull_request_of_name(source) is not None
-    )
+        return bool(_TAG_LINE.search(source.text))
+    if _ANY_TAG.search(source.text):
+        return True
+    named = source.path.stem.startswith("comments_") and pull_request_of_name(source) is not None
+    return named and (source.path.suffix.lower() == ".txt" or not source.text.strip())
 
 
 def pull_request_of_name(source: Source) -> str | None:
     """`repo#number` from comments_{repo}_{number}.*, to be looked up in the references."""
-    found = _FILE_NAME.match(source.path.stem)
+    return _named_by(readable(source.path.stem))
+
+
+def _named_by(stem: str) -> str | None:
+    found = _FILE_NAME.fullmatch(stem)
     return f"{found['repo']}#{int(found['number'])}" if found else None
 
 
@@ -52,28 +57,35 @@ def parse(source: Source) -> Iterator[Comment]:
 def _comment(source: Source, begin: int, block: str) -> Comment | None:
     if not block.strip():
         return None
-    note = _NOTE.search(block)
-    # What is inside the note is the note, tags and all; the other fields stand around it.
-    around = block if note is None else block[: note.start()] + " " * len(note[0]) + block[note.end() :]
+    note, around = _note_and_rest(block)
     fields: dict[str, str] = {}
     offsets: dict[str, int] = {}
-    for tag in _TAG.finditer(around):
-        fields.setdefault(tag[1], tag[2].strip())
-        offsets.setdefault(tag[1], begin + tag.start())
-    left_over = _ANY_TAG.search(_TAG.sub(lambda tag: " " * len(tag[0]), around))
-    if left_over:
-        name = left_over[1]
-        source.fail_at(
-            begin + left_over.start(),
-            f"{left_over[0]} without its {'opening' if left_over[0][1] == '/' else 'closing'} tag",
-            f"Write <{name}>…</{name}>, and <notesplit /> between two comments.",
+    outside: list[str] = []
+    last = 0
+    tags = _ANY_TAG.finditer(around)
+    for tag in tags:
+        closing = next(tags, None)
+        name = tag[1]
+        if name == "note" or tag[0] != f"<{name}>" or closing is None or closing[0] != f"</{name}>":
+            source.fail_at(
+                begin + tag.start(),
+                "a second <note> in one comment"
+                if note is not None and tag[0] == "<note>"
+                else f"{tag[0]} without its {'opening' if tag[0][1] == '/' else 'closing'} tag",
+                f"Write <{name}>…</{name}>, and <notesplit /> between two comments.",
+            )
+        fields.setdefault(name, around[tag.end() : closing.start()].strip())
+        offsets.setdefault(name, begin + tag.start())
+        outside.append(around[last : tag.start()] + " " * (closing.end() - tag.start()))
+        last = closing.end()
+    text = "".join(outside) + around[last:]
+    if text.strip():
+        source.warn(
+            "text outside any tag; left out",
+            lambda: source.line_at(begin + len(text) - len(text.lstrip())),
+            "text outside any tag; left out",
         )
     if note is None and not fields:
-        source.warn(
-            "text outside any comment; left out",
-            lambda: source.line_at(begin + len(block) - len(block.lstrip())),
-            "text outside any comment; left out",
-        )
         return None
     start, end = (_line(source, offsets, name, fields.get(name)) for name in ("from", "to"))
     if start is not None and end is not None and start > end:
@@ -84,12 +96,22 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
         )
         start, end = end, start
     return Comment(
-        note=note[1] if note else "",
+        note=note or "",
         path=fields.get("path") or None,
         side=fields.get("side") or None,
         from_line=start,
         to_line=end,
     )
+
+
+def _note_and_rest(block: str) -> tuple[str | None, str]:
+    """What is inside the note is the note, tags and all; the other fields stand around it."""
+    start = block.find("<note>")
+    end = block.find("</note>", start) if start >= 0 else -1
+    if end < 0:
+        return None, block
+    note, after = block[start + len("<note>") : end], end + len("</note>")
+    return note, block[:start] + " " * (after - start) + block[after:]
 
 
 def _line(source: Source, offsets: dict[str, int], name: str, value: str | None) -> int | None:
@@ -105,13 +127,14 @@ def _line(source: Source, offsets: dict[str, int], name: str, value: str | None)
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
-    """File name -> text. Fields that the format has no tag for (category, context, severity, id) are not written."""
+    """File name -> text. What says nothing of the match (id, category, context, severity) has no tag: not written."""
     files: dict[str, str] = {}
     for review in reviews:
         name = _file_name(review)
         if name in files:
             raise UsageError(
-                f"{NAME} cannot hold two repositories of one name: {name} would be written twice. Use jsonl."
+                f"{NAME} has one file a repository's name and number: {name} would be written twice, for two "
+                "owners or two reviewers. Use jsonl."
             )
         files[name] = "".join(map(_block, review.comments))
     return files
@@ -119,12 +142,13 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 def _file_name(review: Review) -> str:
     found = repository_and_number(review.pr)
-    repo, number = found if found else review.pr.rpartition("#")[::2]
-    if not repo or not str(number).isdigit() or "/" in repo:
+    pr = f"{found[0]}#{found[1]}" if found else review.pr
+    stem = "comments_" + "_".join(pr.rsplit("#", 1))
+    if _named_by(stem) != pr or re.search(r"[/\\\0]", pr):
         raise UsageError(
             f"{NAME} names files by repository and number, and {review.pr!r} has none. Use jsonl."
         )
-    return f"comments_{repo}_{number}.txt"
+    return f"{stem}.txt"
 
 
 def _block(comment: Comment) -> str:

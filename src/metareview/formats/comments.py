@@ -10,7 +10,7 @@ from types import ModuleType
 from metareview.comments.model import Benchmark, Review, merged, repository_and_number
 from metareview.errors import InputError, UsageError
 from metareview.formats import aacr, aacr_text, github, jsonl, martian
-from metareview.formats.source import Source
+from metareview.formats.source import Source, readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
     path = Path(path)
     chosen = format_named(format_name) if format_name else None
     inputs = Inputs()
-    if path.is_dir():
+    if _is_folder(path):
         files = _files_below(path)
         if not files:
             raise InputError(
@@ -87,6 +87,13 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
     else:
         _read_file(Source(path), chosen, reviewer or path.stem, inputs, in_folder=False)
     return inputs
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long; what reads the file says so
+        return False
 
 
 def _files_below(folder: Path) -> list[Path]:
@@ -120,7 +127,7 @@ def _read_file(
     inputs.formats.add(fmt.name)
     inputs.hashes[source.name] = source.sha256
     for review in fmt.read(source):
-        inputs.reviews.append(review if review.reviewer else replace(review, reviewer=owner))
+        inputs.reviews.append(review if review.reviewer else replace(review, reviewer=readable(owner)))
     inputs.warnings += source.all_warnings()
 
 

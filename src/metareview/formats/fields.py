@@ -51,7 +51,7 @@ class Record:
             return None
         if not isinstance(value, str):
             self.fail(key, f"{key} must be a string, found {_kind(value)}", "Put it in quotes.")
-        return self._clean(key, value)
+        return self.clean(key, value)
 
     def identifier(self, key: str) -> str | None:
         value = self.value.get(key)
@@ -66,7 +66,8 @@ class Record:
         digits = isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,10}\s*", value)
         number = int(value) if whole or digits else value
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_LINE:
-            shown = repr(value) if len(repr(value)) < 40 else _kind(value)
+            short = isinstance(value, str | int | float) and len(repr(value)) < 40
+            shown = repr(value) if short else _kind(value)
             self.fail(
                 key,
                 f"{key} must be a line number from 1 to {MAX_LINE}, found {shown}",
@@ -106,7 +107,8 @@ class Record:
         )
         return end, start
 
-    def _clean(self, key: str, value: str) -> str:
+    def clean(self, key: str, value: str) -> str:
+        """The value as it can be written out again."""
         try:
             value.encode()
         except UnicodeEncodeError:

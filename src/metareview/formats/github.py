@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ from metareview.formats.source import Document, JsonPath, Source
 
 NAME = "github"
 SUMMARY = "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays"
+
+_API_ADDRESS = re.compile(r"^(https?://)(?:api\.)?([^/]+)(?:/api/v3)?/repos/([^/]+/[^/]+)/pulls/([0-9]+)$")
 
 
 def sniff(source: Source) -> bool:
@@ -64,12 +67,7 @@ def _records(source: Source) -> Iterator[Record]:
 
 def _web_address(url: str) -> str:
     """https://api.github.com/repos/O/R/pulls/N -> https://github.com/O/R/pull/N"""
-    address = url.split("#discussion")[0]
-    if "/repos/" in address:
-        host, _, rest = address.partition("/repos/")
-        host = host.replace("://api.", "://").removesuffix("/api/v3")
-        return f"{host}/{rest}".replace("/pulls/", "/pull/")
-    return address
+    return _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#discussion")[0])
 
 
 def _login(record: Record) -> str:
@@ -111,7 +109,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def _record(review: Review, comment: Comment) -> dict[str, Any]:
-    several = comment.from_line is not None and comment.from_line != comment.to_line
+    last = comment.to_line if comment.to_line is not None else comment.from_line
     return {
         "id": comment.id,
         "pull_request_url": review.pr,
@@ -119,7 +117,7 @@ def _record(review: Review, comment: Comment) -> dict[str, Any]:
         "body": comment.note,
         "path": comment.path,
         "side": comment.side,
-        "line": comment.to_line,
-        "start_line": comment.from_line if several else None,
-        "subject_type": "file" if comment.to_line is None else "line",
+        "line": last,
+        "start_line": comment.from_line if comment.from_line != last else None,
+        "subject_type": "file" if last is None else "line",
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from metareview.comments.model import Review
+from metareview.comments.model import Comment, Review
 from metareview.errors import UsageError
 from metareview.formats.fields import Record
 from metareview.formats.source import Document, Source
@@ -54,7 +54,8 @@ def _golden(source: Source, document: Document) -> Iterator[Review]:
 
 
 def _candidates(source: Source, document: Document) -> Iterator[Review]:
-    for url, tools in Record.of(source, document, (), document.value, "the file").value.items():
+    whole = Record.of(source, document, (), document.value, "the file")
+    for url, tools in whole.value.items():
         record = Record.of(source, document, (url,), tools, "a pull request")
         for tool in tools:
             comments = (
@@ -62,9 +63,9 @@ def _candidates(source: Source, document: Document) -> Iterator[Review]:
                 for i, item in enumerate(record.items(tool))
             )
             yield Review(
-                pr=url,
+                pr=whole.clean(url, url),
                 comments=tuple(comment.comment(_CANDIDATE) for comment in comments),
-                reviewer=tool,
+                reviewer=record.clean(tool, tool),
                 source=source.name,
             )
 
@@ -72,23 +73,34 @@ def _candidates(source: Source, document: Document) -> Iterator[Review]:
 def write(reviews: Iterable[Review]) -> dict[str, str]:
     """Candidates where the reviews have a reviewer, else golden comments."""
     reviews = list(reviews)
-    if not all(review.reviewer for review in reviews):
+    if not any(review.reviewer for review in reviews):
         golden = [
-            {
-                "url": review.pr,
-                "comments": [{"comment": c.note, "severity": c.severity} for c in review.comments],
-            }
+            {"url": review.pr, "comments": [_golden_comment(review, comment) for comment in review.comments]}
             for review in reviews
         ]
         return {"": json.dumps(golden, ensure_ascii=False, indent=1) + "\n"}
     candidates: dict[str, dict[str, list[dict[str, object]]]] = {}
     for review in reviews:
-        said = candidates.setdefault(review.pr, {}).setdefault(str(review.reviewer), [])
-        for comment in review.comments:
-            if comment.from_line != comment.to_line:
-                raise UsageError(
-                    f"{NAME} has one line a comment and cannot hold {comment.from_line}-{comment.to_line} "
-                    f"({review.pr}). Use jsonl."
-                )
-            said.append({"text": comment.note, "path": comment.path, "line": comment.to_line})
+        if not review.reviewer:
+            raise UsageError(f"{NAME} cannot hold candidates without a reviewer ({review.pr}). Use jsonl.")
+        said = candidates.setdefault(review.pr, {}).setdefault(review.reviewer, [])
+        said += [_candidate(review, comment) for comment in review.comments]
     return {"": json.dumps(candidates, ensure_ascii=False, indent=1) + "\n"}
+
+
+def _golden_comment(review: Review, comment: Comment) -> dict[str, object]:
+    if comment.path or comment.side or comment.from_line is not None or comment.to_line is not None:
+        raise UsageError(
+            f"{NAME}'s golden comments have no place, and one here has ({review.pr}). Use jsonl."
+        )
+    return {"comment": comment.note, "severity": comment.severity}
+
+
+def _candidate(review: Review, comment: Comment) -> dict[str, object]:
+    lines = {line for line in (comment.from_line, comment.to_line) if line is not None}
+    if len(lines) > 1 or comment.side:
+        place = f"{comment.side or ''} {comment.from_line}-{comment.to_line}".strip()
+        raise UsageError(
+            f"{NAME}'s candidates have one line and no side, and cannot hold {place} ({review.pr}). Use jsonl."
+        )
+    return {"text": comment.note, "path": comment.path, "line": lines.pop() if lines else None}

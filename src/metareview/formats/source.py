@@ -35,7 +35,7 @@ class Source:
     _kinds: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.name = self.name or str(self.path)
+        self.name = readable(self.name or str(self.path))
 
     @classmethod
     def of_text(cls, text: str, name: str) -> Source:
@@ -125,13 +125,17 @@ class Source:
         raise InputError(problem, file=self.name, line=self.line_of(document, path), fix=fix)
 
     def line_of(self, document: Document, path: JsonPath) -> int:
-        return self.line_at(_offset_of(self.text, document.start, path))
+        try:
+            return self.line_at(_offset_of(self.text, document.start, path))
+        except RecursionError:
+            # Nested nearly too deeply: its reader got through, and we stand further down the stack than it did.
+            return self.line_at(document.start)
 
     def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
         """Say what was put right, with its line; past ten of a kind only their number is kept."""
         self._kinds[kind] += 1
         if self._kinds[kind] <= _LOCATED_WARNINGS:
-            self.warnings.append(f"{self.name}:{where()}: {detail}")
+            self.warnings.append(f"{self.name}:{where()}: {readable(detail)}")
 
     def all_warnings(self) -> list[str]:
         more = [
@@ -140,6 +144,12 @@ class Source:
             if count > _LOCATED_WARNINGS
         ]
         return self.warnings + more
+
+
+def readable(text: str) -> str:
+    """Text that can be written out: bytes of a file's name that are no UTF-8 (to Python, half a surrogate pair) are
+    escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _skip_space(text: str, at: int) -> int:

@@ -1,0 +1,208 @@
+import json
+
+import pytest
+from comment_strategies import ADDRESSES, ANY_TEXT, SOME_TEXT, comments, recognised, reviews, written_and_read
+from hypothesis import given
+
+from metareview.comments.model import Comment, Review
+from metareview.errors import InputError, UsageError
+from metareview.formats import github
+from metareview.formats.source import Source
+
+API = "https://api.github.com/repos/octo/shop/pulls/5"
+WEB = "https://github.com/octo/shop/pull/5"
+
+
+def remark(**fields):
+    """A review comment as the REST API gives it, and what is different about this one."""
+    return {
+        "id": 1001,
+        "pull_request_url": API,
+        "html_url": f"{WEB}#discussion_r1001",
+        "diff_hunk": "@@ -1,3 +1,4 @@",
+        "user": {"login": "octocat", "type": "User"},
+        "body": "Close it",
+        "path": "a.py",
+        "side": "RIGHT",
+        "line": 7,
+        "start_line": None,
+        "original_line": 5,
+        "original_start_line": None,
+        "subject_type": "line",
+        "reactions": {"+1": 0},
+    } | fields
+
+
+def read(text, name="page.json"):
+    source = Source.of_text(text if isinstance(text, str) else json.dumps(text), name)
+    assert recognised(source) == ["github"]
+    return list(github.read(source)), source.all_warnings()
+
+
+def one(**fields):
+    [review] = read([remark(**fields)])[0]
+    [comment] = review.comments
+    return review, comment
+
+
+SEVEN = Comment("Close it", "a.py", "RIGHT", 7, 7, "1001")
+
+
+def test_a_comment_and_its_reviewer():
+    review, _ = one()
+    assert review == Review(WEB, (SEVEN,), "octocat", source="page.json")
+
+
+@pytest.mark.parametrize(
+    "pages", ["[{0}][{1}]", "[{0}]\n[{1}]\n", "[[{0}],[{1}]]", "[{0},{1}]", "[[{0},{1}],[]]"]
+)
+def test_pages_of_arrays_are_one_list(pages):
+    first, second = (json.dumps(remark(id=number, body=f"n{number}")) for number in (1, 2))
+    text = pages.replace("{0}", first).replace("{1}", second)
+    [review] = read(text)[0]
+    assert [comment.note for comment in review.comments] == ["n1", "n2"]
+
+
+def test_an_outdated_comment_stands_where_it_stood():
+    assert one(line=None)[1].span == (5, 5)
+    assert one(line=None, start_line=None, original_start_line=3)[1].span == (3, 5)
+    assert one(line=None, original_line=None)[1] == Comment("Close it", "a.py", "RIGHT", id="1001")
+
+
+def test_a_comment_on_several_lines():
+    assert one(start_line=4)[1].span == (4, 7)
+    assert one(start_line=4, side="LEFT")[1].side == "LEFT"
+
+
+def test_a_comment_on_a_whole_file_has_no_lines():
+    assert one(subject_type="file", line=1, original_line=1)[1] == Comment(
+        "Close it", "a.py", "RIGHT", id="1001"
+    )
+
+
+def test_a_reversed_range_is_swapped_with_a_warning():
+    found, warnings = read(json.dumps([remark(start_line=9)], indent=1))
+    assert found[0].comments[0].span == (7, 9)
+    assert warnings == ["page.json:15: start_line 9 is after line 7; swapped"]
+
+
+def test_replies_are_left_out():
+    found, _ = read([remark(), remark(id=2, in_reply_to_id=1001), remark(id=3, in_reply_to_id=None)])
+    assert [comment.id for review in found for comment in review.comments] == ["1001", "3"]
+
+
+@pytest.mark.parametrize("user", [None, {}, {"login": None}])
+def test_a_deleted_account_is_ghost(user):
+    assert one(user=user)[0].reviewer == "ghost"
+
+
+def test_each_login_and_pull_request_is_a_review_in_order_of_appearance():
+    other = API.replace("/5", "/55")
+    found, _ = read(
+        [
+            remark(id=1),
+            remark(id=2, user={"login": "dependabot[bot]"}),
+            remark(id=3, pull_request_url=other),
+            remark(id=4),
+        ]
+    )
+    assert [(r.pr, r.reviewer, [c.id for c in r.comments]) for r in found] == [
+        (WEB, "octocat", ["1", "4"]),
+        (WEB, "dependabot[bot]", ["2"]),
+        (WEB + "5", "octocat", ["3"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "pr"),
+    [
+        ({}, WEB),
+        ({"pull_request_url": None}, WEB),
+        (
+            {"pull_request_url": "https://api.github.com/repos/o/repos/pulls/5"},
+            "https://github.com/o/repos/pull/5",
+        ),
+        (
+            {"pull_request_url": "https://api.github.com/repos/o/pulls/pulls/5"},
+            "https://github.com/o/pulls/pull/5",
+        ),
+        ({"pull_request_url": "https://ghe.org/api/v3/repos/o/r/pulls/5"}, "https://ghe.org/o/r/pull/5"),
+        (
+            {"pull_request_url": None, "html_url": "https://github.com/o/repos/pull/5#discussion_r1"},
+            "https://github.com/o/repos/pull/5",
+        ),
+        ({"pull_request_url": None, "html_url": None}, "shop#5"),
+    ],
+)
+def test_the_address_is_the_one_people_use(addresses, pr):
+    found, _ = read([remark(**addresses)], "comments_shop_5.json")
+    assert [review.pr for review in found] == [pr]
+
+
+def test_without_any_address_the_file_must_tell_the_pull_request():
+    nowhere = json.dumps([remark(pull_request_url=None, html_url=None)])
+    with pytest.raises(
+        InputError, match=r"^page\.json:1: no pull_request_url.*comments_\{repo\}_\{number\}\.json"
+    ):
+        read(nowhere)
+
+
+@pytest.mark.parametrize("text", ["[]", "[[]]", "[] []", " [\n]\n"])
+def test_an_empty_array_in_a_file_that_tells_its_pull_request_is_silence(text):
+    assert read(text, "comments_shop_5.json")[0] == [Review("shop#5", source="comments_shop_5.json")]
+    assert recognised(Source.of_text(text, "page.json")) == []
+
+
+def test_nothing_but_replies_is_silence_too():
+    only = [remark(in_reply_to_id=1)]
+    assert read(only, "comments_shop_5.json")[0] == [Review("shop#5", source="comments_shop_5.json")]
+    assert read(only, "page.json")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("line", 0, "line must be a line number from 1 to 2147483647, found 0"),
+        ("start_line", -4, "start_line must be a line number"),
+        ("user", "octocat", "user must be an object, found a string"),
+        ("body", 5, "body must be a string, found a number"),
+        ("pull_request_url", {}, "pull_request_url must be a string, found an object"),
+    ],
+)
+def test_a_wrong_field_is_refused_with_its_line(field, value, problem):
+    pages = json.dumps([remark()]) + "\n" + json.dumps([remark(**{field: value})], indent=0)
+    line = 2 + [row.startswith(f'"{field}"') for row in pages.split("\n")[1:]].index(True)
+    with pytest.raises(InputError) as error:
+        read(pages)
+    assert str(error.value).startswith(f"page.json:{line}: {problem}")
+
+
+@pytest.mark.parametrize("item", ["5", "null", "[[]]"])
+def test_what_is_no_comment_is_refused_with_its_line(item):
+    with pytest.raises(InputError, match=r"^page\.json:2: a review comment must be an object"):
+        read(f"[{json.dumps(remark())},\n{item}]")
+
+
+COMMENTS = comments(path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT)
+
+
+def one_for_the_other(comment):
+    """GitHub has no range with one end; by definition, a missing end equals the other."""
+    if comment.from_line is None and comment.to_line is None:
+        return comment
+    start, end = comment.span
+    return Comment(comment.note, comment.path, comment.side, start, end, comment.id)
+
+
+@given(reviews(COMMENTS, pr=ADDRESSES, reviewer=SOME_TEXT, min_comments=1))
+def test_what_is_written_is_read_back(found):
+    expected = [
+        Review(review.pr, tuple(map(one_for_the_other, review.comments)), review.reviewer) for review in found
+    ]
+    assert written_and_read("github", found) == expected
+
+
+@pytest.mark.parametrize("review", [Review(WEB, (SEVEN,)), Review(WEB, (), "octocat")])
+def test_what_it_cannot_hold_is_not_written(review):
+    with pytest.raises(UsageError, match="without reviewer or comments"):
+        github.write([review])

@@ -1,0 +1,138 @@
+import json
+
+import pytest
+from comment_strategies import ANY_TEXT, SOME_TEXT, comments, recognised, reviews, written_and_read
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metareview.comments.model import Comment, Review
+from metareview.errors import InputError
+from metareview.formats import jsonl
+from metareview.formats.source import Source
+
+URL = "https://github.com/owner/repo/pull/5"
+
+
+def read(text, name="a.jsonl"):
+    source = Source.of_text(text, name)
+    return list(jsonl.read(source)), source.all_warnings()
+
+
+def refusal(text, name="a.jsonl"):
+    with pytest.raises(InputError) as error:
+        read(text, name)
+    return str(error.value)
+
+
+def read_or_refused(text):
+    try:
+        return read(text)
+    except InputError as error:
+        return str(error)
+
+
+def test_a_line_is_a_review_with_all_its_fields():
+    comment = {"id": 9, "path": "a.py", "side": "left", "from_line": 3, "to_line": "4", "note": "x",
+               "category": "Performance", "context": "File Level", "severity": "high", "extra": 1}  # fmt: skip
+    line = {
+        "pr": URL,
+        "reviewer": "bot",
+        "language": "Go",
+        "pr_category": "Bug Fix",
+        "comments": [comment],
+        "x": {},
+    }
+    expected = Review(
+        URL,
+        (Comment("x", "a.py", "left", 3, 4, "9", "Performance", "File Level", "high"),),
+        reviewer="bot",
+        language="Go",
+        pr_category="Bug Fix",
+        source="a.jsonl",
+    )
+    assert read(json.dumps(line) + "\n") == ([expected], [])
+
+
+def test_blank_lines_and_line_ends_change_nothing(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"pr": "u"}\r\n\r\n  \t\r\n{"pr": "v", "comments": null}')
+    assert [(review.pr, review.comments) for review in jsonl.read(Source(path))] == [("u", ()), ("v", ())]
+
+
+def test_a_review_may_span_lines():
+    assert [r.pr for r in read(json.dumps({"pr": "u"}, indent=2) + '{"pr": "v"}', "a.json")[0]] == ["u", "v"]
+
+
+def test_an_empty_reviewer_is_none():
+    assert read('{"pr": "u", "reviewer": ""}')[0][0].reviewer is None
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"pr": "u", "comments": [', "broken JSON: Expecting value (column 26)"),
+        ('{"pr": "u",', "broken JSON: Expecting property name enclosed in double quotes"),
+        ('{"pr": "u"} trailing', "broken JSON: Expecting value (column 13)"),
+        ("{'pr': 'u'}", "broken JSON: Expecting property name"),
+        ("pr: u", "broken JSON: Expecting value (column 1)"),
+        ('{"pr": "u", "comments": [{"note": "a\tb"}]}', "broken JSON: Invalid control character"),
+        ('{"pr": ' + "9" * 5000 + "}", "broken JSON: a number is too long"),
+        ("[" * 100_000, "broken JSON: nested too deeply"),
+        ("[]", "a line must be an object, found a list"),
+        ("null", "a line must be an object, found null"),
+        ('{"reviewer": "x"}', "a review without pr"),
+        ('{"pr": ""}', "a review without pr"),
+        ('{"pr": 5}', "pr must be a string, found a number"),
+        ('{"pr": "u", "comments": {}}', "comments must be a list, found an object"),
+        ('{"pr": "u", "comments": [{"note": ["x"]}]}', "note must be a string, found a list"),
+        ('{"pr": "u", "comments": [{"note": "x", "from_line": 0}]}', "from_line must be a line number"),
+    ],
+)
+def test_a_bad_line_is_named(line, problem):
+    good = '{"pr": "v"}'
+    message = refusal(f"{good}\n\n{line}\n{good}\n{good}")
+    assert message.startswith("a.jsonl:3: ")
+    assert problem in message
+
+
+def test_a_first_line_that_breaks_off_is_the_one_to_blame():
+    assert refusal('{"pr": "u", "comments": [\n{"pr": "v"}\n').startswith("a.jsonl:1: broken JSON")
+
+
+def test_deep_values_in_unknown_fields_are_read_or_refused_with_a_line():
+    for depth in range(900, 1010, 3):
+        deep = "[" * depth + "]" * depth
+        swapped = f'{{"pr": "u", "x": {deep}, "comments": [{{"note": "a", "from_line": 2, "to_line": 1}}]}}'
+        wrong = f'\n{{"pr": "u", "comments": [{{"note": "a", "from_line": {deep}}}]}}'
+        result = read_or_refused(swapped)
+        if isinstance(result, str):
+            assert result.startswith("a.jsonl:1: broken JSON: nested too deeply")
+        else:
+            [review], warnings = result
+            assert review.comments[0].span == (1, 2)
+            assert warnings == ["a.jsonl:1: from_line 2 is after to_line 1; swapped"]
+        assert refusal(wrong).startswith("a.jsonl:2: ")
+
+
+def test_it_is_recognised_by_pr_alone():
+    assert recognised(Source.of_text('{"pr": "u"}\n{"pr": "v"}', "a.json")) == ["jsonl"]
+    assert recognised(Source.of_text('[{"pr": "u"}]', "a.jsonl")) == []
+
+
+COMMENTS = comments(
+    path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT
+)
+
+
+@given(
+    reviews(COMMENTS, pr=SOME_TEXT, reviewer=st.none() | SOME_TEXT, language=ANY_TEXT, pr_category=ANY_TEXT)
+)
+def test_everything_that_is_written_is_read_back(found):
+    assert written_and_read("jsonl", found) == found
+
+
+@given(reviews(COMMENTS, pr=SOME_TEXT))
+def test_a_review_is_a_line(found):
+    text = jsonl.write(found)[""]
+    assert text.count("\n") == len(found)
+    assert [json.loads(line)["pr"] for line in text.split("\n")[:-1]] == [review.pr for review in found]
