@@ -49,14 +49,22 @@ def test_help_lists_the_commands_that_there_are_and_no_others(run):
     assert help_of(run) == run("-h")[1]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_an_example_json_and_quiet(run, name):
-    text = help_of(run, name)
-    assert f"Example: metareview {name}" in " ".join(text.split())
+def leaves(command, *names):
+    """Every command that does something, by the words that call it."""
+    if not isinstance(command, click.Group):
+        return [(names, command)]
+    context = click.Context(command)
+    inner = [(name, command.get_command(context, name)) for name in command.list_commands(context)]
+    return [leaf for name, below in inner for leaf in leaves(below, *names, name)]
+
+
+@pytest.mark.parametrize(("names", "command"), leaves(cli))
+def test_every_command_has_an_example_json_and_quiet(run, names, command):
+    text = help_of(run, *names)
+    assert f"Example: metareview {' '.join(names)}" in " ".join(text.split())
     assert {"--json", "--quiet", "--help"} <= set(words(text))
-    options = cli.get_command(click.Context(cli), name).params
-    undocumented = [p.name for p in options if isinstance(p, click.Option) and not p.help]
-    assert undocumented == []
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
 
 
 @pytest.mark.parametrize("name", PROMISED_COMMANDS)
