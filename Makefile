@@ -22,7 +22,7 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 setup: $(RUNTIME)
 
 demo: $(RUNTIME)
-	$(BIN)/metareview demo
+	@$(BIN)/metareview demo
 
 test: $(DEV)
 	$(BIN)/python -m pytest

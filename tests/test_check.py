@@ -29,7 +29,7 @@ def test_a_sound_benchmark_passes_every_probe():
     }  # fmt: skip
     assert (result["prs"], result["references"]) == (2, 3)
     [crowd] = findings(result, "note")
-    assert "2 of 3 references stand at most 1 lines from another" in crowd
+    assert "2 of 3 references stand within a line distance of 1 of another" in crowd
     assert "finds only 2 of 3" in crowd
 
 

@@ -8,6 +8,7 @@ shifted lines   every comment moved past the end of its file: nothing may match 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -110,9 +111,9 @@ def _lint_names(benchmark: Benchmark) -> Iterator[Finding]:
     named: dict[tuple[str, int], list[str]] = {}
     for key, review in benchmark.references.items():
         found = repository_and_number(review.pr)
-        if found is None:
+        if found is None and not re.fullmatch(r"[^/#]+#\d+", review.pr):
             yield Finding("warning", f"{key}: not the address of a pull request; aacr-text cannot name it")
-        else:
+        elif found is not None:
             named.setdefault((found[0].casefold(), found[1]), []).append(key)
     for keys in named.values():
         if len(keys) > 1:
@@ -144,8 +145,8 @@ def _lint_crowds(benchmark: Benchmark, line_distance: int) -> Iterator[Finding]:
     if crowded:
         yield Finding(
             "note",
-            f"{crowded} of {total} references stand at most {line_distance} lines from another: place alone cannot "
-            f"tell these apart, and a greedy pairing by place finds only {greedy} of {total}",
+            f"{crowded} of {total} references stand within a line distance of {line_distance} of another: place "
+            f"alone cannot tell these apart, and a greedy pairing by place finds only {greedy} of {total}",
         )
 
 

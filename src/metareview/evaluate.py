@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from metareview.comments.case import Case
 from metareview.comments.filters import FilterConfig
-from metareview.comments.plan import Paths, Plan, plan_comments
+from metareview.comments.plan import Plan, plan_comments
 from metareview.comments.summary import summarise
 from metareview.errors import UsageError
+from metareview.formats.comments import Paths
 from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
 from metareview.runs import RESULTS, RunFolder, read_lines
@@ -38,9 +39,13 @@ _BATCH_PAIRS = 1_000_000
 class CommentRun:
     """A finished evaluation. `summary` is what --json prints."""
 
-    summary: dict[str, Any]
+    summary: dict[str, Any] = field(repr=False)
     folder: Path | None = None
     _records: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} f1={metrics['f1']}" for name, metrics in self.metrics.items())
+        return f"<CommentRun {shown}>"
 
     @property
     def metrics(self) -> dict[str, dict[str, float | None]]:

@@ -55,7 +55,7 @@ def test_a_finished_run_is_answered_from(run, here, monkeypatch):
         (["--seed", "3", "--limit", "1"], "limit, seed"),
         (["--judge", "none"], "judge"),
         (["--all-prs", "--alignment", "coverage"], "alignment, all_prs"),
-        (["--negatives", "ref.jsonl"], "negatives"),
+        (["--negatives", "ref.jsonl"], "negatives, input files"),
     ],
 )
 def test_another_configuration_is_refused_with_what_differs(run, here, options, differing):

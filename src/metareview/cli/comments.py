@@ -32,7 +32,9 @@ from metareview.errors import UsageError
     "--negatives", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
     help="What annotators rejected; turns on false_positive_rate.",
 )  # fmt: skip
-@click.option("--judge", default=None, metavar="NAME", help="none, exact or rouge.  [default: rouge]")
+@click.option(
+    "--judge", default=None, metavar="NAME", help="none, exact, rouge, embedding or llm.  [default: rouge]"
+)
 @click.option(
     "--line-distance", type=int, default=1, show_default=True, help="Greatest gap; 0: must overlap."
 )

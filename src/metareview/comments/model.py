@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from metareview.errors import InputError
+
 MAX_LINE = 2**31 - 1
 
 
@@ -76,9 +78,9 @@ class Comment:
     def __post_init__(self) -> None:
         for line in (self.from_line, self.to_line):
             if line is not None and not 1 <= line <= MAX_LINE:
-                raise ValueError(f"line numbers run from 1 to {MAX_LINE}, found {line}")
+                raise InputError(f"line numbers run from 1 to {MAX_LINE}, found {line}")
         if self.from_line is not None and self.to_line is not None and self.from_line > self.to_line:
-            raise ValueError(f"from_line {self.from_line} is after to_line {self.to_line}")
+            raise InputError(f"from_line {self.from_line} is after to_line {self.to_line}", fix="Swap them.")
 
     def __getitem__(self, name: str) -> str | int | None:
         if name not in _FIELD_NAMES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,9 @@ from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.model import Benchmark, Review, merged
 from metareview.errors import InputError, UsageError
-from metareview.formats.comments import PullRequestIndex, Skipped, read_benchmark, read_inputs
+from metareview.formats.comments import Paths, PullRequestIndex, Skipped, read_benchmark, read_inputs, several
 from metareview.judges.protocol import LONG_NOTE, Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
-
-Paths = str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def plan_comments(
         raise UsageError(f"--seed must be 0 or more, found {seed}.")
     if limit is not None and limit < 1:
         raise UsageError(f"--limit must be 1 or more, found {limit}.")
-    benchmark, hashes = read_benchmark(_several(reference), _several(negatives), format_name=reference_format)
+    benchmark, hashes = read_benchmark(reference, negatives, format_name=reference_format)
     filters.check(benchmark)
     place = benchmark.has_places and not ignore_location
     if chosen.name == "none" and not place:
@@ -101,7 +99,7 @@ def plan_comments(
         place=place,
         meaning=chosen.name != "none",
         filters=filters,
-        negatives=bool(_several(negatives)),
+        negatives=bool(several(negatives)),
     )
     inputs = read_inputs(generated, format_name=format, reviewer=name)
     reviews, skipped = _located(inputs.reviews, benchmark)
@@ -115,11 +113,11 @@ def plan_comments(
         )
     if all_prs:
         reviews = _with_silence(reviews, benchmark)
-    reviews = _sample(reviews, limit, seed)
     cases = [
         Case(reviewer, said, benchmark.references[key], benchmark.negatives.get(key), rules)
         for (key, reviewer), said in reviews.items()
     ]
+    cases = _sample(cases, limit, seed)
     if all(case.skipped for case in cases):
         raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")
     config = {
@@ -140,7 +138,8 @@ def plan_comments(
         "negatives": rules.negatives,
     }
     warnings = dict.fromkeys([*benchmark.warnings, *inputs.warnings, *_note_warnings(reviews, benchmark)])
-    return Plan(cases, rules, chosen, config, {**hashes, **inputs.hashes}, list(warnings), skipped)
+    named = {**hashes, **{f"generated/{file}": value for file, value in inputs.hashes.items()}}
+    return Plan(cases, rules, chosen, config, named, list(warnings), skipped)
 
 
 def _mode(name: str) -> Mode:
@@ -148,10 +147,6 @@ def _mode(name: str) -> Mode:
         if mode == name:
             return mode
     raise UsageError(f"Unknown alignment {name!r}. Valid: {', '.join(MODES)}.")
-
-
-def _several(paths: Paths) -> list[str | Path]:
-    return [paths] if isinstance(paths, str | Path) else list(paths)
 
 
 def _located(
@@ -183,16 +178,14 @@ def _with_silence(
     return {place: reviews.get(place, silence) for place, silence in silent.items()}
 
 
-def _sample(
-    reviews: dict[tuple[str, str], Review], limit: int | None, seed: int
-) -> dict[tuple[str, str], Review]:
-    """The pull requests whose hash with the seed is smallest: the same ones whatever the order, and a smaller
-    sample is part of a larger one."""
+def _sample(cases: list[Case], limit: int | None, seed: int) -> list[Case]:
+    """Of the pull requests that pass the filters, those whose hash with the seed is smallest: the same ones whatever
+    the order, and a smaller sample is part of a larger one."""
     if limit is None:
-        return reviews
-    keys = {key for key, _ in reviews}
+        return cases
+    keys = {case.reference_review.key for case in cases if not case.skipped}
     chosen = set(sorted(keys, key=lambda key: hashlib.sha256(f"{seed}\0{key}".encode()).digest())[:limit])
-    return {place: review for place, review in reviews.items() if place[0] in chosen}
+    return [case for case in cases if case.skipped or case.reference_review.key in chosen]
 
 
 def _note_warnings(reviews: Mapping[tuple[str, str], Review], benchmark: Benchmark) -> Iterator[str]:

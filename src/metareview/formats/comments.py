@@ -12,6 +12,13 @@ from metareview.errors import InputError, UsageError
 from metareview.formats import aacr, aacr_text, github, jsonl, martian
 from metareview.formats.source import Source, readable
 
+Paths = str | Path | Sequence[str | Path]
+
+
+def several(paths: Paths) -> list[str | Path]:
+    """One path, or several, as a list."""
+    return [paths] if isinstance(paths, str | Path) else list(paths)
+
 
 @dataclass(frozen=True, slots=True)
 class CommentFormat:
@@ -77,7 +84,16 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
             below = file.relative_to(path)
             # With --name, files of the folder itself take it; a subfolder is always its own reviewer.
             owner = below.parts[0] if len(below.parts) > 1 else reviewer or path.resolve().name
-            _read_file(Source(file), chosen, owner, inputs, in_folder=True)
+            if file.suffix.lower() in _SUFFIXES:
+                _read_file(Source(file), below.as_posix(), chosen, owner, inputs, in_folder=True)
+            else:
+                inputs.skipped.append(
+                    Skipped(readable(str(file)), f"not one of {', '.join(sorted(_SUFFIXES))}")
+                )
+        if reviewer and all(len(file.relative_to(path).parts) > 1 for file in files):
+            inputs.warnings.append(
+                f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used"
+            )
         if not inputs.formats:
             raise InputError(
                 f"none of its {len(files)} files is in a known format",
@@ -85,7 +101,7 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
                 fix=f"The formats are {', '.join(FORMATS)}; choose one with --format.",
             )
     else:
-        _read_file(Source(path), chosen, reviewer or path.stem, inputs, in_folder=False)
+        _read_file(Source(path), path.name, chosen, reviewer or path.stem, inputs, in_folder=False)
     return inputs
 
 
@@ -105,14 +121,15 @@ def _files_below(folder: Path) -> list[Path]:
 
 
 def _read_file(
-    source: Source, chosen: CommentFormat | None, owner: str, inputs: Inputs, *, in_folder: bool
+    source: Source,
+    short_name: str,
+    chosen: CommentFormat | None,
+    owner: str,
+    inputs: Inputs,
+    *,
+    in_folder: bool,
 ) -> None:
-    fmt = chosen
-    if fmt is None and (not in_folder or source.path.suffix.lower() in _SUFFIXES):
-        fmt = next((candidate for candidate in FORMATS.values() if candidate.sniff(source)), None)
-    if fmt is None and in_folder and source.path.suffix.lower() not in _SUFFIXES:
-        inputs.skipped.append(Skipped(source.name, f"not one of {', '.join(sorted(_SUFFIXES))}"))
-        return
+    fmt = chosen or next((candidate for candidate in FORMATS.values() if candidate.sniff(source)), None)
     if fmt is None:
         empty = not source.text.strip() or source.text.strip() == "[]"
         reason = "it is empty, and its name tells no pull request" if empty else "not in a known format"
@@ -125,29 +142,31 @@ def _read_file(
         inputs.skipped.append(Skipped(source.name, reason))
         return
     inputs.formats.add(fmt.name)
-    inputs.hashes[source.name] = source.sha256
+    inputs.hashes[readable(short_name)] = source.sha256
     for review in fmt.read(source):
         inputs.reviews.append(review if review.reviewer else replace(review, reviewer=readable(owner)))
     inputs.warnings += source.all_warnings()
 
 
 def read_benchmark(
-    references: Sequence[str | Path],
-    negatives: Sequence[str | Path] = (),
+    references: Paths,
+    negatives: Paths = (),
     *,
     format_name: str | None = None,
 ) -> tuple[Benchmark, dict[str, str]]:
-    """The references and negatives of these files, by pull request, and the files' hashes."""
+    """The references and negatives of these files, by pull request, and the files' hashes by role and name."""
+    references, negatives = several(references), several(negatives)
     warnings: list[str] = []
     hashes: dict[str, str] = {}
 
-    def gathered(paths: Sequence[str | Path]) -> dict[str, Review]:
+    def gathered(role: str, paths: Sequence[str | Path]) -> dict[str, Review]:
         reviews: list[Review] = []
-        for path in paths:
+        for number, path in enumerate(paths):
             inputs = read_inputs(path, format_name=format_name)
             warnings.extend(inputs.warnings)
             warnings.extend(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)
-            hashes.update(inputs.hashes)
+            place = role if number == 0 else f"{role}-{number + 1}"
+            hashes.update({f"{place}/{name}": value for name, value in inputs.hashes.items()})
             reviews += [replace(review, reviewer=None) for review in inputs.reviews]
         found = {key: review for (key, _), review in merged(reviews).items()}
         if len(found) < len(reviews):
@@ -156,7 +175,7 @@ def read_benchmark(
             )
         return found
 
-    positive, negative = gathered(references), gathered(negatives)
+    positive, negative = gathered("reference", references), gathered("negatives", negatives)
     if not positive:
         names = ", ".join(map(str, references))
         raise InputError("it holds no pull request", file=names, fix="Name a file of reference comments.")
@@ -179,15 +198,16 @@ class PullRequestIndex:
         self._keys = keys_to_urls
         self._by_name: dict[str, list[str]] = {}
         for key, url in keys_to_urls.items():
-            found = repository_and_number(url)
-            if found:
-                self._by_name.setdefault(f"{found[0].casefold()}#{found[1]}", []).append(key)
+            self._by_name.setdefault(_short(url), []).append(key)
 
     def find(self, review: Review) -> str | Skipped:
         """The reference set's key, or why there is none. Never a guess."""
         if review.key in self._keys:
             return review.key
-        named = self._by_name.get(review.pr.casefold(), [])
+        # An address is only met by its short name where one of the two is no more than a short name itself.
+        named = [
+            key for key in self._by_name.get(_short(review.pr), []) if "/" not in review.pr or "/" not in key
+        ]
         if len(named) == 1:
             return named[0]
         if named:
@@ -195,3 +215,9 @@ class PullRequestIndex:
         else:
             reason = f"its pull request {review.pr} is not in the reference set"
         return Skipped(review.source, reason)
+
+
+def _short(pr: str) -> str:
+    """`repo#number`, whatever else is known of it."""
+    found = repository_and_number(pr)
+    return f"{found[0]}#{found[1]}".casefold() if found else pr.casefold()
