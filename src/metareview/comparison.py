@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from metareview.contenders import (
     LOWER,
     Contender,
@@ -208,9 +210,8 @@ def _what_made_it(
     added = effects(*counts, metrics[main])
     records_a = [record for key in prs if (record := a.units[key].record) is not None]
     records_b = [record for key in prs if (record := b.units[key].record) is not None]
-    order = sorted(
-        range(len(prs)), key=lambda i: (-round(abs(added[i]), 12), prs[i])
-    )  # equal but for rounding
+    size = np.round(np.abs(added), 12)  # effects that are equal but for rounding go by name
+    order = sorted(range(len(prs)), key=lambda i: (-size[i], prs[i]))
 
     def shown(positions: Sequence[int]) -> list[dict[str, Any]]:
         return [
