@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         PRCategory,
         ProjectLanguage,
     )
+    from metareview.comparison import compare
     from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
     from metareview.evaluate import CommentRun, evaluate_comments
     from metareview.evaluator import (
@@ -46,6 +47,7 @@ _HOME = {
     "SemanticMatcherType": "evaluator",
     "Undecided": "errors",
     "UsageError": "errors",
+    "compare": "comparison",
     "evaluate_comments": "evaluate",
     "get_evaluator_ans_from_json": "evaluator",
     "load_generated_comments_from_file": "evaluator",
@@ -70,6 +72,7 @@ __all__ = [
     "Undecided",
     "UsageError",
     "__version__",
+    "compare",
     "evaluate_comments",
     "get_evaluator_ans_from_json",
     "load_generated_comments_from_file",

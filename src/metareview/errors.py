@@ -3,7 +3,7 @@
     MetareviewError            1, and never raised itself
     ├── UsageError             2  a wrong option, name or combination
     ├── InputError             2  a file that cannot be read as what it claims to be
-    ├── GateFailed             3  a --fail-under or --fail-over was missed
+    ├── GateFailed             3  a --fail-under, --fail-over or --fail-if-worse was missed
     └── Undecided              4  the run finished, but the judge left pairs open
 
 A message says what was wrong, where, and what to do about it. Anything else that escapes is a defect of ours.

@@ -14,6 +14,8 @@ from metareview.errors import MetareviewError
 COMMANDS = {
     "comments": "Score review comments against references.",
     "text": "Score retrieved text against ground truth (exact, ROUGE-L).",
+    "compare": "Is one reviewer better than another, or can the data not tell?",
+    "leaderboard": "Rank reviewers over runs, with intervals and ties.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "cache": "What models have answered so far: info, clear.",
     "demo": "Score three invented reviewers on a sample benchmark.",

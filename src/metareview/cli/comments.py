@@ -89,6 +89,7 @@ def command(
     **options: Any,
 ) -> None:
     """Score the review comments in GENERATED, a file or a folder (one subfolder a reviewer)."""
+    from metareview.cli.step_summary import append_step_summary, comments_markdown
     from metareview.comments.filters import FilterConfig
     from metareview.comments.plan import plan_comments
     from metareview.evaluate import carry_out
@@ -125,6 +126,7 @@ def command(
         say(f"What was done is kept. To go on: the same command with --out {folder}")
         raise
     print_warnings(run.summary["warnings"], run.summary["skipped"], quiet)
+    append_step_summary(comments_markdown(run.summary))
     if as_json:
         print_json(run.summary)
     else:

@@ -168,6 +168,14 @@ class Case:
             record["counts_if_undecided_match"] = most.counts | {"judge_error_nums": undecided}
         return record
 
+    def counts(self, answer: Answer, negative_answer: Answer) -> dict[str, int]:
+        """The counts alone, by the rules that the case has now."""
+        return _Outcome.of(self, answer, negative_answer, certain=True).counts
+
+    def align(self, graph: Graph, theirs: Sequence[Comment]) -> Alignment:
+        """The alignment of one graph with references or negatives, but for `greedy`."""
+        return align(self.rules.alignment, graph, self.generated.comments, theirs)
+
     def kept_references(self) -> list[bool]:
         if not self.rules.filters.drops_comments:
             return [True] * len(self.reference.comments)
@@ -292,26 +300,20 @@ class _Outcome:
 
 
 def _align_both(case: Case, line: Graph, full: Graph) -> tuple[Alignment, Alignment]:
-    rules, mine, theirs = case.rules, case.generated.comments, case.reference.comments
+    rules, theirs = case.rules, case.reference.comments
     if rules.alignment == "greedy":
         by_line, by_meaning = align_greedy(line, full if rules.meaning else None)
     else:
-        by_meaning = align(rules.alignment, full, mine, theirs)
+        by_meaning = case.align(full, theirs)
         same_graph = not rules.meaning
-        by_line = (
-            by_meaning
-            if same_graph
-            else align(rules.alignment, line, mine, theirs)
-            if rules.place
-            else by_meaning
-        )
+        by_line = by_meaning if same_graph or not rules.place else case.align(line, theirs)
     return (by_line if rules.place else Alignment(())), by_meaning
 
 
 def _align_one(case: Case, graph: Graph, theirs: Sequence[Comment]) -> Alignment:
     if case.rules.alignment == "greedy":
         return align_greedy(graph, graph if case.rules.meaning else None)[1]
-    return align(case.rules.alignment, graph, case.generated.comments, theirs)
+    return case.align(graph, theirs)
 
 
 def _explained_by_dropped(case: Case, line: Graph, edges: Graph, keep: NDArray[np.bool_]) -> frozenset[int]:

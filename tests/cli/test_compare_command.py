@@ -1,0 +1,279 @@
+"""`compare`, `leaderboard` and the page of a GitHub job, as a user calls them."""
+
+import doctest
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metareview.cli.step_summary import append_step_summary, comments_markdown, compare_markdown, plain
+from metareview.comments.model import Comment, Review
+from metareview.comparison import compare
+from metareview.evaluate import evaluate_comments
+from metareview.formats import jsonl
+from metareview.judges.protocol import UNDECIDED, Answer, Usage
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "src" / "metareview" / "data" / "demo"
+WORKFLOW = ROOT / "examples" / "github-workflow.yml"
+
+
+def metareview(*arguments, cwd, page=None):
+    environment = {k: v for k, v in os.environ.items() if k != "GITHUB_STEP_SUMMARY"}
+    if page:
+        environment["GITHUB_STEP_SUMMARY"] = str(page)
+    return subprocess.run(
+        [sys.executable, "-m", "metareview", *map(str, arguments)],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A working directory with the demo's run, judged by rouge whatever the default is."""
+    folder = tmp_path_factory.mktemp("work")
+    evaluate_comments(
+        DEMO / "reviews",
+        reference=DEMO / "references.jsonl",
+        negatives=DEMO / "negatives.jsonl",
+        judge="rouge",
+        out=folder / "runs" / "demo",
+    )
+    return folder
+
+
+def test_json_holds_the_promised_keys(folder):
+    done = metareview(
+        "compare", "runs/demo", "--reviewer", "noisy", "--reviewer", "repetitive", "--json", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert set(result["metrics"]["f1"]) == {"a", "b", "diff", "interval", "p", "p_holm"}
+    assert result["metrics"]["f1"]["diff"] == result["metrics"]["f1"]["b"] - result["metrics"]["f1"]["a"]
+    assert result == compare(folder / "runs" / "demo", reviewers=["noisy", "repetitive"]) | {
+        side: {**result[side], "run": "runs/demo"} for side in ("a", "b")
+    }
+
+
+def test_a_run_against_itself_changes_nothing(folder):
+    done = metareview("compare", "runs/demo", "runs/demo", "--reviewer", "terse", "--json", cwd=folder)
+    assert {(m["diff"], m["p"]) for m in json.loads(done.stdout)["metrics"].values()} == {(0, 1)}
+    shown = metareview(
+        "compare", "runs/demo", "runs/demo", "--reviewer", "terse", "--fail-if-worse", "f1", cwd=folder
+    )
+    assert shown.returncode == 0
+    assert "The figures are equal." in shown.stdout
+    assert "Largest" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "gate", "code"),
+    [
+        ("repetitive", "noisy", ["f1"], 3),
+        ("noisy", "repetitive", ["f1"], 0),
+        ("repetitive", "noisy", ["unmatched_rate"], 3),  # noisier is worse
+        ("noisy", "repetitive", ["unmatched_rate", "false_positive_rate"], 0),
+        ("terse", "noisy", ["f1"], 0),  # a loss, but not beyond chance
+    ],
+)
+def test_the_gate(folder, a, b, gate, code):
+    gates = [part for metric in gate for part in ("--fail-if-worse", metric)]
+    done = metareview("compare", "runs/demo", "--reviewer", a, "--reviewer", b, *gates, cwd=folder)
+    assert done.returncode == code, done.stderr
+    if code:
+        assert f"Error: {b} is worse than {a}: {gate[0]} is " in done.stderr
+
+
+def test_alpha_decides_the_gate(folder):
+    arguments = [
+        "--reviewer",
+        "repetitive",
+        "--reviewer",
+        "noisy",
+        "--fail-if-worse",
+        "f1",
+        "--alpha",
+        "0.001",
+    ]
+    assert metareview("compare", "runs/demo", *arguments, cwd=folder).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "runs/demo"], "noisy, repetitive, terse. Name two of them"),
+        (["compare", "nowhere"], "nowhere: not a run's folder."),
+        (["compare", "runs/demo", "--reviewer", "x", "--reviewer", "terse"], "No reviewer is named 'x'."),
+        (
+            [
+                "compare",
+                "runs/demo",
+                "--reviewer",
+                "noisy",
+                "--reviewer",
+                "terse",
+                "--fail-if-worse",
+                "recall",
+            ],
+            "'recall' is not measured here. The metrics are positive_match_rate",
+        ),
+        (["leaderboard", "runs/demo", "--sort", "recall"], "no metric 'recall' here"),
+        (["leaderboard"], "Missing argument"),
+    ],
+)
+def test_bad_usage_is_one_message(folder, arguments, message):
+    done = metareview(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+class NeverSure:
+    """Cannot decide a single pair."""
+
+    name, free = "never", True
+
+    def __init__(self):
+        self.usage = Usage()
+
+    def judge(self, questions):
+        sizes = [len(question.pairs) for question in questions]
+        return [Answer(np.full(n, np.nan), np.full(n, UNDECIDED, np.int8)) for n in sizes]
+
+
+def test_undecided_pairs_go_before_the_gate(tmp_path):
+    evaluate_comments(
+        DEMO / "reviews", reference=DEMO / "references.jsonl", judge=NeverSure(), out=tmp_path / "run"
+    )
+    pair = ["--reviewer", "terse", "--reviewer", "noisy"]
+    done = metareview("compare", "run", *pair, "--fail-if-worse", "f1", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "pairs are undecided" in done.stderr
+    assert metareview("compare", "run", *pair, cwd=tmp_path).returncode == 0
+
+
+def test_the_leaderboard_as_json_and_as_a_table(folder):
+    result = json.loads(metareview("leaderboard", "runs/demo", "--beta", "2", "--json", cwd=folder).stdout)
+    assert (result["schema"], result["sort"]) == ("metareview.leaderboard/1", "f_beta")
+    assert [row["label"] for row in result["rows"]] == ["repetitive", "noisy", "terse"]
+    shown = metareview("leaderboard", "runs/demo", "--beta", "2", cwd=folder).stdout
+    assert "F2" in shown.splitlines()[1]
+    assert re.search(r"1 +repetitive +12 +0\.\d{3} ", shown)
+
+
+def hostile(tmp_path):
+    """Two reviewers whose names and notes try everything, on one pull request."""
+    url = "https://github.com/owner/repo/pull/1"
+    evil = "<img src=x onerror=alert(1)> | `code` | **bold** [link](javascript:x)\n\n# head ![i](u) \x1b[31m @all"
+    reference, said = tmp_path / "references.jsonl", tmp_path / "said.jsonl"
+    reference.write_text(jsonl.write([Review(url, (Comment(evil, "a.py"), Comment("other", "b.py")))])[""])
+    names = ["a|b</td>\n<script>", "[c](d)"]
+    reviews = [
+        Review(url, (Comment(evil, "a.py"),), reviewer=names[0]),
+        Review(url, (Comment("hm", "c.py"),), reviewer=names[1]),
+    ]
+    said.write_text(jsonl.write(reviews)[""])
+    run = evaluate_comments(said, reference=reference, judge="exact", out=tmp_path / "run")
+    return run.summary, names
+
+
+def test_nothing_in_names_and_notes_acts_as_markup(tmp_path):
+    summary, names = hostile(tmp_path)
+    page = comments_markdown(summary) + compare_markdown(compare(tmp_path / "run", reviewers=names))
+    for active in ("<img", "<script", "</td", "`", "**bold", "](", "# head", "\x1b", "@all"):
+        assert active not in page
+    assert "&#60;img src=x onerror=alert&#40;1&#41;&#62;" in page
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in rows} == {10, 8}  # columns of the two tables, and none broken
+    assert plain("a\r\nb\tc") == "a b c"
+    shown = metareview("compare", "run", "--reviewer", names[0], "--reviewer", names[1], cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "\x1b" not in shown.stdout
+    assert "[c](d)" in shown.stdout  # as text: a table that reads names as markup would swallow it
+
+
+def test_the_page_is_appended_to_and_its_loss_is_only_a_warning(tmp_path, monkeypatch, capsys):
+    page = tmp_path / "page.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    append_step_summary("one")
+    append_step_summary("two\n")
+    assert page.read_text() == "one\n\ntwo\n\n"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "page.md"))
+    append_step_summary("three")
+    assert "cannot append to $GITHUB_STEP_SUMMARY" in capsys.readouterr().err
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    append_step_summary("four")
+    assert page.read_text() == "one\n\ntwo\n\n"
+
+
+def workflow_commands():
+    """The shell commands of the workflow's `run:` keys, by the rules of YAML that it uses."""
+    lines = WORKFLOW.read_text("utf-8").splitlines()
+    for number, line in enumerate(lines):
+        found = re.fullmatch(r"( *)(?:- )?run: (.+)", line)
+        if not found:
+            continue
+        if found[2] != "|":
+            yield found[2]
+            continue
+        block = []
+        for following in lines[number + 1 :]:
+            if following.strip() and len(following) - len(following.lstrip()) <= len(found[1]):
+                break
+            block.append(following.strip())
+        yield "\n".join(block).strip()
+
+
+def test_the_example_workflow_runs(tmp_path):
+    (tmp_path / "benchmark").mkdir()
+    shutil.copy(DEMO / "references.jsonl", tmp_path / "benchmark")
+    shutil.copytree(DEMO / "reviews" / "noisy", tmp_path / "comments" / "before")
+    shutil.copytree(DEMO / "reviews" / "repetitive", tmp_path / "comments" / "after")
+    commands = [shlex.split(command.replace("\\\n", " ")) for command in workflow_commands()]
+    assert commands[0] == ["python", "-m", "pip", "install", "metareview"]
+    assert [command[:2] for command in commands[1:]] == [
+        ["metareview", name] for name in ("check", "comments", "comments", "compare", "leaderboard")
+    ]
+    page = tmp_path / "page.md"
+    for command in commands[1:]:
+        done = metareview(*command[1:], cwd=tmp_path, page=page)
+        assert done.returncode == 0, done.stderr
+    titles = [line for line in page.read_text("utf-8").splitlines() if line.startswith("###")]
+    assert titles == [
+        "### Review comments",
+        "### Review comments",
+        "### after against before",
+        "### Leaderboard",
+    ]
+
+
+def test_the_page_about_ci_shows_the_workflow_as_it_is():
+    assert f"```yaml\n{WORKFLOW.read_text('utf-8')}```" in (ROOT / "docs" / "ci.md").read_text("utf-8")
+    assert "\t" not in WORKFLOW.read_text("utf-8")
+
+
+def test_the_page_about_comparing_is_true(folder, monkeypatch):
+    text = (ROOT / "docs" / "compare.md").read_text("utf-8")
+    blocks = re.findall(r"```console\n\$ metareview (.*?)\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    for command, expected in blocks:
+        shown = metareview(*shlex.split(command), cwd=folder)
+        assert shown.returncode == 0, shown.stderr
+        assert [line.rstrip() for line in shown.stdout.splitlines()] == expected.splitlines()
+    monkeypatch.chdir(folder)
+    [python] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    examples = doctest.DocTestParser().get_doctest(python, {}, "compare.md", None, 0)
+    assert doctest.DocTestRunner().run(examples).failed == 0
