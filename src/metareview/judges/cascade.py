@@ -1,0 +1,173 @@
+"""`cascade`: the offline judge decides the clear pairs; a model is asked about the rest, where it matters.
+
+A pair is clear where the offline probability is outside LOW..HIGH. Of the others, a model is only asked about pairs
+whose answer can still change the alignment. Questions go out in rounds, the likeliest partner of each reference
+first: a yes settles both notes, and spares the model their other pairs. A pair that need not be asked keeps the
+offline verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge, Question, Usage
+from metareview.judges.verdicts import Verdict
+
+LOW, HIGH = 0.05, 0.9
+_OPEN = 2  # not decided yet, and not asked
+
+
+class Model(Protocol):
+    """What a cascade needs of the judge behind it: verdicts on pairs of (generated note, reference's note)."""
+
+    usage: Usage
+
+    def ask(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]: ...
+
+
+class CascadeJudge:
+    """Asks `model` only where `first` is unsure and the answer can change the alignment.
+
+    `one_to_one`: whether comments and references are paired off; else (coverage) a note is settled by any yes.
+    """
+
+    name = "cascade"
+    free = False
+
+    def __init__(
+        self, first: Judge, model: Model, *, one_to_one: bool = True, low: float = LOW, high: float = HIGH
+    ) -> None:
+        self.first, self.model = first, model
+        self.one_to_one = one_to_one
+        self.low, self.high = low, high
+
+    @property
+    def usage(self) -> Usage:
+        return self.model.usage
+
+    def judge(self, questions: Sequence[Question]) -> list[Answer]:
+        boards = [
+            _Board(question, answer, self)
+            for question, answer in zip(questions, self.first.judge(questions), strict=True)
+        ]
+        while True:
+            asked = [(board, edge) for board in boards for edge in board.next_round()]
+            if not asked:
+                return [board.answer() for board in boards]
+            verdicts = self.model.ask([board.notes(edge) for board, edge in asked])
+            for (board, edge), verdict in zip(asked, verdicts, strict=True):
+                board.settle(edge, verdict)
+
+
+class _Board:
+    """The state of one question's pairs while the rounds go on."""
+
+    def __init__(self, question: Question, first: Answer, rules: CascadeJudge) -> None:
+        self.question, self.one_to_one = question, rules.one_to_one
+        self.generated: list[int] = question.pairs[:, 0].tolist()
+        self.reference: list[int] = question.pairs[:, 1].tolist()
+        self.score = first.score.copy()
+        self.fallback = first.match
+        self.reason = (
+            [first.reason] * len(self.score) if isinstance(first.reason, str) else list(first.reason)
+        )
+        self.by = ["judge"] * len(self.score)
+        self.state: NDArray[np.int8] = np.full(len(self.score), _OPEN, np.int8)
+        self.state[self.score < rules.low] = DIFFERENT
+        self.state[self.score > rules.high] = SAME
+
+    def notes(self, edge: int) -> tuple[str, str]:
+        return (
+            self.question.generated[self.generated[edge]],
+            self.question.reference[self.reference[edge]],
+        )
+
+    def settle(self, edge: int, verdict: Verdict) -> None:
+        self.state[edge] = verdict.match
+        self.score[edge] = verdict.score
+        self.reason[edge] = verdict.reason
+        self.by[edge] = verdict.by
+
+    def next_round(self) -> list[int]:
+        """The open pairs to ask about now: those that matter, the likeliest first, each note in one pair."""
+        still_open = np.flatnonzero(self.state == _OPEN).tolist()
+        if not still_open:
+            return []
+        matter = self._that_matter(still_open)
+        chosen: list[int] = []
+        busy_generated: set[int] = set()
+        busy_reference: set[int] = set()
+        for edge in sorted(matter, key=lambda edge: (-self.score[edge], edge)):
+            g, r = self.generated[edge], self.reference[edge]
+            if g not in busy_generated and r not in busy_reference:
+                busy_generated.add(g)
+                busy_reference.add(r)
+                chosen.append(edge)
+        return chosen
+
+    def _that_matter(self, still_open: list[int]) -> list[int]:
+        same = np.flatnonzero(self.state == SAME).tolist()
+        if not self.one_to_one:
+            said, raised = {self.generated[e] for e in same}, {self.reference[e] for e in same}
+            return [e for e in still_open if self.generated[e] not in said or self.reference[e] not in raised]
+        certain = [(self.generated[e], self.reference[e]) for e in same]
+        possible = certain + [(self.generated[e], self.reference[e]) for e in still_open]
+        partner_of_generated = _matching(certain)
+        partner_of_reference = {r: g for g, r in partner_of_generated.items()}
+        # A yes can only add a pair if both notes are free, or can be freed by moving others along.
+        free_generated = _freeable(possible, partner_of_generated, partner_of_reference)
+        free_reference = _freeable([(r, g) for g, r in possible], partner_of_reference, partner_of_generated)
+        return [
+            e
+            for e in still_open
+            if self.generated[e] in free_generated and self.reference[e] in free_reference
+        ]
+
+    def answer(self) -> Answer:
+        """Pairs that did not matter keep the offline verdict; a pair that the model failed on is undecided."""
+        unasked = self.state == _OPEN
+        for edge in np.flatnonzero(unasked).tolist():
+            self.reason[edge] += "; not asked: it cannot add a pair to the alignment"
+        match = np.where(unasked, self.fallback, self.state).astype(np.int8)
+        assert set(match.tolist()) <= {SAME, DIFFERENT, UNDECIDED}
+        return Answer(self.score, match, self.reason, self.by)
+
+
+def _matching(edges: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """A maximum matching of these edges: left -> right."""
+    if not edges:
+        return {}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    left, right = np.array(edges).T
+    graph = coo_array((np.ones(len(edges), np.int8), (left, right))).tocsr()
+    partners = maximum_bipartite_matching(graph, perm_type="column").tolist()
+    return {left: right for left, right in enumerate(partners) if right >= 0}
+
+
+def _freeable(
+    edges: Sequence[tuple[int, int]], partner: dict[int, int], partner_back: dict[int, int]
+) -> set[int]:
+    """The left notes that are free, or that some alternating path of these edges can free."""
+    neighbours = _neighbours(edges)
+    found = {left for left in neighbours if left not in partner}
+    queue = list(found)
+    for left in queue:
+        for right in neighbours[left]:
+            freed = partner_back.get(right)
+            if freed is not None and freed not in found:
+                found.add(freed)
+                queue.append(freed)
+    return found
+
+
+def _neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for left, right in edges:
+        found.setdefault(left, []).append(right)
+    return found

@@ -1,0 +1,149 @@
+"""The cascade asks where the first judge is unsure and the answer can still add a pair; nothing else."""
+
+import random
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metareview.comments.align import Graph, align
+from metareview.comments.model import Comment
+from metareview.judges.cascade import CascadeJudge
+from metareview.judges.protocol import Answer, Question, Usage
+from metareview.judges.verdicts import Verdict
+
+
+class First:
+    """Gives the probabilities it was told."""
+
+    name, free = "first", True
+
+    def __init__(self, scores):
+        self.scores, self.usage = scores, Usage()
+
+    def judge(self, questions):
+        scores = [np.array([self.scores[tuple(pair)] for pair in q.pairs.tolist()], float) for q in questions]
+        return [Answer(s, (s >= 0.5).astype(np.int8), "first") for s in scores]
+
+
+class Model:
+    """Knows the truth; remembers what it was asked, round by round."""
+
+    def __init__(self, truth, fails=()):
+        self.truth, self.fails, self.rounds, self.usage = truth, set(fails), [], Usage()
+
+    def ask(self, pairs):
+        self.rounds.append(list(pairs))
+        return [
+            Verdict.undecided("broken")
+            if (g, r) in self.fails
+            else Verdict(int((g, r) in self.truth), 0.9, "asked")
+            for g, r in pairs
+        ]
+
+    @property
+    def asked(self):
+        return [pair for batch in self.rounds for pair in batch]
+
+
+def question(scores):
+    generated = range(max(g for g, _ in scores) + 1)
+    reference = range(max(r for _, r in scores) + 1)
+    pairs = np.array(sorted(scores), np.int64).reshape(-1, 2)
+    return Question([f"g{i}" for i in generated], [f"r{i}" for i in reference], pairs)
+
+
+def cascade(scores, truth, *, fails=(), **options):
+    model = Model({(f"g{g}", f"r{r}") for g, r in truth}, fails)
+    judge = CascadeJudge(First(scores), model, low=0.1, high=0.9, **options)
+    [answer] = judge.judge([question(scores)])
+    return answer, model
+
+
+def test_clear_pairs_are_not_asked_about():
+    answer, model = cascade({(0, 0): 0.95, (1, 1): 0.05}, truth=[])
+    assert model.rounds == []
+    assert answer.match.tolist() == [1, 0]
+    assert list(answer.by) == ["judge", "judge"]
+
+
+def test_an_unsure_pair_is_asked_about_and_the_model_decides():
+    answer, model = cascade({(0, 0): 0.6, (1, 1): 0.4}, truth=[(1, 1)])
+    assert sorted(model.asked) == [("g0", "r0"), ("g1", "r1")]
+    assert answer.match.tolist() == [0, 1]
+    assert list(answer.by) == ["model", "model"]
+    assert answer.reason[0] == "asked"
+
+
+def test_a_yes_to_the_likeliest_spares_the_others():
+    scores = {(0, 0): 0.8, (1, 0): 0.6, (2, 0): 0.4}
+    answer, model = cascade(scores, truth=[(0, 0), (1, 0)])
+    assert model.rounds == [[("g0", "r0")]]
+    assert answer.match.tolist() == [1, 1, 0]  # what was not asked keeps the first judge's verdict
+    assert "not asked" in answer.reason[1]
+    answer, model = cascade(scores, truth=[(2, 0)])
+    assert model.rounds == [[("g0", "r0")], [("g1", "r0")], [("g2", "r0")]]
+    assert answer.match.tolist() == [0, 0, 1]
+
+
+def test_a_clear_pair_settles_its_reference():
+    _, model = cascade({(0, 0): 0.95, (1, 0): 0.6}, truth=[(1, 0)])
+    assert model.rounds == []
+
+
+def test_a_pair_matters_where_it_can_move_others_along():
+    # r0 has g0 for sure, but if g0 also raises r1, then g1 on r0 makes two pairs of one.
+    _, model = cascade({(0, 0): 0.95, (0, 1): 0.5, (1, 0): 0.5}, truth=[(0, 1), (1, 0)])
+    assert sorted(model.asked) == [("g0", "r1"), ("g1", "r0")]
+
+
+def test_under_coverage_a_pair_matters_while_either_note_is_unsettled():
+    scores = {(0, 0): 0.95, (1, 0): 0.6, (1, 1): 0.95, (0, 1): 0.6, (2, 0): 0.5}
+    _, model = cascade(scores, truth=[], one_to_one=False)
+    assert model.asked == [("g2", "r0")]
+
+
+def test_a_failure_stays_undecided():
+    answer, _ = cascade({(0, 0): 0.6}, truth=[(0, 0)], fails=[("g0", "r0")])
+    assert answer.match.tolist() == [-1]
+    assert np.isnan(answer.score[0])
+    assert answer.reason[0] == "broken"
+
+
+def test_questions_are_asked_together():
+    scores = {(0, 0): 0.5}
+    model = Model(set())
+    judge = CascadeJudge(First(scores), model, low=0.1, high=0.9)
+    judge.judge([question(scores)] * 3)
+    assert [len(batch) for batch in model.rounds] == [3]
+
+
+def pairs_of(answer, asked):
+    keep = answer.match == 1
+    edges = asked.pairs[keep]
+    notes = [[Comment(note=note) for note in side] for side in (asked.generated, asked.reference)]
+    return align("optimal", Graph(edges[:, 0], edges[:, 1], answer.score[keep]), *notes).pairs
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6))
+def test_as_many_pairs_as_asking_about_everything_unsure(seed, n_generated, n_reference):
+    """Whatever was not asked could not have added a pair: the count equals that of asking about every unsure pair."""
+    rng = random.Random(seed)
+    scores = {
+        (g, r): rng.choice([0.02, 0.3, 0.6, 0.8, 0.97])
+        for g in range(n_generated)
+        for r in range(n_reference)
+        if rng.random() < 0.6
+    }
+    if not scores:
+        return
+    truth = [pair for pair, score in scores.items() if 0.1 <= score <= 0.9 and rng.random() < score]
+    answer, model = cascade(scores, truth)
+    whole = {pair: 1.0 if pair in truth or score > 0.9 else 0.0 for pair, score in scores.items()}
+    everything, _ = cascade(whole, truth)
+    asked = question(scores)
+    known = np.array([by == "model" for by in answer.by]) | (answer.score > 0.9)
+    certain = Answer(answer.score, np.where(known, answer.match, 0).astype(np.int8))
+    assert len(pairs_of(certain, asked)) == len(pairs_of(everything, asked))
+    assert len(model.asked) == len(set(model.asked))
