@@ -1,0 +1,1 @@
+"""Every format that metareview reads or writes, one file each."""
