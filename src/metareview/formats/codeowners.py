@@ -1,7 +1,7 @@
 """CODEOWNERS by GitHub's rules: one file for all, or a folder `owner/name/BASE_SHA/CODEOWNERS`.
 
-The last pattern that matches a path decides, and with no owners behind it the path has none. A line that GitHub
-calls invalid (`!`, `[ ]`, an owner that is neither @name nor an address) is skipped and counted.
+The last pattern that matches a path decides, and with no owners behind it the path has none. A line that
+GitHub calls invalid (`!`, `[ ]`, an owner that is neither @name nor an address) is skipped and counted.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from metareview.errors import InputError
 
 _LIMIT = 3 << 20  # GitHub does not load a larger file.
 _FIELD = re.compile(r"(?:\\.|[^\s\\])+")
 _OWNER = re.compile(r"@[A-Za-z0-9][\w-]*(?:/[\w.-]+)?|[^\s@]+@[^\s@]+\.[^\s@]+", re.ASCII)
+_INVALID = re.compile(r"\A!|\A\\#|(?<!\\)[\[\]]|\*{3}")
 _SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 _NAME = re.compile(r"[\w.-]+", re.ASCII)
 
@@ -40,16 +42,14 @@ class CodeOwners:
         self._known: dict[str, tuple[str, ...]] = {}
 
     @staticmethod
-    def _rule(line: str) -> tuple[_Pattern, tuple[str, ...]] | None | bool:
+    def _rule(line: str) -> tuple[_Pattern, tuple[str, ...]] | Literal[False] | None:
         """A rule; None for a blank line or a comment; False for an invalid line."""
         fields = [match[0] for match in _FIELD.finditer(line)]
         comment = next((at for at, field in enumerate(fields) if field.startswith("#")), len(fields))
         pattern, owners = fields[:1], fields[1:comment]
         if not comment:
             return None
-        if pattern[0].startswith(("!", "\\#")) or re.search(r"(?<!\\)[\[\]]", pattern[0]) or "***" in pattern[0]:
-            return False
-        if not all(_OWNER.fullmatch(owner) for owner in owners):
+        if _INVALID.search(pattern[0]) or not all(_OWNER.fullmatch(owner) for owner in owners):
             return False
         return _Pattern(pattern[0]), tuple(owner.removeprefix("@") for owner in owners)
 
@@ -68,7 +68,8 @@ class _Pattern:
     """A gitignore-like pattern as a list of segments, None standing for `**` (any number of folders).
 
     A pattern without a slash but at its end matches in any folder; any other from the root. A match of a
-    folder is a match of everything in it, but for a last segment `*`, which matches files of that folder only.
+    folder is a match of everything in it, but for a last segment `*`, which matches files of that folder
+    only.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -95,7 +96,8 @@ class _Pattern:
     def _match(
         segments: Sequence[re.Pattern[str] | None], parts: Sequence[str], *, proper: bool, deep: bool
     ) -> bool:
-        """Whether the segments match the path, or (`deep`) a folder above it; never (`proper`) the path itself.
+        """Whether the segments match the path, or (`deep`) a folder above it; never (`proper`) the path
+        itself.
 
         The set of positions that the segments so far can have reached: no backtracking, whatever the pattern.
         """
@@ -135,7 +137,7 @@ def _glob(segment: str) -> re.Pattern[str]:
 
 
 class OwnersByCommit:
-    """Where the rules for a pull request are: one file for all, or one for each repository and base commit."""
+    """Where a pull request's rules are: one file for all, or one for each repository and base commit."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)

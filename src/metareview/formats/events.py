@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,7 @@ def read(path: Path) -> History:
     return make_history(_events(rows, path, unknown), source=path, unknown=unknown)
 
 
-def _events(
-    rows: Iterator[tuple[int, dict[str, Any]]], path: Path, unknown: UnknownKinds
-) -> Iterator[Event]:
+def _events(rows: Iterator[tuple[int, dict[str, Any]]], path: Path, unknown: UnknownKinds) -> Iterator[Event]:
     for number, row in rows:
         try:
             event = _event(row)
@@ -92,8 +91,7 @@ def _event(row: dict[str, Any]) -> Event:
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise UsageError(
             f'{path} is Parquet, which needs an extra. Install it: pip install "metareview[parquet]"'
@@ -109,7 +107,9 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     yield number, dict(zip(columns, values, strict=True))
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it is damaged"])[0]
-        raise InputError(f"not readable as Parquet: {reason}", file=path, fix="Write the file again.") from error
+        raise InputError(
+            f"not readable as Parquet: {reason}", file=path, fix="Write the file again."
+        ) from error
 
 
 def _cells(pa: Any, column: Any) -> list[Any]:

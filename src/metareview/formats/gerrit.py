@@ -1,7 +1,7 @@
 """The `gerrit` format: RevFinder's JSON lines, one change a line; one file is one repository.
 
-A change is opened at `submit_date` by nobody that the data names; every vote, of any value, is a review at its
-`grant_date`; `close_date` merges it (status M) or closes it. Paths are taken without the project.
+A change is opened at `submit_date` by nobody that the data names; every vote, of any value, is a review at
+its `grant_date`; `close_date` merges it (status M) or closes it. Paths are taken without the project.
 """
 
 from __future__ import annotations

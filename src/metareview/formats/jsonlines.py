@@ -38,7 +38,9 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     continue
                 value = json.loads(text)
             except UnicodeDecodeError as error:
-                raise InputError("not UTF-8", file=path, line=number, fix="Save the file as UTF-8.") from error
+                raise InputError(
+                    "not UTF-8", file=path, line=number, fix="Save the file as UTF-8."
+                ) from error
             except (ValueError, RecursionError) as error:
                 reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
                 raise InputError(

@@ -1,6 +1,7 @@
 """What a router that already ran answered: JSON lines `{"repo", "pr", "router", "candidates", "risk"}`.
 
-Candidates are logins, best first. `router` may be left out: then the file's name is the router's. So may `risk`.
+Candidates are logins, best first. `router` may be left out: then the file's name is the router's. So may
+`risk`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def read_predictions(path: str | Path) -> list[Predictions]:
     try:
         for number, row in json_lines(path):
             try:
-                router = text(row, "router", "the router's name") if row.get("router") is not None else path.stem
+                router = (
+                    text(row, "router", "the router's name") if row.get("router") is not None else path.stem
+                )
                 repo, pr = text(row, "repo", "a name such as owner/name"), whole_number(row, "pr")
                 prediction = Prediction(_candidates(row.get("candidates")), _risk(row))
             except Problem as problem:
@@ -67,7 +70,9 @@ def read_predictions(path: str | Path) -> list[Predictions]:
 
 def _candidates(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(type(login) is str and login.strip() for login in value):
-        raise Problem("candidates is not a list of logins", 'Give candidates: a list such as ["octocat"], or [].')
+        raise Problem(
+            "candidates is not a list of logins", 'Give candidates: a list such as ["octocat"], or [].'
+        )
     seen: set[str] = set()
     for login in value:
         if fold(login) in seen:

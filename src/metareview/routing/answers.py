@@ -44,7 +44,13 @@ class Reader:
     """Turns one router's rankings of one repository into answers, and keeps whom it ever recommended."""
 
     def __init__(
-        self, router: str, eligible: Eligibility, names: Mapping[str, str], *, trusted: bool = False, kept: int = KEPT
+        self,
+        router: str,
+        eligible: Eligibility,
+        names: Mapping[str, str],
+        *,
+        trusted: bool = False,
+        kept: int = KEPT,
     ) -> None:
         self._router = router
         self._eligible = eligible
@@ -96,7 +102,7 @@ class Reader:
             numbers, scores = numbers[~barred], scores[~barred]
         self._ever[numbers] = True
         wanted = [number for number in map(people.find, targets) if number is not None]
-        places = np.flatnonzero(np.isin(numbers, wanted)) if wanted else ()
+        places = np.flatnonzero(np.isin(numbers, wanted)) if wanted else np.zeros(0, dtype=np.int64)
         return Answer(
             tuple(people.logins[number] for number in numbers[: self._kept].tolist()),
             tuple(scores[: self._kept].tolist()),

@@ -1,7 +1,8 @@
 """What a history is made of: events, and the pull request that they add up to.
 
-Identity. A person is a login, compared without case and shown as the history first shows it. An event without a
-login (a deleted account) still changes its pull request, but counts for nobody. Renames are not followed.
+Identity. A person is a login, compared without case and shown as the history first shows it. An event
+without a login (a deleted account) still changes its pull request, but counts for nobody. Renames are not
+followed.
 
 Order. By time, then `opened` before everything else, then by id as text, then by position in the file.
 """
@@ -41,7 +42,9 @@ RISKS = ("low", "medium", "high", "unknown")
 
 
 class Event(NamedTuple):
-    """One thing that happened on a pull request. Immutable, so a router may keep it and learns nothing by it."""
+    """One thing that happened on a pull request. Immutable, so a router may keep it and learns nothing by
+    it.
+    """
 
     repo: str
     pr: int
@@ -139,7 +142,9 @@ class UnknownKinds:
         self.end = at if self.end is None else max(self.end, at)
 
 
-def make_history(events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None) -> History:
+def make_history(
+    events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None
+) -> History:
     """Sort and check events. What cannot be used is left out, counted and warned of.
 
     InputError where no pull request remains to be scored.
@@ -204,7 +209,7 @@ def _warnings(tally: Counter[str], unknown: Counter[str]) -> Iterable[str]:
         more = ", …" if len(unknown) > 10 else ""
         yield f"{_count(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}"
     if tally["repeated"]:
-        yield f"{_count(tally['repeated'], 'event')} left out: the id repeats that of an earlier event of its kind"
+        yield f"{_count(tally['repeated'], 'event')} left out: an earlier event of its kind has its id"
     if tally["reopened"]:
         yield f"{_count(tally['reopened'], 'event')} left out: opened again, where a pull request opens once"
     if tally["early"]:

@@ -1,12 +1,12 @@
 """The replay: events in time order, and each router's answer at each cutoff.
 
-A router cannot see the future because nobody has told it yet. What it is handed is immutable and never updated, so
-keeping it gains nothing.
+A router cannot see the future because nobody has told it yet. What it is handed is immutable and never
+updated, so keeping it gains nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from metareview.routing.events import RESPONSES, Event, PullRequest
@@ -22,7 +22,8 @@ class Question(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """Events in the order in which routers learn of them, each with the instant from which it counts as known.
+    """Events in the order in which routers learn of them, each with the instant from which it counts as
+    known.
 
     Whatever is known at an instant is known to every cutoff at that instant, unless it is `held` until after.
     """
@@ -49,8 +50,8 @@ def visible_events(events: Sequence[Event], reviews_visible_at: str) -> Visible:
     return Visible([item[3] for item in keyed], [item[1] for item in keyed])
 
 
-def cutoffs(events: Iterable[Event], cutoff: Cutoff) -> tuple[dict[int, int], int]:
-    """The cutoff of each pull request, and how many have none: drafts that never became ready.
+def cutoffs(events: Iterable[Event], cutoff: Cutoff) -> dict[int, int]:
+    """The cutoff of each pull request that was opened and has one: a draft that never became ready has none.
 
     `ready_for_review` is the first such event, or the opening of a pull request that never was a draft.
     """
@@ -65,12 +66,11 @@ def cutoffs(events: Iterable[Event], cutoff: Cutoff) -> tuple[dict[int, int], in
         if event.draft or event.kind == "converted_to_draft":
             drafts.add(event.pr)
     if cutoff.policy == "created_at":
-        return {pr: at + cutoff.delay for pr, at in opened.items()}, 0
-    answers = {pr: ready.get(pr, at) for pr, at in opened.items() if pr in ready or pr not in drafts}
-    return answers, len(opened) - len(answers)
+        return {pr: at + cutoff.delay for pr, at in opened.items()}
+    return {pr: ready.get(pr, at) for pr, at in opened.items() if pr in ready or pr not in drafts}
 
 
-def questions(events: Sequence[Event], visible: Visible, at: dict[int, int]) -> list[Question]:
+def questions(events: Sequence[Event], visible: Visible, at: Mapping[int, int]) -> list[Question]:
     """The questions of one repository by cutoff; those of one instant in the order of opening."""
     order = {event.pr: position for position, event in enumerate(events) if event.kind == "opened"}
     asked = sorted(at, key=lambda pr: (at[pr], order[pr]))
@@ -133,9 +133,7 @@ class _State:
         )
 
 
-def replay(
-    router: Router, visible: Visible, asked: Iterable[Question]
-) -> Iterator[tuple[Question, Ranking]]:
+def replay(router: Router, visible: Visible, asked: Iterable[Question]) -> Iterator[tuple[Question, Ranking]]:
     """Feed the router once, in order, and ask it at each cutoff; the questions must come by cutoff."""
     fed = 0
     observe = router.observe

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from metareview.errors import UsageError
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
 
-_UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
+_UNITS: dict[str, int] = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
 _SPAN = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?([smhd])", re.ASCII)
 _FRACTION = re.compile(r"(.*:\d\d)[.,](\d{1,9})(|Z|z|[+-]\d\d:?\d\d)", re.ASCII)
 _FORM = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|z|[+-]\d\d:?\d\d)?)?", re.ASCII)
@@ -76,8 +77,8 @@ def parse_span(text: str, option: str) -> int:
     """
     found = _SPAN.fullmatch(text.strip())
     if found:
-        whole, fraction, unit = int(found[1]), found[2] or "0", _UNITS[found[3]]
-        span = whole * unit + int(fraction) * unit // 10 ** len(fraction)
+        number = Fraction(f"{found[1]}.{found[2] or 0}")
+        span = int(number * _UNITS[found[3]])
         if span > 0:
             return span
     raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from metareview.errors import UsageError
 from metareview.routing.routers.chrev import CHRev
@@ -58,8 +58,8 @@ class NamedRouter(NamedTuple):
 def make_router(spec: str | Router | Callable[[], Router]) -> NamedRouter:
     """The router of a name, of `package.module:factory`, of a factory, or of an object that is one.
 
-    An object is copied for each repository before it has observed anything. UsageError with the reason where
-    the name is unknown, or where the first router cannot be made.
+    An object is copied for each repository before it has observed anything, and may have a `name`.
+    UsageError with the reason where the name is unknown, or where the first router cannot be made.
     """
     named = _find(spec)
     named.fresh()
@@ -70,10 +70,12 @@ def _find(spec: str | Router | Callable[[], Router]) -> NamedRouter:
     if isinstance(spec, str):
         return NamedRouter(spec, ROUTERS[spec], True) if spec in ROUTERS else NamedRouter(spec, _load(spec))
     if _is_router(spec) and not isinstance(spec, type):
-        router = spec
-        return NamedRouter(_name(type(router)), lambda: copy.deepcopy(router))
+        router = cast(Router, spec)
+        name = getattr(router, "name", None)
+        name = name if isinstance(name, str) and name else type(router).__name__
+        return NamedRouter(name, lambda: copy.deepcopy(router))
     if callable(spec):
-        return NamedRouter(_name(spec), spec)
+        return NamedRouter(str(getattr(spec, "__name__", type(spec).__name__)), spec)
     raise UsageError(
         f"{type(spec).__name__} is no router. Give a name, package.module:factory, or an object with "
         "observe(event) and rank(pull_request)."
@@ -102,7 +104,3 @@ def _load(spec: str) -> Callable[[], Router]:
 
 def _is_router(thing: object) -> bool:
     return callable(getattr(thing, "observe", None)) and callable(getattr(thing, "rank", None))
-
-
-def _name(thing: object) -> str:
-    return str(getattr(thing, "__name__", type(thing).__name__))

@@ -1,4 +1,6 @@
-"""`chrev`: whoever reviewed these very files, often, on many days, and lately (Zanjani, Kagdi and Bird, TSE 2016)."""
+"""`chrev`: whoever reviewed these very files, often, on many days, and lately (Zanjani, Kagdi and Bird, TSE
+2016).
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,13 @@ class CHRev:
 
         C(r, f) / C(f)  +  W(r, f) / W(f)  +  1 / max(1, T(f) - T(r, f))
 
-    C counts contributions (reviews, review comments and comments that name f, or name no file and are on a pull
-    request that changes f; but for those of its own author), W the distinct days (UTC) with one, T is the latest such day; without r they are over
-    everybody. A file that nobody reviewed adds nothing, so new files alone give nobody.
+    C counts contributions (reviews, review comments and comments that name f, or name no file and are on a
+    pull request that changes f; but for those of its own author), W the distinct days (UTC) with one, T is
+    the latest such day; without r they are over everybody. A file that nobody reviewed adds nothing, so new
+    files alone give nobody.
 
-    Ties: whoever contributed last, then by login. Risk: low where half or more of the files have been reviewed
-    before, medium where fewer have, high where none has.
+    Ties: whoever contributed last, then by login. Risk: low where half or more of the files have been
+    reviewed before, medium where fewer have, high where none has.
     """
 
     needs_files = True

@@ -16,8 +16,8 @@ _MENTION = re.compile(
 class Mentions:
     """@user and @org/team in order of appearance, each once; a team is a candidate named `org/team`.
 
-    As on GitHub, code and HTML comments mention nobody. The score is 1 for the first, 1/2 for the second, and so
-    on. Risk: low where a person is mentioned, medium where only teams are, high where nobody is.
+    As on GitHub, code and HTML comments mention nobody. The score is 1 for the first, 1/2 for the second,
+    and so on. Risk: low where a person is mentioned, medium where only teams are, high where nobody is.
     """
 
     def observe(self, event: Event) -> None:

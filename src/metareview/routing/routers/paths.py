@@ -1,8 +1,9 @@
 """How much paths have in common, worked out once for each pair of folders.
 
-A path's parts are its folders and its name. Two paths with different names have in common what their folders have,
-so paths are held by *place*: the folder, with a name that equals nothing. A name that also occurs as a folder
-somewhere could match there, so such a path is a place of its own, with the name as its last part.
+A path's parts are its folders and its name. Two paths with different names have in common what their
+folders have, so paths are held by *place*: the folder, with a name that equals nothing. A name that also
+occurs as a folder somewhere could match there, so such a path is a place of its own, with the name as its
+last part.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ class Places:
         own = self._parts[:size, place]
         result[PREFIX] = _shared(own, parts)
         result[SUFFIX] = _shared(own[::-1], self._endings[:, :count])
-        # Bit i of a word stands for the place's part i; a word for each part of everyone says where it occurs.
+        # Bit i of a word stands for the place's part i; a word for each part of everyone says where it
+        # occurs.
         where = np.zeros(len(self._tokens) + 1, dtype=np.uint64)
         for bit, token in enumerate(own.tolist()):
             where[token] |= np.uint64(1 << bit)
@@ -148,4 +150,5 @@ def _run(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
     """The number of set bits of each word."""
-    return np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=np.uint8)
+    bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)
+    return np.asarray(bits.sum(axis=1), dtype=np.uint8)

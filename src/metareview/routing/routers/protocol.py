@@ -77,7 +77,9 @@ class Scored(Sequence[tuple[str, float]]):
     def __getitem__(self, index: int | slice) -> tuple[str, float] | list[tuple[str, float]]:
         if isinstance(index, slice):
             numbers, scores = self.numbers[index].tolist(), self.scores[index].tolist()
-            return [(self.people.logins[number], score) for number, score in zip(numbers, scores, strict=True)]
+            return [
+                (self.people.logins[number], score) for number, score in zip(numbers, scores, strict=True)
+            ]
         return self.people.logins[int(self.numbers[index])], float(self.scores[index])
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
@@ -91,7 +93,8 @@ def best_first(
 ) -> NDArray[np.int64]:
     """Positions by falling score; equal scores by falling `later`, then by name, then by position.
 
-    Scores within a rounding error of each other are equal: the order in which sums were formed decides nothing.
+    Scores within a rounding error of each other are equal: the order in which sums were formed decides
+    nothing.
     """
     order = np.argsort(-scores, kind="stable")
     if len(order) < 2:

@@ -21,9 +21,10 @@ class RevFinder:
     """Four path similarities, each a ranking of everybody seen so far, joined by a Borda count.
 
     The similarity of two paths is what they have in common over the greater number of parts: common prefix,
-    suffix, longest run and longest subsequence of parts. A past review scores the mean over all pairs of new and
-    old files, and gives it to each of its reviewers. Under each of the four everybody is ranked by score, zeros
-    included, ties by first appearance, and gets (number of people - position) points; the sum decides.
+    suffix, longest run and longest subsequence of parts. A past review scores the mean over all pairs of
+    new and old files, and gives it to each of its reviewers. Under each of the four everybody is ranked by
+    score, zeros included, ties by first appearance, and gets (number of people - position) points; the sum
+    decides.
 
     Nobody visits past reviews one by one: the sum over them regroups into one weight for each old path and
     reviewer, a past review of n files giving 1/n to each of its paths.
@@ -222,7 +223,9 @@ class _PathWeights:
         common: NDArray[np.uint8],
         names: dict[int, list[str]],
     ) -> None:
-        """What an equal name adds: one more part at the end of suffix, subsequence, and a run up to the end."""
+        """What an equal name adds: one more part at the end of suffix, subsequence, and a run up to the
+        end.
+        """
         columns = []
         for row, place in enumerate(chunk):
             for name in names.get(place, ()):
@@ -230,12 +233,12 @@ class _PathWeights:
                 columns.append((np.full(len(places), row), places, reviewers, weights))
         if not columns:
             return
-        row, places, reviewers, weights = (np.concatenate(column) for column in zip(*columns, strict=True))
+        rows, places, reviewers, weights = (np.concatenate(column) for column in zip(*columns, strict=True))
         lengths = self._places.lengths
-        own = np.array(chunk)[row]
+        own = np.array(chunk)[rows]
         weights = weights / np.maximum(lengths[own], lengths[places])
-        suffix = common[SUFFIX, row, places].astype(np.float64) + 1.0
-        run = common[RUN, row, places]
+        suffix = common[SUFFIX, rows, places].astype(np.float64) + 1.0
+        run = common[RUN, rows, places]
         for measure, gain in (
             (PREFIX, (own == places).astype(np.float64)),
             (SUFFIX, suffix),
