@@ -6,10 +6,10 @@ event's are not read.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from metareview.errors import InputError, UsageError
@@ -24,6 +24,7 @@ from metareview.formats.jsonlines import (
     whole_number,
 )
 from metareview.routing.events import KINDS, Event, History, UnknownKinds, make_history
+from metareview.routing.when import usual_time
 
 _PARQUET = b"PAR1"
 _TEXTS = ("actor_type", "state", "title", "body", "base_sha", "target")
@@ -59,7 +60,9 @@ def _events(rows: Iterator[tuple[int, dict[str, Any]]], path: Path, unknown: Unk
 
 
 def _event(row: dict[str, Any]) -> Event:
+    """The event of a row. Written out plainly, because a history has millions."""
     get = row.get
+    pr, at = get("pr"), get("at")
     actor, files, draft, identity = get("actor"), get("files"), get("draft"), get("id")
     if actor is not None and type(actor) is not str:
         raise Problem("actor is not text", "Give a login, or null for a deleted account.")
@@ -67,25 +70,27 @@ def _event(row: dict[str, Any]) -> Event:
         raise Problem("draft is not true or false", "Give true, false or null.")
     if identity is not None and type(identity) is not str and type(identity) is not int:
         raise Problem("id is not text", "Give id as text or as a whole number.")
-    for name in _TEXTS:
-        value = get(name)
+    actor_type, state, title = get("actor_type"), get("state"), get("title")
+    body, base_sha, target = get("body"), get("base_sha"), get("target")
+    for value in (actor_type, state, title, body, base_sha, target):
         if value is not None and type(value) is not str:
+            name = next(name for name in _TEXTS if get(name) is value)
             raise Problem(f"{name} is not text", "Give text or null.")
     return Event(
-        sys.intern(text(row, "repo", "a name such as owner/name")),
-        whole_number(row, "pr"),
-        instant(row, "at"),
-        sys.intern(text(row, "kind", "a kind such as opened")),
-        (sys.intern(actor.strip()) or None) if actor else None,
-        get("actor_type"),
+        intern(text(row, "repo", "a name such as owner/name")),
+        pr if type(pr) is int and 0 <= pr < 2**63 else whole_number(row, "pr"),
+        (usual_time(at) if type(at) is str else None) or instant(row, "at"),
+        intern(text(row, "kind", "a kind such as opened")),
+        (intern(actor.strip()) or None) if actor else None,
+        actor_type,
         "" if identity is None else str(identity),
-        get("state"),
-        get("title"),
-        get("body"),
+        state,
+        title,
+        body,
         None if files is None else file_names(files),
         draft,
-        get("base_sha"),
-        get("target"),
+        base_sha,
+        target,
     )
 
 

@@ -60,6 +60,7 @@ class Reader:
         self._recommended: set[str] = set()
         self._people: People | None = None
         self._bots: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+        self._any_bot = False
         self._ever: NDArray[np.bool_] = np.zeros(0, dtype=bool)
 
     def recommended(self) -> set[str]:
@@ -69,9 +70,11 @@ class Reader:
 
     def read(self, ranking: object, pull_request: PullRequest, targets: Sequence[str]) -> Answer:
         """The answer; UsageError where a ranking is none."""
-        if self._trusted and isinstance(ranking, Ranking) and isinstance(ranking.candidates, Scored):
-            return self._read_arrays(ranking.candidates, ranking.risk, pull_request, targets)
-        candidates, risk = check_ranking(ranking, self._router, pull_request)
+        if not (self._trusted and isinstance(ranking, Ranking)):
+            ranking = check_ranking(ranking, self._router, pull_request)
+        candidates, risk = ranking
+        if isinstance(candidates, Scored):
+            return self._read_arrays(candidates, risk, pull_request, targets)
         listed = [
             (self._names.get(fold(login), login), score)
             for login, score in candidates
@@ -93,21 +96,25 @@ class Reader:
     ) -> Answer:
         """The same on arrays: what our own routers return needs no check, and may be long."""
         people = self._meet(scored.people)
-        barred = self._bots[scored.numbers]
+        numbers, scores = scored.numbers, scored.scores
+        if self._any_bot:
+            people_only = ~self._bots[numbers]
+            numbers, scores = numbers[people_only], scores[people_only]
         author = None if pull_request.author is None else people.find(pull_request.author)
         if author is not None and not self._eligible.include_author:
-            barred = barred | (scored.numbers == author)
-        numbers, scores = scored.numbers, scored.scores
-        if barred.any():
-            numbers, scores = numbers[~barred], scores[~barred]
+            others = numbers != author
+            numbers, scores = numbers[others], scores[others]
         self._ever[numbers] = True
-        wanted = [number for number in map(people.find, targets) if number is not None]
-        places = np.flatnonzero(np.isin(numbers, wanted)) if wanted else np.zeros(0, dtype=np.int64)
+        places = [
+            int(found[0])
+            for target in targets
+            if (number := people.find(target)) is not None and len(found := (numbers == number).nonzero()[0])
+        ]
         return Answer(
-            tuple(people.logins[number] for number in numbers[: self._kept].tolist()),
+            tuple(map(people.logins.__getitem__, numbers[: self._kept].tolist())),
             tuple(scores[: self._kept].tolist()),
             len(numbers),
-            int(places[0]) + 1 if len(places) else 0,
+            min(places) + 1 if places else 0,
             risk,
         )
 
@@ -118,6 +125,7 @@ class Reader:
             fresh = people.logins[known:]
             barred = [not self._eligible.include_bots and self._eligible.is_bot(login) for login in fresh]
             self._bots = np.concatenate((self._bots, np.array(barred, dtype=bool)))
+            self._any_bot = bool(self._bots.any())
             self._ever = np.concatenate((self._ever, np.zeros(len(fresh), dtype=bool)))
         return people
 
@@ -137,10 +145,8 @@ class Reader:
         )
 
 
-def check_ranking(
-    ranking: object, router: str, pull_request: PullRequest
-) -> tuple[list[tuple[str, float]], str]:
-    """Candidates and risk of a Ranking, of `(candidates, risk)` or of a bare list; UsageError otherwise."""
+def check_ranking(ranking: object, router: str, pull_request: PullRequest) -> Ranking:
+    """The ranking in a Ranking, in `(candidates, risk)` or in a bare list; UsageError otherwise."""
     risk: object = "unknown"
     candidates: object = ranking
     if isinstance(ranking, tuple) and len(ranking) == 2 and not isinstance(ranking[1], (tuple, list)):
@@ -173,7 +179,7 @@ def check_ranking(
             raise refuse(f"{login} is listed twice")
         seen.add(key)
         checked.append((login, value))
-    return checked, str(risk)
+    return Ranking(checked, str(risk))
 
 
 def _short(thing: object) -> str:

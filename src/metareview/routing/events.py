@@ -87,6 +87,11 @@ def fold(login: str) -> str:
     return login.casefold()
 
 
+def is_bot(login: str, actor_type: str | None = None) -> bool:
+    """Whether an event's actor is a bot: by its type, or by a login ending in `[bot]`."""
+    return actor_type == "Bot" or login.casefold().endswith("[bot]")
+
+
 class Eligibility(NamedTuple):
     """The one rule for truth, queue and candidates: has a login, is not the author, is no bot."""
 
@@ -102,8 +107,7 @@ class Eligibility(NamedTuple):
         return self.include_bots or not self.is_bot(login)
 
     def is_bot(self, login: str) -> bool:
-        key = fold(login)
-        return key.endswith("[bot]") or key in self.bots
+        return fold(login) in self.bots or is_bot(login)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ class History:
     end: int
     """The latest instant that the history tells of."""
     bots: frozenset[str]
-    """Folded logins that some event gives the type Bot."""
+    """Folded logins that are bots by some event."""
     names: Mapping[str, str]
     """From folded login to the login as first seen."""
     warnings: tuple[str, ...] = ()
@@ -181,7 +185,7 @@ def make_history(
                 name = shown[actor] = names.setdefault(fold(actor), actor)
             if name != actor:
                 event = event._replace(actor=name)
-            if event.actor_type == "Bot":
+            if is_bot(name, event.actor_type):
                 bots.add(fold(name))
         kept.append(event)
     if not opened:

@@ -30,25 +30,26 @@ def read_gates(body: str) -> Gates:
     Gates(issue=True, ai_disclosure=True, provenance=False)
     """
     text = visible_text(body)
+    lowered = text.lower()
     return Gates(
         has_issue(text),
-        _declares(text, _AI) or _CREDIT.search(text) is not None,
-        _declares(text, _PROVENANCE),
+        _declares(text, lowered, _AI) or (_names(lowered, _CREDITS) and _CREDIT.search(text) is not None),
+        _declares(text, lowered, _PROVENANCE),
     )
 
 
 # -- the issue ---------------------------------------------------------------------------------------------
 
 _URL = re.compile(
-    r"https?://(?:www\.)?github\.[\w.-]+/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+"
-    r"|https?://[\w.-]{0,60}gitlab[\w.:-]{0,60}/[\w./-]{1,200}/(?:issues|merge_requests|work_items)/\d+"
-    r"|https?://[\w.:-]{1,120}/[\w./-]{1,200}/-/(?:issues|merge_requests|work_items)/\d+",
+    r"https?://(?:(?:www\.)?github\.[\w.-]+/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+"
+    r"|[\w.-]{0,60}gitlab[\w.:-]{0,60}/[\w./-]{1,200}/(?:issues|merge_requests|work_items)/\d+"
+    r"|[\w.:-]{1,120}/[\w./-]{1,200}/-/(?:issues|merge_requests|work_items)/\d+)",
     re.ASCII | re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]*/[\w.-]+#[1-9]\d*(?![\w-])", re.ASCII)
-_GH = re.compile(r"(?<![\w-])GH-[1-9]\d*(?![\w-])", re.ASCII | re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w#&/.@-])#([1-9]\d*)(?![\w-])", re.ASCII)
-_KEY = re.compile(r"(?<![\w.#-])([A-Z]{2,})-[1-9]\d*(?![\w-]|\.\d)", re.ASCII)
+_GH = re.compile(r"GH-(?<![\w-]GH-)[1-9]\d*(?![\w-])", re.ASCII)
+_NUMBER = re.compile(r"#(?<![\w#&/.@-]#)([1-9]\d*)(?![\w-])", re.ASCII)
+_KEY = re.compile(r"([A-Z](?<![\w.#-][A-Z])[A-Z]+)-[1-9]\d*(?![\w-]|\.\d)", re.ASCII)
 # Standards, encodings, licences, models, hardware: written like a tracker's key, and none.
 _NO_TRACKER = re.compile(
     "AES|AGPL|ANSI|APACHE|ARM|ASCII|BASE|BF|BIP|BSD|CC|CLAUDE|COVID|CP|CRC|CVE|CWE|DDR|DES|ECMA|ED|EIP|EN|ERC|ES|"
@@ -73,13 +74,13 @@ def has_issue(text: str) -> bool:
 
     `#12` in a heading counts after a word such as "fixes" only: "Step #1" is no reference. A colour is none.
     """
-    if ("://" in text and _URL.search(text)) or _GH.search(text):
+    if "://" in text and _URL.search(text):
         return True
-    if any(not _NO_TRACKER.fullmatch(match[1]) for match in _KEY.finditer(text)):
+    if "-" in text and (_GH.search(text) or any(map(_is_tracker, _KEY.finditer(text)))):
         return True
     if "#" not in text:
         return False
-    if _ELSEWHERE.search(text):
+    if "/" in text and _ELSEWHERE.search(text):
         return True
     for line in text.split("\n"):
         if "#" not in line:
@@ -92,6 +93,10 @@ def has_issue(text: str) -> bool:
             if not _is_colour(match[1], before):
                 return True
     return False
+
+
+def _is_tracker(match: re.Match[str]) -> bool:
+    return _NO_TRACKER.fullmatch(match[1]) is None
 
 
 def _is_colour(digits: str, before: str) -> bool:
@@ -117,12 +122,6 @@ class _Subject(NamedTuple):
     pattern: re.Pattern[str]
     words: tuple[str, ...]
     capitals: re.Pattern[str] | None = None
-
-    def hinted(self, text: str) -> bool:
-        lowered = text.lower()
-        return any(word in lowered for word in self.words) or bool(
-            self.capitals and self.capitals.search(text)
-        )
 
 
 _AI = _Subject(
@@ -172,6 +171,7 @@ _ASKED = re.compile(
     r"\s*(?:[-*+]\s+)?([^?\n]{1,100})\?[*_]*\s*:?\s*[*_]*((?:yes|no|none|n/a|not?)\b.*)", re.IGNORECASE
 )
 _BOLD = re.compile(r"\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__)\s*:?\s*$")
+_CREDITS = ("-by:", "generated")
 # Co-authored-by, or generated with, a known assistant: a line that begins so.
 _CREDIT = re.compile(
     r"^[^\w\n]{0,20}(?:(?:co-?authored|assisted|generated|written|created)-by:"
@@ -192,9 +192,13 @@ _PROMPT = re.compile(
 )
 
 
-def _declares(text: str, about: _Subject) -> bool:
+def _names(lowered: str, words: tuple[str, ...]) -> bool:
+    return any([word in lowered for word in words])  # noqa: C419 (a list is quicker here)
+
+
+def _declares(text: str, lowered: str, about: _Subject) -> bool:
     """A `key: value` line, a ticked box, or a heading with an answer below, about a subject."""
-    if not about.hinted(text):
+    if not _names(lowered, about.words) and not (about.capitals and about.capitals.search(text)):
         return False
     titled = False
     found = about.pattern.search(text)

@@ -22,14 +22,13 @@ class Question(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """Events in the order in which routers learn of them, each with the instant from which it counts as
-    known.
+    """Events in the order in which routers learn of them, with the instant from which each counts as known.
 
     Whatever is known at an instant is known to every cutoff at that instant, unless it is `held` until after.
     """
 
-    events: list[Event]
-    held: list[bool]
+    events: Sequence[Event]
+    held: Sequence[bool] | None = None
 
 
 def visible_events(events: Sequence[Event], reviews_visible_at: str) -> Visible:
@@ -39,7 +38,7 @@ def visible_events(events: Sequence[Event], reviews_visible_at: str) -> Visible:
     though it came later, but to no cutoff at that very instant.
     """
     if reviews_visible_at == "event":
-        return Visible(list(events), [False] * len(events))
+        return Visible(events)
     opened = {event.pr: event.at for event in events if event.kind == "opened"}
     keyed = []
     for position, event in enumerate(events):
@@ -77,14 +76,23 @@ def questions(events: Sequence[Event], visible: Visible, at: Mapping[int, int]) 
     states: dict[int, _State] = {}
     result = []
     folded = seen = 0
+    held = visible.held
     for pr in asked:
         cutoff = at[pr]
         while folded < len(events) and events[folded].at <= cutoff:
             event = events[folded]
-            states.setdefault(event.pr, _State()).apply(event)
             folded += 1
-        while seen < len(visible.events) and (visible.events[seen].at, visible.held[seen]) <= (cutoff, False):
-            seen += 1
+            if event.kind in RESPONSES:  # Their body is their own.
+                continue
+            state = states.get(event.pr)
+            if state is None:
+                state = states[event.pr] = _State()
+            state.apply(event)
+        if held is None:
+            seen = folded
+        else:
+            while seen < len(held) and (visible.events[seen].at, held[seen]) <= (cutoff, False):
+                seen += 1
         result.append(Question(states[pr].snapshot(events[order[pr]], cutoff), seen))
     return result
 
@@ -101,8 +109,6 @@ class _State:
         self.base_sha: str | None = None
 
     def apply(self, event: Event) -> None:
-        if event.kind in RESPONSES:  # Their body is their own.
-            return
         if event.title is not None:
             self.title = event.title
         if event.body is not None:

@@ -9,7 +9,7 @@ from metareview.routing.markdown import visible_text
 from metareview.routing.routers.protocol import Ranking
 
 _MENTION = re.compile(
-    r"(?<![\w@/.`+-])@([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))?(?![A-Za-z0-9@])",
+    r"@(?<![\w@/.`+-]@)([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))?(?![A-Za-z0-9@])",
 )
 
 
@@ -24,6 +24,8 @@ class Mentions:
         """Bodies are read at the cutoff: there is nothing to learn."""
 
     def rank(self, pull_request: PullRequest) -> Ranking:
+        if "@" not in pull_request.body:
+            return Ranking([], "high")
         found: dict[str, str] = {}
         for match in _MENTION.finditer(visible_text(pull_request.body)):
             user, team = match[1].rstrip("-_"), match[2]

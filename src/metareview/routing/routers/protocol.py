@@ -96,25 +96,25 @@ def best_first(
     Scores within a rounding error of each other are equal: the order in which sums were formed decides
     nothing.
     """
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores, kind="stable") if later is None else np.lexsort((-later, -scores))
     if len(order) < 2:
         return order
     falling = scores[order]
-    steps = falling[:-1] - falling[1:] > 1e-12 * max(abs(falling[0]), abs(falling[-1]))
-    group = np.zeros(len(order), dtype=np.int64)
-    np.cumsum(steps, out=group[1:])
-    if later is None:
-        return order[np.argsort(group * len(order) + order)]
-    order = order[np.lexsort((order, -later[order], group))]
-    if name is not None:
+    gaps = falling[:-1] - falling[1:]
+    apart = gaps > 1e-12 * max(abs(falling[0]), abs(falling[-1]))
+    if np.count_nonzero(apart) != np.count_nonzero(gaps):  # Some are equal but for rounding.
+        group = np.zeros(len(order), dtype=np.int64)
+        np.cumsum(apart, out=group[1:])
+        order = order[np.lexsort((order, group) if later is None else (order, -later[order], group))]
+    if later is not None and name is not None:
         when = later[order]
-        same = (group[:-1] == group[1:]) & (when[:-1] == when[1:])
+        same = (when[:-1] == when[1:]) & ~apart
         if same.any():
-            _sort_runs(order, same, name)
+            sort_runs(order, same, name)
     return order
 
 
-def _sort_runs(order: NDArray[np.int64], same: NDArray[np.bool_], name: Callable[[int], str]) -> None:
+def sort_runs(order: NDArray[np.int64], same: NDArray[np.bool_], name: Callable[[int], str]) -> None:
     """Sort each run of positions that `same` joins by name, in place."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
     for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):

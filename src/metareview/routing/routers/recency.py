@@ -10,16 +10,15 @@ from metareview.routing.routers.protocol import Ranking
 class Recency:
     """Like `popularity`, but an event of age a is worth 0.5 ** (a / 30 days).
 
-    Ties: the most recent first, then by login. Risk: low with three or more people besides the author, medium
-    with one or two, high with nobody.
+    Ties: the most recent first, then by login. Risk: low with three or more people (but for the author and
+    bots), medium with one or two, high with nobody.
     """
 
     def __init__(self) -> None:
-        self._activity = Activity()
+        self._activity = Activity(weigh=True)
 
     def observe(self, event: Event) -> None:
         self._activity.observe(event)
 
     def rank(self, pull_request: PullRequest) -> Ranking:
-        recent = self._activity.at(pull_request.cutoff)
-        return recent.ranking(recent.weights, pull_request.author)
+        return self._activity.by_weight(pull_request)
