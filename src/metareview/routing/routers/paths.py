@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 PREFIX, RUN, SUBSEQUENCE, SUFFIX = range(4)
 _DEEPEST = 62  # A place's parts are the bits of one 64-bit word.
 _STORED = 8_192  # Pairs of so many places are kept, 4 bytes each; beyond, they are worked out when asked for.
+_FIRST = 64  # Room for places at the start.
 
 
 def split_path(path: str) -> tuple[str, ...]:
@@ -35,11 +36,11 @@ class Places:
         self._tokens: dict[str, int] = {}
         self._count = 0
         # One column a place, its parts from the first on and from the last on; 0 is no part.
-        self._parts: NDArray[np.int32] = np.zeros((8, 64), dtype=np.int32)
-        self._endings: NDArray[np.int32] = np.zeros((8, 64), dtype=np.int32)
-        self._lengths: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
-        self._named: NDArray[np.bool_] = np.zeros(64, dtype=bool)
-        self._stored: NDArray[np.uint8] | None = np.zeros((4, 64, 64), dtype=np.uint8)
+        self._parts: NDArray[np.int32] = np.zeros((8, _FIRST), dtype=np.int32)
+        self._endings: NDArray[np.int32] = np.zeros((8, _FIRST), dtype=np.int32)
+        self._lengths: NDArray[np.int64] = np.zeros(_FIRST, dtype=np.int64)
+        self._named: NDArray[np.bool_] = np.zeros(_FIRST, dtype=bool)
+        self._stored: NDArray[np.uint8] | None = np.zeros((4, _FIRST, _FIRST), dtype=np.uint8)
 
     def __len__(self) -> int:
         return self._count
@@ -77,7 +78,7 @@ class Places:
     def _make_room(self, depth: int) -> None:
         deep, wide = self._parts.shape
         deeper = max(0, depth - deep)
-        wider = wide // 2 if self._count == wide else 0
+        wider = wide // 2 + 1 if self._count == wide else 0
         if deeper or wider:
             self._parts = np.pad(self._parts, ((0, deeper), (0, wider)))
             self._endings = np.pad(self._endings, ((0, deeper), (0, wider)))
