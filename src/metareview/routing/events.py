@@ -211,16 +211,17 @@ def _warnings(tally: Counter[str], unknown: Counter[str]) -> Iterable[str]:
     if unknown:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
         more = ", …" if len(unknown) > 10 else ""
-        yield f"{_count(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}"
+        yield f"{counted(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}"
     if tally["repeated"]:
-        yield f"{_count(tally['repeated'], 'event')} left out: an earlier event of its kind has its id"
+        yield f"{counted(tally['repeated'], 'event')} left out: an earlier event of its kind has its id"
     if tally["reopened"]:
-        yield f"{_count(tally['reopened'], 'event')} left out: opened again, where a pull request opens once"
+        yield f"{counted(tally['reopened'], 'event')} left out: opened again, where a pull request opens once"
     if tally["early"]:
-        yield f"{_count(tally['early'], 'event')} earlier than the opened event of the pull request"
+        yield f"{counted(tally['early'], 'event')} earlier than the opened event of the pull request"
     if tally["unopened"]:
-        yield f"{_count(tally['unopened'], 'pull request')} not scored: no opened event"
+        yield f"{counted(tally['unopened'], 'pull request')} not scored: no opened event"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """`1 event`, `2 events`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

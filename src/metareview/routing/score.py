@@ -11,7 +11,7 @@ from typing import Any
 from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
 from metareview.formats.predictions import Predictions
-from metareview.routing.events import History
+from metareview.routing.events import History, counted
 from metareview.routing.options import Options, make_options, show_options
 from metareview.routing.records import Record, summarise
 from metareview.routing.replay import cutoffs
@@ -83,7 +83,9 @@ def score_history(
     check_names(chosen, predictions)
     parts, unready = split_history(history, options)
     if unready:
-        warnings.append(f"{unready} pull requests left out: drafts that never became ready for review")
+        warnings.append(
+            f"{counted(unready, 'pull request')} left out: drafts that never became ready for review"
+        )
     results = [score_part(part, chosen, predictions, options) for part in parts]
     warnings += result_warnings(history, parts, results, predictions, options)
     names = [router.name for router in chosen] + [each.router for each in predictions]
@@ -197,7 +199,8 @@ def result_warnings(
         strange = sum(key not in known for key in each.answers)
         if strange:
             warnings.append(
-                f"{each.router}: {strange} predictions left out: the history has no such pull request"
+                f"{each.router}: {counted(strange, 'prediction')} left out: "
+                "no such pull request in the history"
             )
         missing = sum((part.repo, pr) not in each.answers for part in parts for pr in part.cutoffs)
         if missing:
@@ -210,7 +213,7 @@ def result_warnings(
         ]
         if late:
             warnings.append(
-                f"{len(late)} of {prs} pull requests: --merged-within runs past the end of the history, so a "
-                "later merge is not seen"
+                f"{len(late)} of {prs} pull requests: --merged-within runs past the end of the history; "
+                "a later merge is not seen"
             )
     return warnings
