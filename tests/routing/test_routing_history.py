@@ -1,3 +1,4 @@
+import gc
 import json
 import random
 import sys
@@ -306,3 +307,17 @@ def test_a_bad_change_names_its_line(write_lines, change, problem):
 def test_a_history_made_in_python_is_checked_alike():
     with pytest.raises(InputError, match="mine: the history has no pull requests"):
         make_history([happen(0, "comment", "a")], source="mine")
+
+
+def test_reading_leaves_the_collector_as_it_was(write_lines):
+    assert gc.isenabled()
+    read_history(write_lines(OPENED))
+    with pytest.raises(InputError):
+        read_history(write_lines(OPENED, "{"))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        read_history(write_lines(OPENED))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

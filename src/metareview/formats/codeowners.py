@@ -96,8 +96,7 @@ class _Pattern:
     def _match(
         segments: Sequence[re.Pattern[str] | None], parts: Sequence[str], *, proper: bool, deep: bool
     ) -> bool:
-        """Whether the segments match the path, or (`deep`) a folder above it; never (`proper`) the path
-        itself.
+        """Whether the segments match the path (not if `proper`), or a folder above it (if `deep`).
 
         The set of positions that the segments so far can have reached: no backtracking, whatever the pattern.
         """

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from metareview.errors import InputError, UsageError
 from metareview.formats import events, gerrit
 from metareview.formats.jsonlines import json_lines
+from metareview.routing.collection import paused_collection
 from metareview.routing.events import History
 
 _HEAD = 4 << 20
@@ -45,10 +46,9 @@ def read_history(path: str | Path, format: str | None = None) -> History:
         ) from error
     if not head.strip():
         raise InputError("the file is empty", file=path, fix="Give a history with at least one pull request.")
-    if format is not None:
-        return HISTORY_FORMATS[format].read(path)
-    for known in HISTORY_FORMATS.values():
-        if known.sniff(head):
+    known = HISTORY_FORMATS[format] if format is not None else _recognise(head)
+    if known is not None:
+        with paused_collection():
             return known.read(path)
     number, _ = next(json_lines(path))
     raise InputError(
@@ -57,3 +57,7 @@ def read_history(path: str | Path, format: str | None = None) -> History:
         line=number,
         fix=f"Known are {', '.join(HISTORY_FORMATS)}; --help shows an event's keys.",
     )
+
+
+def _recognise(head: bytes) -> HistoryFormat | None:
+    return next((known for known in HISTORY_FORMATS.values() if known.sniff(head)), None)

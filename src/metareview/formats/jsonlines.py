@@ -30,13 +30,16 @@ class Nanoseconds(int):
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of each line that is not blank; InputError for anything else."""
+    decode = json.JSONDecoder().raw_decode
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                if not text.strip():
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+                if not text:
                     continue
-                value = json.loads(text)
+                value, end = decode(text)
+                if end != len(text):
+                    raise json.JSONDecodeError("Extra data", text, end)
             except UnicodeDecodeError as error:
                 raise InputError(
                     "not UTF-8", file=path, line=number, fix="Save the file as UTF-8."

@@ -42,9 +42,7 @@ RISKS = ("low", "medium", "high", "unknown")
 
 
 class Event(NamedTuple):
-    """One thing that happened on a pull request. Immutable, so a router may keep it and learns nothing by
-    it.
-    """
+    """One thing that happened on a pull request. Immutable: a router may keep it, and gains nothing."""
 
     repo: str
     pr: int

@@ -115,9 +115,7 @@ _ASSISTANT = (
 
 
 class _Subject(NamedTuple):
-    """What a declaration is about; `words` are found quickly, and a text with none of them has no
-    `pattern`.
-    """
+    """What a declaration is about. A text without `words` and `capitals`, found quickly, has no `pattern`."""
 
     pattern: re.Pattern[str]
     words: tuple[str, ...]
@@ -215,9 +213,7 @@ def _declares(text: str, lowered: str, about: _Subject) -> bool:
 
 
 def _tidy(line: str) -> str:
-    """Nobody declares anything in more than a few hundred characters, and no pattern need search white
-    space.
-    """
+    """A line in single spaces, cut short: nobody declares anything in more than a few hundred characters."""
     return " ".join(line[:2_000].split())[:500]
 
 

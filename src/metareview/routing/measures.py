@@ -1,7 +1,6 @@
 """How good rankings are, and how evenly they spread the work.
 
-A rank is the position, from 1, of the first truth target in a list; 0 where no target is in it or nobody
-responded.
+A rank is the position, from 1, of the first truth target in a list; 0 where none is in it or nobody came.
 """
 
 from __future__ import annotations

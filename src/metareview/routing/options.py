@@ -14,9 +14,7 @@ REVIEWS_VISIBLE_AT = ("event", "creation")
 
 
 class Cohort(NamedTuple):
-    """Which pull requests are scored; all are observed. `since` and `until` bound the opening: [since,
-    until).
-    """
+    """Which pull requests are scored; all are observed. Opened from `since` on, and before `until`."""
 
     since: int | None = None
     until: int | None = None
@@ -66,9 +64,7 @@ def make_options(
     prs: Collection[int] = (),
     limit: int | None = None,
 ) -> Options:
-    """Options from what a user types: see INTERFACE's `metareview routing` (`since` is --from, `until`
-    --to).
-    """
+    """Options from what a user types for `metareview routing`; `since` is --from, `until` is --to."""
     when = parse_cutoff(cutoff)
     _one_of("--truth", truth, TRUTHS)
     _one_of("--reviews-visible-at", reviews_visible_at, REVIEWS_VISIBLE_AT)

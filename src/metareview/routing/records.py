@@ -63,7 +63,7 @@ def summarise(
     merged_within: bool,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The figures of INTERFACE's `metareview.routing/1` that rest on records.
+    """The figures of `metareview.routing/1` that rest on records.
 
     `recommended` has, for each router, everybody who was ever on one of its lists.
     """

@@ -11,6 +11,7 @@ from typing import Any
 from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
 from metareview.formats.predictions import Predictions
+from metareview.routing.collection import paused_collection
 from metareview.routing.events import History, counted
 from metareview.routing.options import Options, make_options, show_options
 from metareview.routing.records import Record, summarise
@@ -55,8 +56,7 @@ def score_history(
     prs: Collection[int] = (),
     limit: int | None = None,
 ) -> RoutingResult:
-    """Replay the history and score each router (default: all built-in ones) on each pull request of the
-    cohort.
+    """Replay the history and score each router (default: all built-in) on each pull request of the cohort.
 
     The options are those of `metareview routing`; `since` and `until` are --from and --to. UsageError for a
     wrong option, for a router that cannot be made or answers nonsense, and for a cohort that nobody is in.
@@ -86,7 +86,9 @@ def score_history(
         warnings.append(
             f"{counted(unready, 'pull request')} left out: drafts that never became ready for review"
         )
-    results = [score_part(part, chosen, predictions, options) for part in parts]
+    # A user's router may well make cycles, and must not be kept from having them collected.
+    with paused_collection(all(router.ours for router in chosen)):
+        results = [score_part(part, chosen, predictions, options) for part in parts]
     warnings += result_warnings(history, parts, results, predictions, options)
     names = [router.name for router in chosen] + [each.router for each in predictions]
     records = [record for result in results for record in result.records]

@@ -93,8 +93,7 @@ def best_first(
 ) -> NDArray[np.int64]:
     """Positions by falling score; equal scores by falling `later`, then by name, then by position.
 
-    Scores within a rounding error of each other are equal: the order in which sums were formed decides
-    nothing.
+    Scores within a rounding error of each other are equal: the order of a sum decides nothing.
     """
     order = np.argsort(-scores, kind="stable") if later is None else np.lexsort((-later, -scores))
     if len(order) < 2:

@@ -223,9 +223,7 @@ class _PathWeights:
         common: NDArray[np.uint8],
         names: dict[int, list[str]],
     ) -> None:
-        """What an equal name adds: one more part at the end of suffix, subsequence, and a run up to the
-        end.
-        """
+        """What an equal name adds: one more part to suffix and subsequence, and to a run up to the end."""
         columns = []
         for row, place in enumerate(chunk):
             for name in names.get(place, ()):
