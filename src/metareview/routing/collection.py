@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def paused_collection(pause: bool = True) -> Iterator[None]:
     """Hold the collector off within the block, if `pause`.
 
-    A history is millions of objects that live to the end and refer to each other in no cycle; walking them again
-    and again takes a third of the time.
+    A history is millions of objects that live to the end and form no cycle; walking them again and again
+    takes a third of the time.
     """
     if not pause or not gc.isenabled():
         yield
