@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, cast
 
 from metareview.errors import UsageError
@@ -73,7 +74,7 @@ def _find(spec: str | Router | Callable[[], Router]) -> NamedRouter:
         router = cast(Router, spec)
         name = getattr(router, "name", None)
         name = name if isinstance(name, str) and name else type(router).__name__
-        return NamedRouter(name, lambda: copy.deepcopy(router))
+        return NamedRouter(name, partial(copy.deepcopy, router))
     if callable(spec):
         return NamedRouter(str(getattr(spec, "__name__", type(spec).__name__)), spec)
     raise UsageError(
