@@ -1,0 +1,1 @@
+"""Reviewer routing: replay a history, and score who should have reviewed."""

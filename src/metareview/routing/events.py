@@ -1,0 +1,225 @@
+"""What a history is made of: events, and the pull request that they add up to.
+
+Identity. A person is a login, compared without case and shown as the history first shows it. An event
+without a login (a deleted account) still changes its pull request, but counts for nobody. Renames are not
+followed.
+
+Order. By time, then `opened` before everything else, then by id as text, then by position in the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from metareview.errors import InputError
+
+KINDS = frozenset(
+    {
+        "opened",
+        "edited",
+        "pushed",
+        "ready_for_review",
+        "converted_to_draft",
+        "review_requested",
+        "review_request_removed",
+        "review_submitted",
+        "review_comment",
+        "comment",
+        "merged",
+        "closed",
+        "reopened",
+    }
+)
+
+RESPONSES = frozenset({"review_submitted", "review_comment", "comment"})
+"""The kinds by which people answer a pull request; the others change it."""
+
+RISKS = ("low", "medium", "high", "unknown")
+
+
+class Event(NamedTuple):
+    """One thing that happened on a pull request. Immutable: a router may keep it, and gains nothing."""
+
+    repo: str
+    pr: int
+    at: int
+    """Nanoseconds since 1970, UTC."""
+    kind: str
+    actor: str | None = None
+    actor_type: str | None = None
+    id: str = ""
+    state: str | None = None
+    title: str | None = None
+    body: str | None = None
+    files: tuple[str, ...] | None = None
+    draft: bool | None = None
+    base_sha: str | None = None
+    target: str | None = None
+
+
+class PullRequest(NamedTuple):
+    """A pull request as it was at its cutoff: a snapshot that later events do not touch."""
+
+    repo: str
+    pr: int
+    author: str | None
+    created_at: int
+    cutoff: int
+    title: str = ""
+    body: str = ""
+    files: tuple[str, ...] = ()
+    draft: bool = False
+    base_sha: str | None = None
+
+
+def fold(login: str) -> str:
+    """The login for comparison.
+
+    >>> fold("OctoCat") == fold("octocat")
+    True
+    """
+    return login.casefold()
+
+
+def is_bot(login: str, actor_type: str | None = None) -> bool:
+    """Whether an event's actor is a bot: by its type, or by a login ending in `[bot]`."""
+    return actor_type == "Bot" or login.casefold().endswith("[bot]")
+
+
+class Eligibility(NamedTuple):
+    """The one rule for truth, queue and candidates: has a login, is not the author, is no bot."""
+
+    bots: frozenset[str]
+    include_bots: bool = False
+    include_author: bool = False
+
+    def __call__(self, login: str | None, author: str | None) -> bool:
+        if not login:
+            return False
+        if not self.include_author and author is not None and fold(login) == fold(author):
+            return False
+        return self.include_bots or not self.is_bot(login)
+
+    def is_bot(self, login: str) -> bool:
+        return fold(login) in self.bots or is_bot(login)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The events of pull requests in order, and what holds for the history as a whole."""
+
+    events: tuple[Event, ...]
+    end: int
+    """The latest instant that the history tells of."""
+    bots: frozenset[str]
+    """Folded logins that are bots by some event."""
+    names: Mapping[str, str]
+    """From folded login to the login as first seen."""
+    warnings: tuple[str, ...] = ()
+
+    def by_repository(self) -> dict[str, list[Event]]:
+        """The events of each repository, in order; repositories in order of their first event."""
+        parts: dict[str, list[Event]] = {}
+        for event in self.events:
+            part = parts.get(event.repo)
+            if part is None:
+                part = parts[event.repo] = []
+            part.append(event)
+        return parts
+
+
+@dataclass(slots=True)
+class UnknownKinds:
+    """Events of kinds that nobody here knows: counted, and still proof that the history reaches so far."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    end: int | None = None
+
+    def add(self, kind: str, at: int) -> None:
+        self.counts[kind] += 1
+        self.end = at if self.end is None else max(self.end, at)
+
+
+def make_history(
+    events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None
+) -> History:
+    """Sort and check events. What cannot be used is left out, counted and warned of.
+
+    InputError where no pull request remains to be scored.
+    """
+    ordered = sorted(events, key=lambda event: (event.at, event.kind != "opened", event.id))
+    unknown = unknown or UnknownKinds()
+    tally: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    shown: dict[str, str] = {}
+    bots: set[str] = set()
+    ids: set[tuple[str, str, str]] = set()
+    opened: set[tuple[str, int]] = set()
+    waiting: Counter[tuple[str, int]] = Counter()
+    kept: list[Event] = []
+    for event in ordered:
+        if event.id:
+            identity = (event.repo, event.kind, event.id)
+            if identity in ids:
+                tally["repeated"] += 1
+                continue
+            ids.add(identity)
+        key = (event.repo, event.pr)
+        if event.kind == "opened":
+            if key in opened:
+                tally["reopened"] += 1
+                continue
+            opened.add(key)
+        elif key not in opened:
+            waiting[key] += 1
+        actor = event.actor
+        if actor is not None:
+            name = shown.get(actor)
+            if name is None:
+                name = shown[actor] = names.setdefault(fold(actor), actor)
+            if name != actor:
+                event = event._replace(actor=name)
+            if is_bot(name, event.actor_type):
+                bots.add(fold(name))
+        kept.append(event)
+    if not opened:
+        raise InputError(
+            "the history has no pull requests: no event of kind opened",
+            file=source,
+            fix="Give every pull request an event of kind opened.",
+        )
+    never = [key for key in waiting if key not in opened]
+    tally["early"] = sum(count for key, count in waiting.items() if key in opened)
+    tally["unopened"] = len(never)
+    ends = [kept[-1].at] if unknown.end is None else [kept[-1].at, unknown.end]
+    return History(
+        events=tuple(kept),
+        end=max(ends),
+        bots=frozenset(bots),
+        names=names,
+        warnings=tuple(_warnings(tally, unknown.counts)),
+    )
+
+
+def _warnings(tally: Counter[str], unknown: Counter[str]) -> Iterable[str]:
+    if unknown:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
+        more = ", …" if len(unknown) > 10 else ""
+        yield f"{counted(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}"
+    if tally["repeated"]:
+        yield f"{counted(tally['repeated'], 'event')} left out: an earlier event of its kind has its id"
+    if tally["reopened"]:
+        yield f"{counted(tally['reopened'], 'event')} left out: opened again, where a pull request opens once"
+    if tally["early"]:
+        yield f"{counted(tally['early'], 'event')} earlier than the opened event of the pull request"
+    if tally["unopened"]:
+        yield f"{counted(tally['unopened'], 'pull request')} not scored: no opened event"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 event`, `2 events`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

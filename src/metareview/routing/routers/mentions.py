@@ -1,0 +1,36 @@
+"""`mentions`: whoever the pull request's body calls."""
+
+from __future__ import annotations
+
+import re
+
+from metareview.routing.events import Event, PullRequest, fold
+from metareview.routing.markdown import visible_text
+from metareview.routing.routers.protocol import Ranking
+
+_MENTION = re.compile(
+    r"@(?<![\w@/.`+-]@)([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))?(?![A-Za-z0-9@])",
+)
+
+
+class Mentions:
+    """@user and @org/team in order of appearance, each once; a team is a candidate named `org/team`.
+
+    As on GitHub, code and HTML comments mention nobody. The score is 1 for the first, 1/2 for the second,
+    and so on. Risk: low where a person is mentioned, medium where only teams are, high where nobody is.
+    """
+
+    def observe(self, event: Event) -> None:
+        """Bodies are read at the cutoff: there is nothing to learn."""
+
+    def rank(self, pull_request: PullRequest) -> Ranking:
+        if "@" not in pull_request.body:
+            return Ranking([], "high")
+        found: dict[str, str] = {}
+        for match in _MENTION.finditer(visible_text(pull_request.body)):
+            user, team = match[1].rstrip("-_"), match[2]
+            login = user if team is None else user + team.rstrip("-_.")
+            found.setdefault(fold(login), login)
+        candidates = [(login, 1.0 / position) for position, login in enumerate(found.values(), 1)]
+        people = any("/" not in login for login, _ in candidates)
+        return Ranking(candidates, "low" if people else "medium" if candidates else "high")
