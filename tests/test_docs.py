@@ -350,7 +350,8 @@ def test_a_module_imports_only_from_those_above_it():
         return order.index(max(found, key=len))
 
     modules = [path.relative_to(package).as_posix() for path in package.rglob("*.py")]
-    modules.remove("comments/__init__.py")  # a docstring
+    for docstring in ("comments/__init__.py", "routing/__init__.py"):
+        modules.remove(docstring)
     for module in modules:
         for other in imported(package / module, package):
             assert rank(other) <= rank(module), f"{module} imports {other}, which stands below it"

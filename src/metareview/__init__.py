@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from metareview.comparison import compare
     from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
-    from metareview.evaluate import CommentRun, evaluate_comments
+    from metareview.evaluate import CommentRun, RoutingRun, evaluate_comments, evaluate_routing
     from metareview.evaluator import (
         EvaluatorConfig,
         SemanticMatcherType,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         load_generated_comments_from_file,
     )
     from metareview.judges.protocol import Judge
+    from metareview.routing.routers.protocol import Router
     from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
 
 _HOME = {
@@ -44,11 +45,14 @@ _HOME = {
     "PRCategory": "comments.model",
     "PrecisionRecallF1": "text.matching",
     "ProjectLanguage": "comments.model",
+    "Router": "routing.routers.protocol",
+    "RoutingRun": "evaluate",
     "SemanticMatcherType": "evaluator",
     "Undecided": "errors",
     "UsageError": "errors",
     "compare": "comparison",
     "evaluate_comments": "evaluate",
+    "evaluate_routing": "evaluate",
     "get_evaluator_ans_from_json": "evaluator",
     "load_generated_comments_from_file": "evaluator",
 }
@@ -68,12 +72,15 @@ __all__ = [
     "PRCategory",
     "PrecisionRecallF1",
     "ProjectLanguage",
+    "Router",
+    "RoutingRun",
     "SemanticMatcherType",
     "Undecided",
     "UsageError",
     "__version__",
     "compare",
     "evaluate_comments",
+    "evaluate_routing",
     "get_evaluator_ans_from_json",
     "load_generated_comments_from_file",
 ]

@@ -65,8 +65,13 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         *,
         overwrite: bool = False,
         is_complete: Callable[[Mapping[str, Any]], bool] = lambda record: True,
+        key: Callable[[Mapping[str, Any]], Key] = lambda record: (
+            record["github_pr_url"],
+            record["reviewer"],
+        ),
     ) -> None:
         self.path = path
+        self._key = key
         self.done: dict[Key, dict[str, Any]] = {}
         self.summary: dict[str, Any] | None = None
         self._appended_after_resuming = False
@@ -126,9 +131,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
     def _take_up(self, before: Mapping[str, Any], is_complete: Callable[[Mapping[str, Any]], bool]) -> None:
         self._manifest["started"] = before.get("started")
         records = {
-            (record["github_pr_url"], record["reviewer"]): record
-            for record in read_lines(self.path / RESULTS)
-            if is_complete(record)
+            self._key(record): record for record in read_lines(self.path / RESULTS) if is_complete(record)
         }
         finished = before.get("status") == "finished" and (self.path / SUMMARY).exists()
         if finished and len(records) == before.get("records"):
@@ -141,12 +144,13 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         (self.path / SUMMARY).unlink(missing_ok=True)
         self._write_manifest()
 
-    def append(self, record: Mapping[str, Any], pairs: Iterable[Mapping[str, Any]]) -> None:
+    def append(self, record: Mapping[str, Any], pairs: Iterable[Mapping[str, Any]] | None = None) -> None:
         """Pairs first: a record is only there when its pairs are."""
         self._appended_after_resuming |= bool(self.done)
-        out = self._open(PAIRS)
-        out.writelines(_line(pair) for pair in pairs)
-        out.flush()
+        if pairs is not None:
+            out = self._open(PAIRS)
+            out.writelines(_line(pair) for pair in pairs)
+            out.flush()
         out = self._open(RESULTS)
         out.write(_line(record))
         out.flush()
@@ -158,16 +162,14 @@ class RunFolder(AbstractContextManager["RunFolder"]):
 
     def finish(self, summary: Mapping[str, Any], order: Sequence[Key]) -> None:
         """Write the summary last. A continued run is put into the order that an unbroken one has."""
-        for name in (RESULTS, PAIRS):
-            self._open(name).close()
+        for file in self._files.values():
+            file.close()
         self._files.clear()
         if self._appended_after_resuming:
             rank = {key: position for position, key in enumerate(order)}
             pairs = sorted(read_lines(self.path / PAIRS), key=lambda p: rank[p["pr"], p["reviewer"]])
             write_lines(self.path / PAIRS, pairs)
-            records = sorted(
-                read_lines(self.path / RESULTS), key=lambda r: rank[r["github_pr_url"], r["reviewer"]]
-            )
+            records = sorted(read_lines(self.path / RESULTS), key=lambda record: rank[self._key(record)])
             write_lines(self.path / RESULTS, records)
         _write_whole(self.path / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")
         for name in _VERDICT_FILES:

@@ -1,6 +1,5 @@
 """`compare`, `leaderboard` and the page of a GitHub job, as a user calls them."""
 
-import doctest
 import json
 import os
 import re
@@ -263,17 +262,3 @@ def test_the_example_workflow_runs(tmp_path):
 def test_the_page_about_ci_shows_the_workflow_as_it_is():
     assert f"```yaml\n{WORKFLOW.read_text('utf-8')}```" in (ROOT / "docs" / "ci.md").read_text("utf-8")
     assert "\t" not in WORKFLOW.read_text("utf-8")
-
-
-def test_the_page_about_comparing_is_true(folder, monkeypatch):
-    text = (ROOT / "docs" / "compare.md").read_text("utf-8")
-    blocks = re.findall(r"```console\n\$ metareview (.*?)\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 2
-    for command, expected in blocks:
-        shown = metareview(*shlex.split(command), cwd=folder)
-        assert shown.returncode == 0, shown.stderr
-        assert [line.rstrip() for line in shown.stdout.splitlines()] == expected.splitlines()
-    monkeypatch.chdir(folder)
-    [python] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    examples = doctest.DocTestParser().get_doctest(python, {}, "compare.md", None, 0)
-    assert doctest.DocTestRunner().run(examples).failed == 0

@@ -13,6 +13,7 @@ from metareview.errors import MetareviewError
 
 COMMANDS = {
     "comments": "Score review comments against references.",
+    "routing": "Replay a history and score who should have reviewed.",
     "text": "Score retrieved text against ground truth (exact, ROUGE-L).",
     "compare": "Is one reviewer better than another, or can the data not tell?",
     "leaderboard": "Rank reviewers over runs, with intervals and ties.",

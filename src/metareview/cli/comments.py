@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from metareview.cli.gates import check_gates, gate_options, parse_gates
+from metareview.cli.gates import check_gates, check_undecided, gate_options, parse_gates
 from metareview.cli.output import (
     common_options,
     console,
@@ -91,12 +91,13 @@ def command(
     """Score the review comments in GENERATED, a file or a folder (one subfolder a reviewer)."""
     from metareview.cli.step_summary import append_step_summary, comments_markdown
     from metareview.comments.filters import FilterConfig
+    from metareview.comments.measures import MEASURES
     from metareview.comments.plan import plan_comments
     from metareview.evaluate import carry_out
     from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
     from metareview.runs import VERDICTS, default_folder
 
-    gates = parse_gates(fail_under, fail_over)
+    gates = parse_gates(fail_under, fail_over, MEASURES)
     if cache is not None and no_cache:
         raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
     folder = out or default_folder(name or generated.resolve().stem)
@@ -134,7 +135,8 @@ def command(
         screen.print(reviewers_table(run.summary, screen.width))
         if not quiet:
             say(f"{_judged_by(run.summary)} The pairing behind every figure: {folder}")
-    check_gates(run.summary, gates)
+    check_undecided(run.summary)
+    check_gates(run.metrics, gates)
 
 
 def _judged_by(summary: dict[str, Any]) -> str:

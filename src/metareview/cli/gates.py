@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,17 +40,15 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def parse_gates(under: Sequence[str], over: Sequence[str]) -> list[Gate]:
+def parse_gates(under: Sequence[str], over: Sequence[str], metrics: Collection[str]) -> list[Gate]:
     """Checked before anything runs, so that a typo does not cost a run."""
-    from metareview.comments.measures import MEASURES
-
     gates = []
     for texts, is_over, option in ((under, False, "--fail-under"), (over, True, "--fail-over")):
         for text in texts:
             metric, _, limit = text.partition("=")
-            if metric not in MEASURES:
+            if metric not in metrics:
                 raise UsageError(
-                    f"{option}: unknown metric {metric!r}. The metrics are {', '.join(MEASURES)}."
+                    f"{option}: unknown metric {metric!r}. The metrics are {', '.join(metrics)}."
                 )
             try:
                 gate = Gate(metric, float(limit), is_over)
@@ -64,19 +62,23 @@ def parse_gates(under: Sequence[str], over: Sequence[str]) -> list[Gate]:
     return gates
 
 
-def check_gates(summary: Mapping[str, Any], gates: Sequence[Gate]) -> None:
-    """Exit 4 where pairs stayed undecided, else 3 where a gate was missed; the message says which and by how much."""
+def check_undecided(summary: Mapping[str, Any]) -> None:
+    """Exit 4 where pairs stayed undecided; it goes before the gates."""
     undecided = summary["judge"]["errors"]
     if undecided:
         raise Undecided(
             f"{undecided} of {summary['judge']['pairs']} pairs stayed undecided; the bounds say how far that reaches."
             " The same command with the same --out asks for them again."
         )
+
+
+def check_gates(figures: Mapping[str, Mapping[str, Any]], gates: Sequence[Gate]) -> None:
+    """Exit 3 where a reviewer or router misses a gate; the message says which, and by how much."""
     missed = [
         f"{name}: {gate.metric} is {_shown(value)}, {'at most' if gate.over else 'at least'} {gate.limit:g} is asked"
         for gate in gates
-        for name, block in summary["reviewers"].items()
-        if gate.missed_by(value := block["metrics"][gate.metric])
+        for name, metrics in figures.items()
+        if gate.missed_by(value := metrics[gate.metric])
     ]
     if missed:
         raise GateFailed("a gate was missed. " + "; ".join(missed) + ".")

@@ -75,7 +75,7 @@ def reviewers_table(summary: Mapping[str, Any], width: int) -> Table:
         ("precision", True, lambda b: rate(b["metrics"]["positive_match_rate"])),
         ("recall", True, lambda b: rate(b["metrics"]["positive_recall_rate"])),
         ("F1", True, lambda b: rate(b["metrics"]["f1"])),
-        ("95 %", True, lambda b: _span(b["intervals"]["f1"])),
+        ("95 %", True, lambda b: span(b["intervals"]["f1"])),
     ]
     if any(b["metrics"]["line_f1"] is not None for b in blocks.values()):
         columns.append(("line F1", False, lambda b: rate(b["metrics"]["line_f1"])))
@@ -84,7 +84,7 @@ def reviewers_table(summary: Mapping[str, Any], width: int) -> Table:
         columns.append(("false pos.", False, lambda b: rate(b["metrics"]["false_positive_rate"])))
     if any(b["judge_error_nums"] for b in blocks.values()):
         columns.append(("undecided", True, lambda b: str(b["judge_error_nums"])))
-        columns.append(("F1 bounds", True, lambda b: _span(b["bounds"]["f1"])))
+        columns.append(("F1 bounds", True, lambda b: span(b["bounds"]["f1"])))
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("reviewer", overflow="fold", min_width=8)
     chosen = [column for column in columns if width >= 100 or column[1]]
@@ -96,7 +96,7 @@ def reviewers_table(summary: Mapping[str, Any], width: int) -> Table:
     return table
 
 
-def _span(interval: Sequence[float] | None) -> str:
+def span(interval: Sequence[float] | None) -> str:
     return "–" if interval is None else f"{interval[0]:.3f}–{interval[1]:.3f}"
 
 

@@ -152,6 +152,19 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def content_hash(path: Path) -> str:
+    """SHA-256 of a file, or of every file of a folder with its name, without holding any of it whole."""
+    digest = hashlib.sha256()
+    files = sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
+    for file in files:
+        if path.is_dir():
+            digest.update(f"\0{file.relative_to(path).as_posix()}\0".encode("utf-8", "surrogateescape"))
+        with file.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
 def _skip_space(text: str, at: int) -> int:
     while at < len(text) and text[at] in " \t\r\n\ufeff":
         at += 1

@@ -1,0 +1,141 @@
+"""`metareview routing` and `evaluate_routing`: the run folder, the gates, bad input."""
+
+import json
+
+import pytest
+
+import metareview as mr
+from metareview.cli import _run
+
+
+def event(pr, hour, kind, actor, **fields):
+    return {
+        "repo": "o/r",
+        "pr": pr,
+        "at": f"2025-06-01T{hour:02}:00:00Z",
+        "kind": kind,
+        "actor": actor,
+        **fields,
+    }
+
+
+EVENTS = [
+    event(1, 1, "opened", "ann", body="Fixes #9", files=["src/a.py"]),
+    event(1, 2, "review_submitted", "bob", state="APPROVED"),
+    event(2, 3, "opened", "cem", files=["src/b.py"]),
+    event(2, 4, "review_submitted", "bob", state="APPROVED"),
+    event(3, 5, "opened", "bob", files=["src/c.py"]),
+    event(3, 6, "comment", "ci[bot]"),
+    event(4, 20, "opened", "ann", files=["src/c.py"]),
+]
+
+
+@pytest.fixture
+def history(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(json.dumps(item) + "\n" for item in EVENTS))
+    return "events.jsonl"
+
+
+def test_the_published_document_and_the_run_folder(history, tmp_path, capsys):
+    assert _run(["routing", history, "--router", "popularity", "--json", "-q", "--out", "run", "--ttfc"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["schema"] == "metareview.routing/1"
+    assert summary["run"] == "run"
+    assert summary["truth"] == {"observed": 2, "no_response": 1, "unknown": 1}
+    block = summary["routers"]["popularity"]
+    # By hand: bob reviews 1 (nobody is known yet), then 2 (bob is); 3 is bob's own, 4 has no answer yet.
+    assert (block["hit@1"], block["mrr"], block["observed_only"]["mrr"]) == (0.25, 0.25, 0.5)
+    assert block["load"]["top1_share"] == 1
+    assert summary["gates"]["issue"]["missing_n"] == 3
+    assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
+    records = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
+    assert [record["routers"]["popularity"]["rank"] for record in records] == [None, 1, None, None]
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "manifest.json",
+        "results.jsonl",
+        "summary.json",
+    }
+    assert _run(["routing", history, "--router", "popularity", "-q", "--out", "run", "--ttfc"]) == 0
+    assert _run(["routing", history, "--router", "popularity", "--out", "run"]) == 2
+    assert "ttfc differ" in capsys.readouterr().err
+
+
+def test_gates_and_the_table(history, capsys):
+    assert _run(["routing", history, "--router", "popularity", "--fail-under", "mrr=0.25"]) == 0
+    assert "0.250" in capsys.readouterr().out
+    assert _run(["routing", history, "--router", "popularity", "--fail-under", "hit@3=0.26", "-q"]) == 3
+    assert "popularity: hit@3 is 0.2500" in capsys.readouterr().err
+    assert _run(["routing", history, "--fail-under", "f1=0.26"]) == 2
+    assert "The metrics are hit@1, hit@3, hit@5, mrr" in capsys.readouterr().err
+
+
+def test_predictions_alone(history, tmp_path, capsys):
+    rows = [{"repo": "o/r", "pr": 1, "router": "mine", "candidates": ["x", "BOB"], "risk": "low"}]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert _run(["routing", history, "--predictions", "mine.jsonl", "--json"]) == 0
+    captured = capsys.readouterr()
+    summary = json.loads(captured.out)
+    assert list(summary["routers"]) == ["mine"]
+    assert summary["routers"]["mine"]["mrr"] == 0.125
+    assert "3 of 4 pull requests have no prediction" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--truth-window", "0m"], "--truth-window"),
+        (["--truth-window", "-1h"], "--truth-window"),
+        (["--cutoff", "yesterday"], "--cutoff"),
+        (["--truth", "everybody"], "first_response, first_approval, all_reviewers"),
+        (["--router", "oracle"], "mentions, popularity, recency"),
+        (["--router", "json:dumps"], "json:dumps"),
+        (["--router", "nowhere:router"], "nowhere"),
+        (["--k", "1,x"], "--k"),
+        (["--k", "0"], "--k"),
+        (["--repo", "no/such"], "no pull request is in the cohort"),
+        (["--predictions", "absent.jsonl"], "absent.jsonl"),
+        (["--codeowners", "absent"], "absent"),
+    ],
+)
+def test_bad_usage_is_one_message_and_leaves_nothing(history, tmp_path, capsys, arguments, message):
+    assert _run(["routing", history, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+    assert captured.out == ""
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"repo": "o/r", "pr": 1, "kind": "opened"}', "bad.jsonl:1"),
+        ('{"repo": "o/r", "pr": 1, "kind": "opened", "at": "noon"}', "bad.jsonl:1"),
+        ("{", "bad.jsonl:1"),
+        ('{"repo": "o/r", "pr": 1, "kind": "comment", "at": "2025-01-01"}', "pull request"),
+    ],
+)
+def test_a_bad_history_is_named(tmp_path, monkeypatch, capsys, line, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.jsonl").write_text(line + "\n")
+    assert _run(["routing", "bad.jsonl"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_from_python_with_a_router_of_ones_own(history):
+    class Always:
+        name = "always"
+
+        def observe(self, event):
+            pass
+
+        def rank(self, pull_request):
+            return [("bob", 1.0)], "low"
+
+    run = mr.evaluate_routing(history, routers=["popularity", Always()], k=[1])
+    assert run.metrics["always"] == {"hit@1": 0.5, "mrr": 0.5}
+    frame = run.to_frame()
+    assert frame[frame.router == "always"]["rank"].tolist()[:2] == [1, 1]
+    assert "always mrr=0.5" in repr(run)
