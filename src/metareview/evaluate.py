@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Progress = Callable[[int, int], None]
+Pairs = Callable[[], Iterator[dict[str, Any]]]
 
 # The parts of a record that hold notes; everything else is figures.
 _NOTES = (
@@ -41,6 +43,8 @@ class CommentRun:
     summary: dict[str, Any]
     folder: Path | None = None
     _records: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    _pairs: list[Pairs] = field(default_factory=list, repr=False)
+    """For a run without a folder: what gives each record's pairs, worked out only if somebody asks."""
 
     @property
     def metrics(self) -> dict[str, dict[str, float | None]]:
@@ -53,6 +57,16 @@ class CommentRun:
         if self.folder is not None and not self._records:
             self._records = list(read_lines(self.folder / RESULTS))
         return self._records
+
+    def report(self, path: str | Path) -> Path:
+        """Write a report: .html, .md, .csv, .json or .xml (JUnit), by suffix."""
+        from metareview.report import write_report
+        from metareview.report.source import MemoryRun
+        from metareview.runs import read_run
+
+        if self.folder is not None:
+            return write_report(read_run(self.folder), path)
+        return write_report(MemoryRun("comments", self.summary, self.records, self._pairs), path)
 
     def to_frame(self) -> DataFrame:
         """The records' figures as a pandas data frame, a row a pull request and reviewer."""
@@ -127,6 +141,7 @@ def carry_out(
         left = [case for case in plan.cases if case.key not in done]
         light = {key: _light(record) for key, record in done.items()}
         kept: list[dict[str, Any]] = []
+        kept_pairs: list[Pairs] = []
         if progress:
             progress(len(plan.cases) - len(left), len(plan.cases))
         for case, record, answer, negative in judge_cases(left, plan.judge):
@@ -135,6 +150,8 @@ def carry_out(
                 run.append(record, rows)
             else:
                 kept.append(record)
+                if answer and negative:
+                    kept_pairs.append(partial(case.pair_rows, record, answer, negative))
             light[case.key] = _light(record)
             if progress:
                 progress(len(light), len(plan.cases))
@@ -142,7 +159,7 @@ def carry_out(
         summary = _summary(plan, [light[key] for key in order], folder)
         if run is not None:
             run.finish(summary, order)
-        return CommentRun(summary, folder, kept)
+        return CommentRun(summary, folder, kept, kept_pairs)
 
 
 def judge_cases(

@@ -14,6 +14,7 @@ from metareview.errors import MetareviewError
 COMMANDS = {
     "comments": "Score review comments against references.",
     "text": "Score retrieved text against ground truth (exact, ROUGE-L).",
+    "report": "Write a finished run as a page, a table or test results.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "demo": "Score three invented reviewers on a sample benchmark.",
 }
