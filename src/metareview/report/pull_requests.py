@@ -79,23 +79,50 @@ def _listed(run: Run, urls: set[str], total: int) -> Html | None:
     return join([remark(told), table("The other pull requests", columns, rows)])
 
 
+class _References:
+    """A pull request's references: their labels, and whether each has its anchor on the page yet."""
+
+    def __init__(self, number: int, record: Record) -> None:
+        self._number = number
+        self._labels = {r["reference"]: f"R{k}" for k, r in enumerate(record["reference_comments"], 1)}
+        self._anchored: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def link(self, reference: int) -> Html:
+        label = self._labels[reference]
+        return html('<a href="#p{n}-{label}">{label}</a>', n=self._number, label=label)
+
+    def named(self, reference: int) -> Html:
+        """The label as the place that links lead to, the first time; after that a link there."""
+        if reference in self._anchored:
+            return self.link(reference)
+        self._anchored.add(reference)
+        return html('<span id="p{n}-{label}">{label}</span>', n=self._number, label=self._labels[reference])
+
+
 def _pull_request(number: int, records: Sequence[Record]) -> Html:
     first = records[0]
-    references = {r["reference"]: f"R{k}" for k, r in enumerate(first["reference_comments"], 1)}
+    references = _References(number, first)
     told = [
         first.get("language"),
         first.get("pr_category"),
         plural(len(references), "reference"),
         _tally(records),
     ]
+    # A lone reviewer's matches have their references beside them, so that only the missed ones need a list.
+    lone = len(records) == 1
+    parts = [_reviewer(record, references) for record in records] if lone else []
+    parts.append(_reference_list(records, references))
+    parts += [] if lone else [_reviewer(record, references) for record in records]
     return html(
         '<details class="pr"><summary><h3>{title}</h3> <span class="muted">{told}</span></summary>\n'
-        "<p>{link}</p>\n{references}{reviewers}</details>\n",
+        "<p>{link}</p>\n{parts}</details>\n",
         title=pull_request_name(first["github_pr_url"]),
         told=join([part for part in told if part], " · "),
         link=link(first["github_pr_url"], first["github_pr_url"]),
-        references=_references(number, records, references),
-        reviewers=[_reviewer(number, record, references) for record in records],
+        parts=parts,
     )
 
 
@@ -114,35 +141,34 @@ def _tally(records: Sequence[Record]) -> Html:
     return join(parts, " · ")
 
 
-def _anchor(number: int, label: str) -> str:
-    return f"p{number}-{label}"
-
-
-def _references(number: int, records: Sequence[Record], labels: Mapping[int, str]) -> Html:
+def _reference_list(records: Sequence[Record], references: _References) -> Html:
+    """All of them and who raised each; for a lone reviewer those that it missed."""
     raised: dict[int, list[str]] = {}
     for record in records:
         for reference in record["reference_comments"]:
             if reference["covered"]:
                 raised.setdefault(reference["reference"], []).append(record["reviewer"])
+    lone = len(records) == 1
     items = []
     for reference in records[0]["reference_comments"]:
-        label = labels[reference["reference"]]
+        if lone and reference["covered"]:
+            continue
         about = [reference.get(key) for key in ("category", "context", "severity")]
-        verdict = _raised(raised.get(reference["reference"], []), len(records), reference["kept"])
         items.append(
             html(
-                '<li id="{id}"><p class="where"><b>{label}</b> {place} {verdict} {about}</p>{note}</li>\n',
-                id=_anchor(number, label),
-                label=label,
+                '<li><p class="where"><b>{label}</b> {place} {verdict} {about}</p>{note}</li>\n',
+                label=references.named(reference["reference"]),
                 place=name(place(reference)),
-                verdict=verdict,
+                verdict=_raised(raised.get(reference["reference"], []), len(records), reference["kept"]),
                 about=join([part for part in about if part], " · "),
                 note=note(reference["note"]),
             )
         )
     if not items:
-        return paragraph("This pull request has no references.", css="muted")
-    return html('<h4>References</h4><ol class="refs">{items}</ol>\n', items=items)
+        told = "Every reference was raised." if len(references) else "This pull request has no references."
+        return paragraph(told, css="muted")
+    title = "References that were not raised" if lone else "References"
+    return html('<h4>{title}</h4><ol class="refs">{items}</ol>\n', title=title, items=items)
 
 
 def _raised(who: Sequence[str], of: int, kept: bool) -> Html:
@@ -162,9 +188,9 @@ def _raised(who: Sequence[str], of: int, kept: bool) -> Html:
     )
 
 
-def _reviewer(number: int, record: Record, labels: Mapping[int, str]) -> Html:
+def _reviewer(record: Record, references: _References) -> Html:
     missed = [r["reference"] for r in record["reference_comments"] if r["kept"] and not r["covered"]]
-    links = [html('<a href="#{id}">{l}</a>', id=_anchor(number, labels[m]), l=labels[m]) for m in missed]
+    links = [references.link(reference) for reference in missed]
     told = html(
         "{matched} of {total} match a reference.{missed}",
         matched=record["positive_match_nums"],
@@ -172,7 +198,7 @@ def _reviewer(number: int, record: Record, labels: Mapping[int, str]) -> Html:
         missed=html(" Missed: {links}.", links=join(links, ", ")) if links else None,
     )
     items = [
-        html('<li class="pair">{comment}</li>\n', comment=_comment(number, d, case, labels))
+        html('<li class="pair">{comment}</li>\n', comment=_comment(d, case, references))
         for case in [_Case(record)]
         for d in case.in_order()
     ]
@@ -222,25 +248,25 @@ class _Case:
         return next((pair for pair in pairs if pair["reference"] == reference), detail)
 
 
-def _comment(number: int, detail: Record, case: _Case, labels: Mapping[int, str]) -> Html:
+def _comment(detail: Record, case: _Case, references: _References) -> Html:
     left = html(
         '<div><p class="where"><b>Comment</b> {place}</p>{note}</div>',
         place=name(place(detail)),
         note=note(detail["note"]),
     )
-    return join([left, *_other_side(number, detail, case, labels)])
+    return join([left, *_other_side(detail, case, references)])
 
 
-def _other_side(number: int, detail: Record, case: _Case, labels: Mapping[int, str]) -> Iterator[Html]:
+def _other_side(detail: Record, case: _Case, references: _References) -> Iterator[Html]:
     """What a comment was held against, and the verdict."""
     near = tag("right place") if detail["line_match"] and not detail["semantic_match"] else None
     if detail["semantic_match"]:
         for reference in case.matched.get(detail["generated"], [detail["reference"]]):
-            yield _reference("Reference", number, case.references[reference], labels, whole=True)
+            yield _reference("Reference", case.references[reference], references, whole=True)
             yield _verdict(tag("same issue", "good"), case.verdict_on(detail, reference))
     elif undecided := case.undecided(detail):
         for pair in undecided[:_MOST_UNDECIDED]:
-            yield _reference("Reference", number, case.references[pair["reference"]], labels, whole=False)
+            yield _reference("Reference", case.references[pair["reference"]], references, whole=False)
             yield _verdict(join([tag("undecided", "warn"), near], " "), pair)
         if len(undecided) > _MOST_UNDECIDED:
             yield _verdict(tag(f"and {len(undecided) - _MOST_UNDECIDED} more undecided", "warn"), {})
@@ -259,20 +285,19 @@ def _other_side(number: int, detail: Record, case: _Case, labels: Mapping[int, s
         closest = case.references[best["reference"]]
         # The judge may well call a pair the same that the one-to-one alignment could not count.
         taken = html(" The judge calls them the same, but the reference is paired with another comment.")
-        yield _reference("Closest reference", number, closest, labels, whole=False)
+        yield _reference("Closest reference", closest, references, whole=False)
         yield _verdict(join([tag("no match"), near], " "), best, taken if best["match"] else None)
     else:
         yield html('<p class="where other">No reference is at this place.</p>')
         yield _verdict(tag("no match"), {})
 
 
-def _reference(title: str, number: int, reference: Record, labels: Mapping[int, str], *, whole: bool) -> Html:
-    label = labels[reference["reference"]]
+def _reference(title: str, reference: Record, references: _References, *, whole: bool) -> Html:
+    position = reference["reference"]
     return html(
-        '<div class="other"><p class="where"><b>{title} <a href="#{id}">{label}</a></b> {place}</p>{note}</div>',
+        '<div class="other"><p class="where"><b>{title} {label}</b> {place}</p>{note}</div>',
         title=title,
-        id=_anchor(number, label),
-        label=label,
+        label=references.named(position) if whole else references.link(position),
         place=name(place(reference)),
         note=note(reference["note"] if whole else excerpt(reference["note"], 240)),
     )

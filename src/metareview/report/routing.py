@@ -72,7 +72,7 @@ def _answer(run: Run) -> Section:
     metrics = ["mrr", *hits]
     parts = []
     if names:
-        parts.append(paragraph(_headline(routers, names, hits), css="lead"))
+        parts.append(paragraph(_headline(routers, names), css="lead"))
     ends = {m: scale_end(v for r in names for v in _reach(routers[r], m)) for m in metrics}
     heads = (html("{title}{axis}", title=_title(m), axis=axis(ends[m])) for m in metrics)
     columns = [Column("Router", "name"), *(Column(head, "bar") for head in heads)]
@@ -100,19 +100,20 @@ def _answer(run: Run) -> Section:
     return Section("answer", "The answer", join(parts))
 
 
-def _headline(routers: Mapping[str, Block], names: Sequence[str], hits: Sequence[str]) -> Html:
+def _headline(routers: Mapping[str, Block], names: Sequence[str]) -> Html:
     best = routers[names[0]]
     if not best["mrr"]:
         return html("No router found a right person on any pull request.")
     equal = [router for router in names if routers[router]["mrr"] == best["mrr"]]
-    last = f" The first has {hits[-1]} {rate(best[hits[-1]])}." if hits else ""
+    seen = best["observed_only"]
+    among = f" Over the {plural(seen['prs'], 'pull request')} with a truth it is {rate(seen['mrr'])}."
     return html(
-        "<strong>{who}</strong> {verb} the highest MRR, {mrr} (95 % interval {span}).{last}",
+        "<strong>{who}</strong> {verb} the highest MRR, {mrr} (95 % interval {span}).{among}",
         who=join([name(router) for router in equal], ", "),
         verb="has" if len(equal) == 1 else "share",
         mrr=rate(best["mrr"]),
         span=span(best["intervals"].get("mrr")),
-        last=last.replace("The first", "It") if len(equal) == 1 else last,
+        among=among,
     )
 
 
