@@ -8,6 +8,7 @@ import click
 
 from metareview.cli.gates import check_gates, gate_options, parse_gates
 from metareview.cli.output import common_options, print_json, say
+from metareview.errors import UsageError
 
 
 @click.command(epilog="Example: metareview report runs/demo -o report.html -o report.md")
@@ -32,6 +33,10 @@ def command(
 
     gates = parse_gates(fail_under, fail_over)
     stored = read_run(run)
+    if gates and stored.kind != "comments":
+        raise UsageError(
+            f"{run} is a run of {stored.kind}; --fail-under and --fail-over need one of comments here."
+        )
     targets = [check_path(path) for path in outputs]
     for target in targets:
         write_report(stored, target, gates)

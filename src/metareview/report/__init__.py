@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,26 +40,17 @@ def write_report(run: Run, path: str | Path, gates: Sequence[Gate] = ()) -> Path
     """Write the report that the suffix asks for, whole or not at all. `gates` become test cases of `.xml`."""
     target = check_path(path)
     text = _render(run, target.suffix.lower(), gates)
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     try:
-        handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+            with beside.open("x", encoding="utf-8", newline="") as out:
                 out.write(text)
-            Path(beside).chmod(0o666 & ~_umask())
-            Path(beside).replace(target)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"Cannot write {target}: {error.strerror}. Name another file.") from None
     return target
-
-
-def _umask() -> int:
-    """There is no way to ask for it but to set it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _render(run: Run, suffix: str, gates: Sequence[Gate]) -> str:

@@ -41,7 +41,7 @@ def answer(run: Run) -> Section:
     """Who is best, by how much, and whether that could be chance."""
     blocks: Mapping[str, Block] = run.summary["reviewers"]
     names = ranked(blocks)
-    found = ties(run.records(), names, seed=run.summary["config"].get("seed") or 0)
+    found = ties(run.records(), names)
     undecided = sum(block["judge_error_nums"] for block in blocks.values())
     parts = [paragraph(_headline(blocks, names, found), css="lead")]
     if undecided:

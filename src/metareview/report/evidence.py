@@ -18,9 +18,20 @@ MOST_ITEMS = 200
 """Warnings or skipped files that are listed."""
 
 _AXES = {
-    "line_distance": ("line distance", "Line distance", "lines apart that a comment and a reference may be"),
-    "threshold": ("threshold", "The judge's threshold", "score from which the judge's verdict is “same”"),
+    "line_distance": (
+        "line distance",
+        "Line distance",
+        "How many lines apart a comment and a reference may be.",
+        (("f1", "F1"), ("line_f1", "line F1")),
+    ),
+    "threshold": (
+        "threshold",
+        "The judge's threshold",
+        "The score from which the judge calls two notes the same.",
+        (("f1", "F1"),),
+    ),
 }
+"""Short name, title, meaning, and the metrics that hang on it."""
 
 
 def stored_sensitivity(run: Run) -> Mapping[str, Any] | None:
@@ -35,7 +46,7 @@ def sensitivity_section(found: Mapping[str, Any] | None, run: Run) -> Section | 
     """F1 as a function of the line distance and of the threshold, and whether the order of reviewers survives."""
     order = ranked(run.summary["reviewers"])
     parts = [
-        _curve_part(axis, found[axis], order, run.summary["config"].get(axis))
+        _curve_part(axis, found[axis], order)
         for axis in _AXES
         if found and found.get(axis) and len(found[axis]["values"]) > 1
     ]
@@ -48,28 +59,24 @@ def sensitivity_section(found: Mapping[str, Any] | None, run: Run) -> Section | 
     return Section("sensitivity", "Would other settings change the answer?", join([text, *parts]))
 
 
-def _curve_part(axis: str, found: Mapping[str, Any], order: Sequence[str], chosen: float | None) -> Html:
-    short, title, meaning = _AXES[axis]
+def _curve_part(axis: str, found: Mapping[str, Any], order: Sequence[str]) -> Html:
+    short, title, meaning, metrics = _AXES[axis]
     xs = found["values"]
     names = [reviewer for reviewer in order if reviewer in found["reviewers"]]
     drawn = names[:SERIES]
-    figures = []
-    for metric, words in (("f1", "F1"), ("line_f1", "line F1")):
-        lines = [Curve(n, found["reviewers"][n].get(metric) or [None] * len(xs)) for n in drawn]
-        if any(value is not None for line in lines for value in line.values):
-            label = f"{words} as a function of the {short}; the table has the figures"
-            figures.append(
-                html(
-                    "<figure><figcaption>{words}</figcaption>{chart}</figure>",
-                    words=words,
-                    chart=curves(label, short, words, xs, lines, chosen),
-                )
-            )
-    columns = [Column(short.capitalize()), *(Column(name(n), "num") for n in names)]
-    rows = [
-        [f"{x:g}", *(rate(_at(found["reviewers"][n].get("f1"), position)) for n in names)]
-        for position, x in enumerate(xs)
-    ]
+    figures, tables = [], []
+    for metric, words in metrics:
+        lines = [Curve(n, found["reviewers"][n].get(metric) or [None] * len(xs)) for n in names]
+        if all(value is None for line in lines for value in line.values):
+            continue
+        label = f"{words} as a function of the {short}; the table has the figures"
+        chart = curves(label, short, words, xs, lines[:SERIES], found.get("at"))
+        figures.append(
+            html("<figure><figcaption>{words}</figcaption>{chart}</figure>", words=words, chart=chart)
+        )
+        columns = [Column(short.capitalize()), *(Column(name(n), "num") for n in names)]
+        rows = [[f"{x:g}", *(rate(line.values[k]) for line in lines)] for k, x in enumerate(xs)]
+        tables.append(table(f"{words} by {short}", columns, rows))
     left = (
         f" The {SERIES} best of {len(names)} reviewers are drawn; the table has all."
         if len(names) > SERIES
@@ -78,32 +85,27 @@ def _curve_part(axis: str, found: Mapping[str, Any], order: Sequence[str], chose
     return html(
         '<h3>{title}</h3>{text}{legend}<div class="figures">{figures}</div>{data}',
         title=title,
-        text=paragraph(f"By the {meaning}. {_survival(names, xs, found['reviewers'], short)}{left}"),
+        text=paragraph(f"{meaning} {_survival(found['ranking'], len(xs), short)}{left}"),
         legend=legend(drawn),
         figures=figures,
-        data=behind("The figures of these charts", table(f"F1 by {short}", columns, rows)),
+        data=behind("The figures of these charts", tables),
     )
 
 
-def _at(values: Sequence[float | None] | None, position: int) -> float | None:
-    return values[position] if values else None
-
-
-def _survival(
-    names: Sequence[str], xs: Sequence[float], found: Mapping[str, Mapping[str, Any]], short: str
-) -> str:
-    """Whether the best reviewer stays the best."""
-    if len(names) < 2:
+def _survival(ranking: Mapping[str, Any], values: int, short: str) -> str:
+    """Whether anybody overtakes anybody by F1."""
+    if len(ranking["order"]) < 2:
         return ""
-    lost = []
-    for position, x in enumerate(xs):
-        f1 = {n: value for n in names if (value := _at(found[n].get("f1"), position)) is not None}
-        if f1 and names[0] in f1 and max(f1.values()) > f1[names[0]]:
-            lost.append(x)
-    if not lost:
-        return f"{names[0]} has the highest F1 at every {short} shown."
-    listed = ", ".join(f"{x:g}" for x in lost[:6]) + (" …" if len(lost) > 6 else "")
-    return f"{names[0]} does not have the highest F1 at {len(lost)} of the {len(xs)} values: {listed}."
+    changes = ranking["changes"]
+    if not changes:
+        return f"Nobody overtakes anybody by F1 at any {short} shown: the ranking does not hang on it."
+    first = changes[0]
+    lower, upper = first["overtakes"][0]
+    at = ", ".join(f"{change['value']:g}" for change in changes[:8]) + (" …" if len(changes) > 8 else "")
+    return (
+        f"The ranking by F1 changes at {len(changes)} of {values} values ({at}): at {first['value']:g}, for example, "
+        f"{lower} overtakes {upper}."
+    )
 
 
 def judge_section(run: Run) -> Section:

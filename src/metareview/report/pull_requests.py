@@ -181,7 +181,7 @@ def _raised(who: Sequence[str], of: int, kept: bool) -> Html:
     listed = join([name(reviewer) for reviewer in who[:_MOST_REVIEWERS]], ", ")
     more = f" and {len(who) - _MOST_REVIEWERS} more" if len(who) > _MOST_REVIEWERS else ""
     return html(
-        "{tag} by {listed}{more} ·",
+        "{tag} {listed}{more} ·",
         tag=tag(f"raised by {len(who)} of {of}", "good"),
         listed=listed,
         more=more,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 Pairs = Callable[[], Iterable[Mapping[str, Any]]]
@@ -30,7 +30,11 @@ class MemoryRun:
     summary: Mapping[str, Any]
     stored_records: Sequence[dict[str, Any]]
     stored_pairs: Sequence[Pairs] = ()
-    manifest: Mapping[str, Any] = field(default_factory=dict)
+    path: None = None
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        return {"kind": self.kind, "config": self.summary["config"]}
 
     def records(self) -> Iterator[dict[str, Any]]:
         return iter(self.stored_records)

@@ -25,7 +25,7 @@ class Ties:
     p: Mapping[tuple[str, str], float | None]
 
 
-def ties(records: Iterable[Mapping[str, Any]], names: Sequence[str], seed: int = 0) -> Ties | None:
+def ties(records: Iterable[Mapping[str, Any]], names: Sequence[str]) -> Ties | None:
     """Each pair of reviewers tested on the pull requests that both have; None where there is nothing to test."""
     if not 2 <= len(names) <= MOST_REVIEWERS:
         return None
@@ -34,11 +34,13 @@ def ties(records: Iterable[Mapping[str, Any]], names: Sequence[str], seed: int =
         if not record["skipped"]:
             counts = [float(record[name] or 0) for name in COUNTS]
             rows[record["reviewer"]][record["github_pr_url"]] = counts
+    # The least p is 1 / permutations; times the number of pairs, as Holm has it, it must still fall below the level.
+    permutations = max(10_000, 100 * len(names) * (len(names) - 1) // 2)
     p: dict[tuple[str, str], float | None] = {}
     for a, b in combinations(names, 2):
-        shared = sorted(rows[a].keys() & rows[b].keys())
+        shared = [pr for pr in rows[a] if pr in rows[b]]
         one, other = (np.array([rows[name][pr] for pr in shared]).reshape(-1, len(COUNTS)) for name in (a, b))
-        p[a, b] = permutation_test(one, other, {"f1": f1}, seed=seed)["f1"]
+        p[a, b] = permutation_test(one, other, {"f1": f1}, permutations=permutations)["f1"]
     adjusted = holm(p)
     separated = [pair for pair, value in adjusted.items() if value is not None and value <= ALPHA]
     return Ties(tie_letters(names, separated), adjusted)
