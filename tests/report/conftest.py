@@ -1,4 +1,4 @@
-"""One browser for all tests of the report."""
+"""A browser for the tests of the report's page."""
 
 import shutil
 import tempfile
@@ -16,9 +16,12 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Headless Chromium; without one these tests fail, because nothing else shows that the page works."""
+    """Headless Chromium; without one these tests fail, because nothing else shows that the page works.
+
+    Closed with the module: while it is open its event loop runs, and no other test could start one of its own.
+    """
     from playwright.sync_api import sync_playwright
 
     found = shutil.which("chromium") or shutil.which("google-chrome")

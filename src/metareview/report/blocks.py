@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
+from metareview.report.figures import place
 from metareview.report.markup import Html, html, join
 
 SHOWN_NOTE, FOLD_BELOW, LONGEST_NOTE = 500, 700, 4_000
 """A note up to FOLD_BELOW characters is shown whole; of a longer one SHOWN_NOTE, and the rest up to LONGEST_NOTE
 behind a click."""
+_PATH_PARTS = re.compile(r"(?<=/)(?=.)|(?=:\d)")
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,12 @@ def remark(text: str) -> Html:
 def name(text: str) -> Html:
     """A name from data, kept from turning the text around it."""
     return html("<bdi>{text}</bdi>", text=text)
+
+
+def spot(comment: Mapping[str, Any]) -> Html:
+    """Where a comment points, with breaks between the parts of the path rather than inside them."""
+    parts = _PATH_PARTS.split(place(comment))
+    return html("<bdi>{parts}</bdi>", parts=join(parts, Html("<wbr>")))
 
 
 def tag(text: str, css: str = "") -> Html:

@@ -47,8 +47,8 @@ def answer(run: Run) -> Section:
     if undecided:
         parts.append(
             remark(
-                f"{plural(undecided, 'pair')} stayed undecided. The figures count them as no match; the bounds say "
-                "how far they could move."
+                f"{plural(undecided, 'pair')} stayed undecided and counted as no match; the bounds say how far the "
+                "figures could move."
             )
         )
     parts += [

@@ -10,7 +10,16 @@ from typing import Any
 
 from metareview.report.blocks import Column, Section, behind, capped, excerpt, name, paragraph, table
 from metareview.report.charts import SERIES, Curve, curves, legend
-from metareview.report.figures import SHORT_NAMES, count, plural, pull_request_name, ranked, rate, span
+from metareview.report.figures import (
+    SHORT_NAMES,
+    capital,
+    count,
+    plural,
+    pull_request_name,
+    ranked,
+    rate,
+    span,
+)
 from metareview.report.markup import Html, html, join, link
 from metareview.report.source import Run
 
@@ -121,9 +130,10 @@ def judge_section(run: Run) -> Section:
     ]
     rows: list[Sequence[object]] = [("Judge", judge["name"])]
     rows += [(title, count(judge[key])) for title, key in amounts if judge.get(key) is not None]
-    free = "" if judge.get("llm_calls") else " No model was called: this judge costs nothing."
+    cached = ": its answers were in the cache" if judge.get("cached") else ""
+    called = "" if judge.get("llm_calls") else f" No model was called{cached}."
     parts = [
-        paragraph(f"The verdicts of this run are by the judge “{judge['name']}”.{free}"),
+        paragraph(f"The verdicts of this run are by the judge “{judge['name']}”.{called}"),
         table("The judge and what it cost", [Column("What"), Column("Value", "num")], rows, css="compact"),
         settings_table(config),
     ]
@@ -189,7 +199,7 @@ def left_out_section(run: Run) -> Section:
 def _bounds(blocks: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> Html:
     metrics = [m for m in SHORT_NAMES if any(blocks[n]["bounds"].get(m) for n in names)]
     columns = [Column("Reviewer", "name"), Column("Undecided pairs", "num")]
-    columns += [Column(SHORT_NAMES[m].capitalize() if m != "f1" else "F1", "num") for m in metrics]
+    columns += [Column(capital(SHORT_NAMES[m]), "num") for m in metrics]
     rows = [
         [name(n), count(blocks[n]["judge_error_nums"]), *(span(blocks[n]["bounds"].get(m)) for m in metrics)]
         for n in names

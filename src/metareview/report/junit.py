@@ -84,8 +84,8 @@ def _comment_suites(run: Run, gates: Sequence[Gate]) -> Iterator[Element]:
             told = f"{plural(undecided, 'pair')} stayed undecided"
             SubElement(case, "error", message=told, type="undecided")
         SubElement(case, "system-out").text = (
-            f"{record['positive_match_nums']} of {plural(record['total_generated_nums'], 'comment')} match; "
-            f"{record['positive_covered_nums']} of {plural(record['positive_expected_nums'], 'reference')} raised"
+            f"{record['positive_match_nums']} of {record['total_generated_nums']} comments matched; "
+            f"{record['positive_covered_nums']} of {record['positive_expected_nums']} references raised"
         )
     yield from suites.values()
 

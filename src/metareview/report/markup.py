@@ -63,7 +63,7 @@ def html(template: str, /, **values: object) -> Html:
 
 
 def join(parts: Iterable[object], between: str = "") -> Html:
-    """One after the other, `between` being text."""
+    """One after the other."""
     return Html(escape(between).join(map(escape, parts)))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from metareview.report.blocks import Column, Section, excerpt, name, note, paragraph, remark, table, tag
-from metareview.report.figures import count, place, plural, pull_request_name
+from metareview.report.blocks import Column, Section, excerpt, name, note, paragraph, remark, spot, table, tag
+from metareview.report.figures import count, plural, pull_request_name
 from metareview.report.markup import Html, html, join, link
 from metareview.report.source import Run
 
@@ -129,10 +129,10 @@ def _pull_request(number: int, records: Sequence[Record]) -> Html:
 def _tally(records: Sequence[Record]) -> Html:
     parts = [
         html(
-            "{who}{matched} of {total} match",
+            "{who}{matched} of {total} comments matched",
             who=html("{name} ", name=name(r["reviewer"])) if len(records) > 1 else None,
             matched=r["positive_match_nums"],
-            total=plural(r["total_generated_nums"], "comment"),
+            total=count(r["total_generated_nums"]),
         )
         for r in records[:_MOST_REVIEWERS]
     ]
@@ -158,7 +158,7 @@ def _reference_list(records: Sequence[Record], references: _References) -> Html:
             html(
                 '<li><p class="where"><b>{label}</b> {place} {verdict} {about}</p>{note}</li>\n',
                 label=references.named(reference["reference"]),
-                place=name(place(reference)),
+                place=spot(reference),
                 verdict=_raised(raised.get(reference["reference"], []), len(records), reference["kept"]),
                 about=join([part for part in about if part], " · "),
                 note=note(reference["note"]),
@@ -192,9 +192,9 @@ def _reviewer(record: Record, references: _References) -> Html:
     missed = [r["reference"] for r in record["reference_comments"] if r["kept"] and not r["covered"]]
     links = [references.link(reference) for reference in missed]
     told = html(
-        "{matched} of {total} match a reference.{missed}",
+        "{matched} of {total} comments matched a reference.{missed}",
         matched=record["positive_match_nums"],
-        total=plural(record["total_generated_nums"], "comment"),
+        total=count(record["total_generated_nums"]),
         missed=html(" Missed: {links}.", links=join(links, ", ")) if links else None,
     )
     items = [
@@ -251,7 +251,7 @@ class _Case:
 def _comment(detail: Record, case: _Case, references: _References) -> Html:
     left = html(
         '<div><p class="where"><b>Comment</b> {place}</p>{note}</div>',
-        place=name(place(detail)),
+        place=spot(detail),
         note=note(detail["note"]),
     )
     return join([left, *_other_side(detail, case, references)])
@@ -274,7 +274,7 @@ def _other_side(detail: Record, case: _Case, references: _References) -> Iterato
         rejected = case.negatives[detail["negative"]]
         yield html(
             '<div class="other"><p class="where"><b>Rejected by annotators</b> {place}</p>{note}</div>',
-            place=name(place(rejected)),
+            place=spot(rejected),
             note=note(rejected["note"]),
         )
         yield _verdict(join([tag("repeats a rejected comment", "bad"), near], " "), detail)
@@ -298,7 +298,7 @@ def _reference(title: str, reference: Record, references: _References, *, whole:
         '<div class="other"><p class="where"><b>{title} {label}</b> {place}</p>{note}</div>',
         title=title,
         label=references.named(position) if whole else references.link(position),
-        place=name(place(reference)),
+        place=spot(reference),
         note=note(reference["note"] if whole else excerpt(reference["note"], 240)),
     )
 

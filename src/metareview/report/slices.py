@@ -8,7 +8,7 @@ from typing import Any
 
 from metareview.report.bars import cell_bar, scale_end
 from metareview.report.blocks import Column, Section, name, paragraph, remark, table
-from metareview.report.figures import SHORT_NAMES, count, ranked, rate
+from metareview.report.figures import SHORT_NAMES, capital, count, ranked, rate
 from metareview.report.markup import Html, html, join
 from metareview.report.source import Run
 
@@ -93,7 +93,8 @@ def slice_section(run: Run) -> Section | None:
     reviewers = len(run.summary["reviewers"])
     if not tables:
         return None
-    parts = [_markup(found, lone=reviewers == 1) for found in tables]
+    end = scale_end(value for found in tables for _, _, values in found.rows for value in values)
+    parts = [_markup(found, end, lone=reviewers == 1) for found in tables]
     if reviewers > MOST_COLUMNS:
         told = f"The {MOST_COLUMNS} best of {reviewers} reviewers are shown; the run has them all."
         parts.insert(0, remark(told))
@@ -104,17 +105,16 @@ def slice_section(run: Run) -> Section | None:
     return Section("slices", "Where each reviewer is strong and weak", join(parts))
 
 
-def _markup(found: Slices, *, lone: bool) -> Html:
+def _markup(found: Slices, end: float, *, lone: bool) -> Html:
     dimension = found.dimension
-    end = scale_end(value for _, _, values in found.rows for value in values)
     rows = []
     for value, size, values in found.rows:
         cells = [html("{text}{bar}", text=rate(v), bar=cell_bar(v, end)) for v in values]
         rows.append([name(value), f"{count(size)}{'*' if size < FEW else ''}", *cells])
     columns = [Column(dimension.title, "name"), Column(dimension.of.capitalize(), "num")]
-    columns += [Column(_capital(head) if lone else name(head), "slice") for head in found.heads]
+    columns += [Column(capital(head) if lone else name(head), "slice") for head in found.heads]
     measure = "figures" if lone else SHORT_NAMES[dimension.metrics[-1]]
-    caption = f"{_capital(measure)} by {dimension.title.lower()}; bars run from 0 to {end:g}"
+    caption = f"{capital(measure)} by {dimension.title.lower()}; bars run from 0 to {end:g}"
     told = []
     if any(size < FEW for _, size, _ in found.rows):
         told.append(f"* Fewer than {FEW} {dimension.of}: the figure says little.")
@@ -128,7 +128,3 @@ def _markup(found: Slices, *, lone: bool) -> Html:
         table=table(caption, columns, rows),
         told=paragraph(" ".join(told), css="muted") if told else None,
     )
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
