@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from report_samples import hostile, routing_run, two_reviewers
 
 from metareview.cli.gates import Gate
+from metareview.comments.filters import FilterConfig
+from metareview.evaluate import evaluate_comments
 from metareview.report.as_csv import as_csv, cell
 from metareview.report.html import as_html
 from metareview.report.junit import as_junit
@@ -166,3 +168,17 @@ def test_the_page_of_a_routing_run_has_its_parts():
     # Of first's three recommendations the busiest person has two, the two busiest all three.
     assert '<th scope="row">1</th><td class="num">0.667</td><td class="num">1.000</td>' in page
     assert json.dumps(routing_run().summary["warnings"][0])[1:20] in page
+
+
+def test_junit_skips_what_a_filter_dropped(tmp_path):
+    two_reviewers(tmp_path)
+    run = evaluate_comments(
+        tmp_path / "reviews" / "sharp",
+        reference=tmp_path / "references.jsonl",
+        judge="exact",
+        filters=FilterConfig(project_languages=("Go",)),
+    )
+    root = ElementTree.fromstring(as_junit(view(run)).split("\n", 1)[1])
+    assert (root.get("tests"), root.get("skipped")) == ("2", "1")
+    skipped = root.find("testsuite/testcase/skipped")
+    assert skipped.get("message") == "filtered out: language Rust, pull request category Bug Fix"

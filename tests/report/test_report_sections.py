@@ -236,3 +236,13 @@ def test_names_and_places_read_well():
         "1.0 h",
         "1.0 d",
     ]
+
+
+def test_equal_leaders_are_named_as_equal_and_too_many_are_not_tested(run):
+    block = run.summary["reviewers"]["sharp"]
+    names = [f"r{n:02}" for n in range(21)]
+    summary = run.summary | {"reviewers": dict.fromkeys(names, block)}
+    shown = text(answer(MemoryRun("comments", summary, [])))
+    assert "r00 has, like 20 others, an F1 of 0.857" in shown
+    assert "With more than 20 reviewers not every pair is tested" in shown
+    assert "Ties" not in shown.split("What the figures mean")[0].replace("letters for ties", "")

@@ -11,7 +11,7 @@ from metareview.report.charts import MOST_CROSSES, Point, plane
 from metareview.report.figures import count, p_value, plural, ranked, rate, span
 from metareview.report.markup import Html, html, join
 from metareview.report.source import Run
-from metareview.report.ties import ALPHA, Ties, ties
+from metareview.report.ties import ALPHA, MOST_REVIEWERS, Ties, ties
 
 TERMS = (
     ("Precision", "Of the reviewer's comments, the share that raise an issue of the reference set."),
@@ -51,8 +51,11 @@ def answer(run: Run) -> Section:
                 "figures could move."
             )
         )
+    parts.append(_leaderboard(blocks, names, found))
+    if len(names) > MOST_REVIEWERS:
+        told = f"With more than {MOST_REVIEWERS} reviewers not every pair is tested, so there are no letters for ties."
+        parts.append(paragraph(told, css="muted"))
     parts += [
-        _leaderboard(blocks, names, found),
         _key_facts(run, blocks),
         behind("What the figures mean", _terms()),
     ]
@@ -66,11 +69,12 @@ def _headline(blocks: Mapping[str, Block], names: Sequence[str], found: Ties | N
     block = blocks[best]
     if len(names) > 1 and not block["positive_match_nums"]:
         return html("None of the {n} reviewers has a comment that matches a reference.", n=len(names))
+    equal = sum(blocks[n]["metrics"]["f1"] == block["metrics"]["f1"] for n in names[1:])
     start = html(
         "<strong>{name}</strong> {verb} an F1 of {f1} (95 % interval {span}): of {comments} comments {matched} match a "
         "reference, and of {expected} references {covered} were raised.",
         name=name(best),
-        verb="has" if len(names) == 1 else "leads with",
+        verb="has" if len(names) == 1 else f"has, like {plural(equal, 'other')}," if equal else "leads with",
         f1=rate(block["metrics"]["f1"]),
         span=span(block["intervals"]["f1"]),
         comments=count(block["total_generated_nums"]),

@@ -12,10 +12,11 @@ from metareview.report.source import Run
 
 MOST_SHOWN = 500
 """Pull requests with their pairs."""
-MOST_LISTED = 2_000
+MOST_LISTED = 1_000
 """Pull requests and reviewers of which, beyond that, the counts are listed."""
 MOST_BYTES = 2_400_000
 """What this section may weigh, so that the page opens quickly; AACR-Bench and its like fit."""
+_LISTED = ("total_generated_nums", "positive_match_nums", "positive_expected_nums", "positive_covered_nums")
 _MOST_REVIEWERS, _MOST_REASON, _MOST_UNDECIDED = 6, 400, 3
 
 Record = Mapping[str, Any]
@@ -54,21 +55,19 @@ def _listed(run: Run, urls: set[str], total: int) -> Html | None:
     """The counts of the pull requests that there was no room for."""
     if not urls:
         return None
-    records = [r for r in run.records() if r["github_pr_url"] in urls and not r["skipped"]]
-    rows = [
-        (
-            link(record["github_pr_url"], pull_request_name(record["github_pr_url"])),
-            name(record["reviewer"]),
-            count(record["total_generated_nums"]),
-            count(record["positive_match_nums"]),
-            count(record["positive_expected_nums"]),
-            count(record["positive_covered_nums"]),
-        )
-        for record in records[:MOST_LISTED]
-    ]
+    rows = []
+    total_rows = 0
+    for record in run.records():
+        if record["skipped"] or record["github_pr_url"] not in urls:
+            continue
+        total_rows += 1
+        if total_rows <= MOST_LISTED:
+            url = record["github_pr_url"]
+            counts = [count(record[key]) for key in _LISTED]
+            rows.append([link(url, pull_request_name(url)), name(record["reviewer"]), *counts])
     columns = [Column("Pull request"), Column("Reviewer", "name")]
     columns += [Column(title, "num") for title in ("Comments", "Matched", "References", "Raised")]
-    beyond = len(records) - len(rows)
+    beyond = total_rows - len(rows)
     more = (
         f" Of these the first {len(rows):,} rows are listed; {beyond:,} more are left out." if beyond else ""
     )
