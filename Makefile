@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo browser test lint bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,7 +24,14 @@ setup: $(RUNTIME)
 demo: $(RUNTIME)
 	@$(BIN)/metareview demo
 
-test: $(DEV)
+# The report and the viewer are tested in a real browser; Debian's is used, and installed where there is none.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  echo "No chromium found: installing Debian's."; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; \
+	} || { echo "The tests need a browser. Install chromium, then run make test again." >&2; exit 1; }
+
+test: $(DEV) browser
 	$(BIN)/python -m pytest
 
 lint: $(DEV)

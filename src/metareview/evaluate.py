@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,13 @@ from metareview.formats.source import content_hash
 from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
 from metareview.routing.score import Spec, score_history
-from metareview.runs import RESULTS, RunFolder, read_lines
+from metareview.runs import RESULTS, RunFolder, read_lines, read_run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Progress = Callable[[int, int], None]
+Pairs = Callable[[], Iterator[dict[str, Any]]]
 
 # The parts of a record that hold notes; everything else is figures.
 _NOTES = (
@@ -46,6 +48,8 @@ class CommentRun:
     summary: dict[str, Any] = field(repr=False)
     folder: Path | None = None
     _records: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    _pairs: list[Pairs] = field(default_factory=list, repr=False)
+    """For a run without a folder: what gives each record's pairs, worked out only if somebody asks."""
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} f1={metrics['f1']}" for name, metrics in self.metrics.items())
@@ -62,6 +66,10 @@ class CommentRun:
         if self.folder is not None and not self._records:
             self._records = list(read_lines(self.folder / RESULTS))
         return self._records
+
+    def report(self, path: str | Path) -> Path:
+        """Write a report: .html, .md, .csv, .json or .xml (JUnit), by suffix."""
+        return _report("comments", self, path, self._pairs)
 
     def to_frame(self) -> DataFrame:
         """The records' figures as a pandas data frame, a row a pull request and reviewer."""
@@ -141,6 +149,7 @@ def carry_out(
         if not plan.judge.free and hasattr(plan.judge, "progress"):
             # A model is asked about all pull requests at once: what moves is the number of its answers.
             plan.judge.progress, progress = progress, None
+        kept_pairs: list[Pairs] = []
         if progress:
             progress(len(plan.cases) - len(left), len(plan.cases))
         for case, record, answer, negative in judge_cases(left, plan.judge):
@@ -149,6 +158,8 @@ def carry_out(
                 run.append(record, rows)
             else:
                 kept.append(record)
+                if answer and negative:
+                    kept_pairs.append(partial(case.pair_rows, record, answer, negative))
             light[case.key] = _light(record)
             if progress:
                 progress(len(light), len(plan.cases))
@@ -156,7 +167,7 @@ def carry_out(
         summary = _summary(plan, [light[key] for key in order], folder)
         if run is not None:
             run.finish(summary, order)
-        return CommentRun(summary, folder, kept)
+        return CommentRun(summary, folder, kept, kept_pairs)
 
 
 def judge_cases(
@@ -259,6 +270,10 @@ class RoutingRun:
             self._records = list(read_lines(self.folder / RESULTS))
         return self._records
 
+    def report(self, path: str | Path) -> Path:
+        """Write a report: .html, .md, .csv, .json or .xml (JUnit), by suffix."""
+        return _report("routing", self, path)
+
     def to_frame(self) -> DataFrame:
         """A row a pull request and router: rank, reciprocal rank, risk, beside what is known of the pull request."""
         rows = [
@@ -340,3 +355,12 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
     except ImportError:
         raise UsageError('to_frame needs pandas: pip install "metareview[frame]"') from None
     return DataFrame(rows)
+
+
+def _report(kind: str, run: CommentRun | RoutingRun, path: str | Path, pairs: Sequence[Pairs] = ()) -> Path:
+    from metareview.report import write_report
+    from metareview.report.source import MemoryRun
+
+    if run.folder is not None:
+        return write_report(read_run(run.folder), path)
+    return write_report(MemoryRun(kind, run.summary, run.records, pairs), path)

@@ -20,7 +20,7 @@ from metareview.contenders import (
 )
 from metareview.errors import UsageError
 from metareview.runs import StoredRun, read_run
-from metareview.stats import Metric, bootstrap_intervals, holm, permutation_test, tie_letters
+from metareview.stats import Metric, bootstrap_intervals, pairwise_tests, tie_letters
 
 SCHEMA = "metareview.leaderboard/1"
 TIES_AT = 0.05
@@ -154,21 +154,24 @@ def _pairs(
     contenders: Mapping[str, tuple[Contender, Metric | None]], order: Sequence[str], seed: int
 ) -> list[dict[str, Any]]:
     """Each pair in order of rank: A stands above B. Somebody whose run has no such metric is not tested."""
-    found: list[dict[str, Any]] = []
-    # The least p is 1 / permutations. Times the number of pairs, as Holm has it, it must still fall well below 0.05.
-    permutations = max(10_000, 100 * len(order) * (len(order) - 1) // 2)
-    for a, b in combinations(order, 2):
-        (ours, metric), (theirs, also) = contenders[a], contenders[b]
-        shared = [key for key in ours.units if key in theirs.units]
-        p = diff = None
-        if metric and also and shared:
-            counts = ours.counts(shared), theirs.counts(shared)
-            p = permutation_test(*counts, {"": metric}, permutations=permutations, seed=seed)[""]
-            values = [figure(metric, side.sum(axis=0)) for side in counts]
-            diff = None if values[0] is None or values[1] is None else values[1] - values[0]
-        found.append({"a": a, "b": b, "prs": len(shared), "diff": diff, "p": p})
-    adjusted = holm({position: pair["p"] for position, pair in enumerate(found)})
-    return [{**pair, "p_holm": adjusted[position]} for position, pair in enumerate(found)]
+    metric = next((metric for _, metric in contenders.values() if metric is not None), None)
+    if metric is None:
+        return []
+    tables = {
+        label: {key: unit.counts for key, unit in one.units.items()} if own is not None else {}
+        for label, (one, own) in ((label, contenders[label]) for label in order)
+    }
+    found = []
+    for (a, b), test in pairwise_tests(tables, metric, seed=seed).items():
+        shared = [key for key in tables[a] if key in tables[b]]
+        values = (
+            [figure(metric, contenders[name][0].counts(shared).sum(axis=0)) for name in (a, b)]
+            if shared
+            else []
+        )
+        diff = None if not values or values[0] is None or values[1] is None else values[1] - values[0]
+        found.append({"a": a, "b": b, "prs": test.units, "diff": diff, "p": test.p, "p_holm": test.p_holm})
+    return found
 
 
 def _warnings(rows: Mapping[str, Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]]) -> list[str]:

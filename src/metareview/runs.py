@@ -201,6 +201,13 @@ class StoredRun:
         """`comments` or `routing`."""
         return str(self.manifest["kind"])
 
+    def figures(self) -> dict[str, dict[str, Any]]:
+        """Each reviewer's metrics, or each router's hit@k and MRR."""
+        if self.kind == "comments":
+            return {name: block["metrics"] for name, block in self.summary["reviewers"].items()}
+        ranked = [f"hit@{k}" for k in self.summary["config"]["k"]] + ["mrr"]
+        return {name: {m: block[m] for m in ranked} for name, block in self.summary["routers"].items()}
+
     def records(self) -> Iterator[dict[str, Any]]:
         return read_lines(self.path / RESULTS)
 

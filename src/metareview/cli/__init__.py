@@ -17,6 +17,7 @@ COMMANDS = {
     "text": "Score retrieved text against ground truth (exact, ROUGE-L).",
     "compare": "Is one reviewer better than another, or can the data not tell?",
     "leaderboard": "Rank reviewers over runs, with intervals and ties.",
+    "report": "Write a finished run as a page, a table or test results.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "cache": "What models have answered so far: info, clear.",
     "demo": "Score three invented reviewers on a sample benchmark.",

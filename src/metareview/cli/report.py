@@ -1,0 +1,47 @@
+"""`metareview report`: a run as a page, a table, or test results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from metareview.cli.gates import check_gates, check_undecided, gate_options, parse_gates
+from metareview.cli.output import common_options, print_json, say
+
+
+@click.command(epilog="Example: metareview report runs/demo -o report.html -o report.md")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", "outputs", required=True, multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    help=".html, .md, .csv, .json or .xml (JUnit), by suffix. May be given several times.",
+)  # fmt: skip
+@gate_options
+@common_options
+def command(
+    run: Path,
+    outputs: tuple[Path, ...],
+    fail_under: tuple[str, ...],
+    fail_over: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write reports of the finished run in folder RUN. Gates are test cases in .xml, and decide the exit code."""
+    from metareview.report import check_path, write_report
+    from metareview.runs import read_run
+
+    stored = read_run(run)
+    figures = stored.figures()
+    known = list(next(iter(figures.values()), {}))
+    gates = parse_gates(fail_under, fail_over, known)
+    targets = [check_path(path) for path in outputs]
+    for target in targets:
+        write_report(stored, target, gates)
+        if not quiet and not as_json:
+            say(f"Wrote {target} ({target.stat().st_size:,} bytes)")
+    if as_json:
+        files = [{"file": str(target), "bytes": target.stat().st_size} for target in targets]
+        print_json({"schema": "metareview.report/1", "run": str(run), "files": files})
+    if gates and stored.kind == "comments":
+        check_undecided(stored.summary)
+    check_gates(figures, gates)

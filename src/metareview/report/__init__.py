@@ -1,0 +1,92 @@
+"""Reports of a finished run. They read what the run holds and never call a judge."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metareview.errors import UsageError
+
+if TYPE_CHECKING:
+    from metareview.report.junit import Gate
+    from metareview.report.source import Run
+
+FORMATS: Mapping[str, str] = {
+    ".html": "one page with charts and every pair",
+    ".md": "Markdown tables",
+    ".csv": "a row a pull request and reviewer",
+    ".json": "the summary, as --json prints it",
+    ".xml": "JUnit",
+}
+
+
+def check_path(path: str | Path) -> Path:
+    """The path, if a report can be written there: a suffix that we know, a folder that exists."""
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        known = ", ".join(f"{suffix} ({what})" for suffix, what in FORMATS.items())
+        raise UsageError(f"{target}: the suffix says the format, and it must be one of {known}.")
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder. Name a file in it.")
+    if not target.parent.is_dir():
+        raise UsageError(f"{target}: there is no folder {target.parent}. Make it first, or name another.")
+    return target
+
+
+def write_report(run: Run, path: str | Path, gates: Sequence[Gate] = ()) -> Path:
+    """Write the report that the suffix asks for, whole or not at all. `gates` become test cases of `.xml`."""
+    target = check_path(path)
+    text = _render(run, target.suffix.lower(), gates)
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
+    try:
+        try:
+            with beside.open("x", encoding="utf-8", newline="") as out:
+                out.write(text)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"Cannot write {target}: {error.strerror}. Name another file.") from None
+    return target
+
+
+def _render(run: Run, suffix: str, gates: Sequence[Gate]) -> str:
+    if suffix == ".xml":
+        from metareview.report.junit import as_junit
+
+        return as_junit(run, gates)
+    return _renderer(suffix)(run)
+
+
+def _renderer(suffix: str) -> Callable[[Run], str]:
+    """Imported when it is asked for."""
+    if suffix == ".html":
+        from metareview.report.html import as_html
+
+        return as_html
+    if suffix == ".md":
+        from metareview.report.markdown import as_markdown
+
+        return as_markdown
+    if suffix == ".csv":
+        from metareview.report.as_csv import as_csv
+
+        return as_csv
+    return _as_json
+
+
+def _as_json(run: Run) -> str:
+    # Half characters cannot be written as UTF-8, but they can be written as escapes.
+    text = json.dumps(run.summary, ensure_ascii=False, indent=1)
+    return (text if text.isascii() or _encodable(text) else json.dumps(run.summary, indent=1)) + "\n"
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

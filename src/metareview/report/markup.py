@@ -1,0 +1,78 @@
+"""Markup in which everything that comes from data is escaped, because there is no other way to put it there.
+
+`Html` is text that is markup already. Only `html` and `join` make it, from templates that are written in this
+package; whatever fills a template is escaped unless it is itself `Html`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from string import Formatter
+from urllib.parse import urlsplit
+
+# Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+
+
+class Html(str):
+    """Markup. Never call it on anything that is not a literal of this package; use `html`."""
+
+    __slots__ = ()
+
+
+def clean(text: str) -> str:
+    """The text as every format can hold it: illegal characters become U+FFFD, line ends become `\\n`."""
+    return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def escape(value: object) -> str:
+    """Markup stays; lists are put together; None is nothing; all else becomes text, escaped for any place."""
+    if isinstance(value, Html):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return clean(value).translate(_ESCAPES)
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, Iterable):
+        return "".join(map(escape, value))
+    raise TypeError(f"{type(value).__name__} is neither markup nor text")
+
+
+@lru_cache(maxsize=1024)
+def _parsed(template: str) -> tuple[tuple[str, str | None], ...]:
+    return tuple((literal, name) for literal, name, _, _ in Formatter().parse(template))
+
+
+def html(template: str, /, **values: object) -> Html:
+    """The template, a literal of this package, with each `{name}` replaced by its value, escaped.
+
+    >>> html('<p title="{title}">{text}</p>', title='a "b"', text="<script>")
+    '<p title="a &quot;b&quot;">&lt;script&gt;</p>'
+    """
+    parts: list[str] = []
+    for literal, name in _parsed(template):
+        parts.append(literal)
+        if name is not None:
+            parts.append(escape(values[name]))
+    return Html("".join(parts))
+
+
+def join(parts: Iterable[object], between: str = "") -> Html:
+    """One after the other."""
+    return Html(escape(between).join(map(escape, parts)))
+
+
+def link(url: str, text: str) -> Html:
+    """A link where the address is one of the web; anything else (`javascript:`, a bare name) is only text."""
+    try:
+        safe = urlsplit(url).scheme in ("http", "https")
+    except ValueError:
+        safe = False
+    if not safe or _ILLEGAL.search(url):
+        return html("{text}", text=text)
+    return html('<a href="{url}" rel="noreferrer">{text}</a>', url=url, text=text)

@@ -1,0 +1,190 @@
+"""Small runs for the report's tests: real ones through the pipeline, and a routing run as its folder holds it."""
+
+import json
+
+import numpy as np
+
+from metareview.evaluate import evaluate_comments
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Usage
+from metareview.report.source import MemoryRun
+
+HOSTILE = (
+    "<script>alert('note')</script> </style></p><img src=x onerror=alert(1)>",
+    "x" * 100_000,
+    "הערה מימין לשמאל \u202eevil\u202c עם English באמצע",
+    "🚀 ship it 👩‍👩‍👧‍👦 \x00\x1b[31m\ud800",
+    "=cmd|' /C calc'!A0",
+    "word " * 300,
+)
+
+
+def pull(number):
+    return f"https://github.com/Owner/Repo/pull/{number}"
+
+
+def comment(note, line=1, **fields):
+    return {"note": note, "path": "src/a.py", "side": "right", "from_line": line, "to_line": line, **fields}
+
+
+def write_jsonl(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+class PlainJudge:
+    """Equal notes are the same; a note with "open" in it stays undecided."""
+
+    name, free = "plain", True
+
+    def __init__(self):
+        self.usage = Usage()
+
+    def judge(self, questions):
+        return [self._answer(question) for question in questions]
+
+    def _answer(self, question):
+        verdicts = []
+        for g, r in question.pairs.tolist():
+            said = question.generated[g]
+            verdicts.append(
+                UNDECIDED if "open" in said else SAME if said == question.reference[r] else DIFFERENT
+            )
+        match = np.array(verdicts, np.int8)
+        score = np.where(match == UNDECIDED, np.nan, np.where(match == SAME, 0.9, 0.2)).astype(np.float64)
+        return Answer(score, match, reason=["said <b>plainly</b>"] * len(verdicts), by="model")
+
+
+def two_reviewers(folder, *, out=None):
+    """Two pull requests, two references each, and negatives.
+
+    `sharp` raises the references at lines 1 and 30 of #1 and one of #2 and says nothing else: P 1, R 3/4, F1 6/7.
+    `loud` raises one, repeats a rejected comment, leaves one pair open and adds noise: P 1/4, R 1/4, F1 1/4.
+    """
+    references = write_jsonl(
+        folder / "references.jsonl",
+        [
+            {
+                "pr": pull(1),
+                "language": "Go",
+                "pr_category": "Bug Fix",
+                "comments": [
+                    comment("leaks the handle", 1, category="Code Defect", severity="High"),
+                    comment("slow loop", 30, category="Performance", severity="Low"),
+                ],
+            },
+            {
+                "pr": pull(2),
+                "language": "Rust",
+                "pr_category": "Bug Fix",
+                "comments": [comment("no bounds check", 5, category="Code Defect"), comment("dead code", 60)],
+            },
+        ],
+    )
+    negatives = write_jsonl(
+        folder / "negatives.jsonl", [{"pr": pull(1), "comments": [comment("rename it", 80)]}]
+    )
+    write_jsonl(
+        folder / "reviews" / "sharp" / "comments.jsonl",
+        [
+            {"pr": pull(1), "comments": [comment("leaks the handle", 1), comment("slow loop", 30)]},
+            {"pr": pull(2), "comments": [comment("no bounds check", 5)]},
+        ],
+    )
+    write_jsonl(
+        folder / "reviews" / "loud" / "comments.jsonl",
+        [
+            {"pr": pull(1), "comments": [comment("leaks the handle", 1), comment("rename it", 80)]},
+            {"pr": pull(2), "comments": [comment("open question", 5), comment("nice", 200)]},
+        ],
+    )
+    return evaluate_comments(
+        folder / "reviews", reference=references, negatives=negatives, judge=PlainJudge(), out=out
+    )
+
+
+def hostile(folder, *, out=None):
+    """One pull request whose comments, references, names and warnings try to be markup."""
+    name = '<b>rude</b>" onload="x'
+    references = [comment(note, 1 + 50 * k, category="<i>odd</i>") for k, note in enumerate(HOSTILE)]
+    reference = write_jsonl(
+        folder / "references.jsonl", [{"pr": pull(1), "language": "<u>", "comments": references}]
+    )
+    said = [comment(note, 1 + 50 * k) for k, note in enumerate(HOSTILE)]
+    said += [comment("javascript:alert(1)", 1000, path="<path>")]
+    rows = [{"pr": pull(1), "reviewer": name, "comments": said}]
+    rows += [{"pr": pull(1), "reviewer": "@second|=1", "comments": []}]
+    return evaluate_comments(
+        write_jsonl(folder / "said.jsonl", rows), reference=reference, judge="exact", out=out
+    )
+
+
+def _answers(*routers):
+    names = ("first", "=second")
+    return {
+        name: {"candidates": list(c), "scores": None, "listed": len(c), "rank": rank, "risk": risk}
+        for name, (c, rank, risk) in zip(names, routers, strict=True)
+    }
+
+
+def _routing_record(number, targets, answers):
+    return {
+        "repo": "owner/repo",
+        "pr": number,
+        "author": "ann",
+        "created_at": "2026-01-01T00:00:00Z",
+        "cutoff": "2026-01-01T00:00:00Z",
+        "truth": {"state": "observed" if targets else "no_response", "targets": targets},
+        "ttfr_seconds": 5400.0 if targets else None,
+        "ttfc_seconds": None,
+        "gates": {"issue": True, "ai_disclosure": False, "provenance": False},
+        "merged": False,
+        "merged_within": None,
+        "routers": answers,
+    }
+
+
+def routing_run():
+    """Three pull requests, two routers. `first`: ranks 1, 2, none, so MRR 0.5; `=second`: rank 12 once, MRR 1/36."""
+    records = [
+        _routing_record(1, ["<bob>"], _answers((["<bob>", "cy"], 1, "low"), (["cy"], None, "unknown"))),
+        _routing_record(2, ["cy"], _answers((["<bob>", "cy"], 2, "high"), (["cy", "<bob>"], 12, "unknown"))),
+        _routing_record(3, [], _answers((["dee"], None, "high"), ([], None, "unknown"))),
+    ]
+    empty = {"n": 0, "ttfr_seconds_mean": None, "ttfr_seconds_median": None, "ttfc_seconds_mean": None}
+    waited = empty | {"n": 1, "ttfr_n": 1, "ttfr_seconds_mean": 5400.0, "ttfr_seconds_median": 5400.0}
+    high = waited | {"n": 2}
+    queues = {
+        "first": {"low": waited, "medium": empty, "high": high, "unknown": empty},
+        "=second": {"low": empty, "medium": empty, "high": empty, "unknown": waited | {"n": 3, "ttfr_n": 2}},
+    }
+    figures = {
+        "first": {"hit@1": 1 / 3, "hit@3": 2 / 3, "hit@5": 2 / 3, "mrr": 0.5},
+        "=second": {"hit@1": 0.0, "hit@3": 0.0, "hit@5": 0.0, "mrr": 1 / 36},
+    }
+    observed = {
+        "first": {"prs": 2, "hit@1": 0.5, "hit@3": 1.0, "hit@5": 1.0, "mrr": 0.75},
+        "=second": {"prs": 2, "hit@1": 0.0, "hit@3": 0.0, "hit@5": 0.0, "mrr": 1 / 24},
+    }
+    gate = {"n": 3, "missing_n": 0, "present_n": 3, "missing_rate": 0.0}
+    gate |= {"merged_rate_missing": None, "merged_rate_present": 0.0}
+    summary = {
+        "schema": "metareview.routing/1",
+        "run": "runs/routing",
+        "config": {"cutoff": "created_at", "k": [1, 3, 5]},
+        "prs": 3,
+        "truth": {"observed": 2, "no_response": 1, "unknown": 0},
+        "routers": {
+            name: figures[name]
+            | {
+                "intervals": {metric: [0.0, 0.6] for metric in figures[name]},
+                "observed_only": observed[name],
+                "queue": queues[name],
+                "load": {"gini": 0.25, "top1_share": 2 / 3},
+            }
+            for name in figures
+        },
+        "gates": {"issue": gate, "ai_disclosure": gate, "provenance": gate},
+        "warnings": ["codeowners left out: it needs --codeowners FILE <now>"],
+    }
+    return MemoryRun("routing", summary, records)

@@ -1,0 +1,184 @@
+"""Markup, Markdown, CSV, JSON and JUnit: every format holds any text, and its figures are the run's."""
+
+import csv
+import io
+import json
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report_samples import hostile, routing_run, two_reviewers
+
+from metareview.cli.gates import Gate
+from metareview.comments.filters import FilterConfig
+from metareview.evaluate import evaluate_comments
+from metareview.report.as_csv import as_csv, cell
+from metareview.report.html import as_html
+from metareview.report.junit import as_junit
+from metareview.report.markdown import as_markdown, safe
+from metareview.report.markup import Html, escape, html, join, link
+from metareview.report.source import MemoryRun
+
+
+def view(run):
+    return MemoryRun("comments", run.summary, run.records)
+
+
+@given(st.text())
+def test_text_never_becomes_markup_and_comes_back_the_same(text):
+    document = f'<p title="{escape(text)}">{escape(text)}</p>'
+    root = ElementTree.fromstring(document)
+    assert len(root) == 0
+    if not set(text) & {"\r", "\x7f"} and text.isprintable():
+        assert root.text == (text or None)
+
+
+def test_only_markup_passes_unescaped():
+    inner = html("<b>{x}</b>", x="<i>")
+    assert html("{a}{b}{c}{d}", a=inner, b=["<", inner], c=None, d=0.5) == (
+        "<b>&lt;i&gt;</b>&lt;<b>&lt;i&gt;</b>0.5"
+    )
+    assert escape(str(Html("<b>"))[:]) == "&lt;b&gt;"  # a slice of markup is text again
+    assert join(["<", inner], "&") == "&lt;&amp;<b>&lt;i&gt;</b>"
+    with pytest.raises(TypeError):
+        escape(object())
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "//evil", "https://a\x00b", "http://["]
+)
+def test_only_addresses_of_the_web_become_links(url):
+    assert "<a" not in link(url, "text")
+    assert link('https://x/"y', "z") == '<a href="https://x/&quot;y" rel="noreferrer">z</a>'
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "\n=1", "＝1"])
+def test_text_that_a_spreadsheet_would_run_is_made_safe(text):
+    assert cell(text).startswith("'")
+
+
+def test_numbers_stay_numbers():
+    assert [cell(value) for value in (-0.5, 3, None, True, "a=b", "")] == [-0.5, 3, "", "true", "a=b", ""]
+
+
+def test_csv_has_a_row_a_pull_request_and_reviewer(tmp_path):
+    rows = list(csv.DictReader(io.StringIO(as_csv(view(two_reviewers(tmp_path))))))
+    assert [(row["reviewer"], row["github_pr_url"][-1], row["f1"]) for row in rows] == [
+        ("loud", "1", "0.5"),
+        ("loud", "2", "0.0"),
+        ("sharp", "1", "1.0"),
+        ("sharp", "2", "0.6666666666666666"),
+    ]
+    assert [row["judge_error_nums"] for row in rows] == ["0", "1", "0", "0"]
+
+
+def test_no_cell_of_a_hostile_run_is_a_formula(tmp_path):
+    rows = list(csv.reader(io.StringIO(as_csv(view(hostile(tmp_path))))))
+    assert "'@second|=1" in rows[2]
+    assert not [value for row in rows for value in row if value[:1] in ("=", "+", "@")]
+
+
+def test_markdown_has_the_figures(tmp_path):
+    shown = as_markdown(view(two_reviewers(tmp_path)))
+    assert "**sharp** leads with F1 0.857" in shown
+    assert "| sharp | 0.857 |" in shown
+    assert "| loud | 0.250 |" in shown
+    assert "| Owner/Repo#&#8203;1 | loud | 2 | 1 | 2 | 1 | 0 |" in shown
+    assert "1 pair undecided" in shown
+
+
+def test_markdown_cannot_be_broken_out_of(tmp_path):
+    shown = as_markdown(view(hostile(tmp_path)))
+    assert "<b>" not in shown
+    assert "@&#8203;second\\|=1" in shown
+    widths = [line.replace("\\|", "").count("|") for line in shown.splitlines() if line.startswith("|")]
+    assert set(widths[:4]) == {13}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a|b\nc", "a\\|b c"),
+        ("# x", "\\# x"),
+        ("- x", "\\- x"),
+        ("1. x", "1\\. x"),
+        ("gpt-4.1", "gpt-4.1"),
+        ("see https://x", "see https:&#8203;//x"),
+        ("<img>", "&lt;img&gt;"),
+        ("[a](b)", "\\[a\\](b)"),
+    ],
+)
+def test_markdown_text_is_text(text, shown):
+    assert safe(text) == shown
+
+
+def test_junit_counts_gates_as_failures_and_undecided_pairs_as_errors(tmp_path):
+    gates = [Gate("f1", 0.5, False), Gate("unmatched_rate", 0.9, True)]
+    root = ElementTree.fromstring(as_junit(view(two_reviewers(tmp_path)), gates).split("\n", 1)[1])
+    assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "8",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "0",
+    }
+    sharp, loud = root
+    assert [suite.get("name") for suite in root] == ["sharp", "loud"]
+    assert sharp.find("testcase/failure") is None
+    failure = loud.find("testcase/failure")
+    assert failure.get("message") == "f1 is 0.250, asked for: f1 at least 0.5"
+    assert loud.find("testcase/error").get("message") == "1 pair stayed undecided"
+    assert loud.find("properties/property[@name='f1']").get("value") == "0.25"
+
+
+def test_junit_of_a_hostile_run_is_well_formed(tmp_path):
+    root = ElementTree.fromstring(as_junit(view(hostile(tmp_path))).split("\n", 1)[1])
+    assert '<b>rude</b>" onload="x' in [suite.get("name") for suite in root]
+
+
+def test_every_format_writes_a_routing_run():
+    run = routing_run()
+    rows = list(csv.DictReader(io.StringIO(as_csv(run))))
+    assert [(row["router"], row["rank"], row["hit@3"]) for row in rows[:4]] == [
+        ("first", "1", "1"),
+        ("'=second", "", "0"),
+        ("first", "2", "1"),
+        ("'=second", "12", "0"),
+    ]
+    shown = as_markdown(run)
+    assert "3 pull requests: 2 observed, 1 no response, 0 unknown." in shown
+    assert "| first | 0.500 | 0.000–0.600 | 0.333 |" in shown
+    assert "| first | high | 2 | 1.5 h | 1.5 h |" in shown
+    root = ElementTree.fromstring(as_junit(run, [Gate("mrr", 0.1, False)]).split("\n", 1)[1])
+    assert [(suite.get("name"), suite.get("failures"), suite.get("skipped")) for suite in root] == [
+        ("first", "0", "1"),
+        ("=second", "1", "1"),
+    ]
+
+
+def test_the_page_of_a_routing_run_has_its_parts():
+    page = as_html(routing_run())
+    assert "<strong><bdi>first</bdi></strong> has the highest MRR, 0.500" in page
+    assert "Over the 2 pull requests with a truth it is 0.750." in page
+    for part in ("answer", "ranks", "queue", "gates", "load", "left-out", "pull-requests"):
+        assert f'<section id="{part}"' in page
+    assert "&lt;bob&gt;" in page
+    assert "<bob>" not in page
+    assert '<th scope="row">11+</th><td class="num">0</td><td class="num">1</td>' in page  # =second, rank 12
+    # Of first's three recommendations the busiest person has two, the two busiest all three.
+    assert '<th scope="row">1</th><td class="num">0.667</td><td class="num">1.000</td>' in page
+    assert json.dumps(routing_run().summary["warnings"][0])[1:20] in page
+
+
+def test_junit_skips_what_a_filter_dropped(tmp_path):
+    two_reviewers(tmp_path)
+    run = evaluate_comments(
+        tmp_path / "reviews" / "sharp",
+        reference=tmp_path / "references.jsonl",
+        judge="exact",
+        filters=FilterConfig(project_languages=("Go",)),
+    )
+    root = ElementTree.fromstring(as_junit(view(run)).split("\n", 1)[1])
+    assert (root.get("tests"), root.get("skipped")) == ("2", "1")
+    skipped = root.find("testsuite/testcase/skipped")
+    assert skipped.get("message") == "filtered out: language Rust, pull request category Bug Fix"

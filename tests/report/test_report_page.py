@@ -1,0 +1,148 @@
+"""The page in a real browser: quiet, self-contained, readable at any width and by anybody, hostile text as text."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from report_samples import HOSTILE, hostile, routing_run, two_reviewers
+
+from metareview.evaluate import evaluate_comments
+from metareview.report import write_report
+from metareview.report.blocks import LONGEST_NOTE
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DEMO = Path(__file__).resolve().parents[2] / "src" / "metareview" / "data" / "demo"
+REASON = "the published sets are not beside this checkout"
+with_data = pytest.mark.skipif(not (DATA / "aacr").exists(), reason=REASON)
+
+
+def demo(folder):
+    return evaluate_comments(
+        DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl"
+    )
+
+
+def routing(folder):
+    return routing_run()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The path of each sample's page, written once."""
+    written = {}
+
+    def page_of(make):
+        if make not in written:
+            folder = tmp_path_factory.mktemp(make.__name__)
+            run = make(folder)
+            path = folder / "report.html"
+            written[make] = run.report(path) if hasattr(run, "report") else write_report(run, path)
+        return written[make]
+
+    return page_of
+
+
+def open_everything(page):
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+
+def close_all_but_two_pull_requests(page):
+    """The others are made of the same parts, and axe takes its time over each."""
+    page.evaluate("[...document.querySelectorAll('details.pr')].slice(2).forEach(d => d.open = false)")
+
+
+@pytest.mark.parametrize("make", [demo, two_reviewers, hostile, routing])
+@pytest.mark.parametrize("width", [375, 1200])
+def test_is_quiet_asks_for_nothing_and_never_scrolls_sideways(make, width, pages, open_page):
+    path = pages(make)
+    page = open_page(path, width=width)
+    open_everything(page)
+    assert page.complaints == []
+    assert page.requests == [path.resolve().as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # It is the content security policy that would stop a script, not luck.
+    assert page.evaluate("document.scripts.length") == 0
+    policy = page.locator("meta[http-equiv='Content-Security-Policy']").get_attribute("content")
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert page.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
+
+
+@pytest.mark.parametrize("make", [demo, two_reviewers, hostile, routing])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(make, scheme, pages, open_page):
+    page = open_page(pages(make), scheme=scheme)
+    open_everything(page)
+    close_all_but_two_pull_requests(page)
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["impact"], v["nodes"][0]["html"][:200]) for v in found] == []
+
+
+def test_dark_is_dark_and_print_is_light(pages, open_page):
+    background = "getComputedStyle(document.body).backgroundColor"
+    page = open_page(pages(demo), scheme="dark")
+    dark = page.evaluate(background)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert dark != page.evaluate(background) == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+
+
+def test_what_tries_to_be_markup_is_shown_as_text(pages, open_page):
+    page = open_page(pages(hostile))
+    open_everything(page)
+    assert (
+        page.locator("main img, main script, main style, main b:has-text('rude'), main i, main u").count()
+        == 0
+    )
+    shown = page.locator("main").inner_text()
+    assert HOSTILE[0] in shown
+    assert HOSTILE[2] in shown
+    assert "🚀 ship it 👩‍👩‍👧‍👦 \ufffd\ufffd[31m" in shown
+    assert '<b>rude</b>" onload="x' in shown
+    assert "<path>:1000" in shown
+    assert shown.count("x" * LONGEST_NOTE) == 0
+    assert f"Shortened: {100_000 - LONGEST_NOTE:,} more characters; the run has them all." in shown
+    assert page.locator("a[href^='javascript']").count() == 0
+
+
+def test_right_to_left_notes_run_right_to_left(pages, open_page):
+    page = open_page(pages(hostile))
+    open_everything(page)
+    note = page.locator("p.note", has_text="הערה").first
+    assert note.evaluate("e => getComputedStyle(e).direction") == "rtl"
+
+
+def test_a_keyboard_reaches_the_answer_and_every_wide_table(pages, open_page):
+    page = open_page(pages(demo), width=375)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#answer")
+    wide = page.locator("main .scroll")
+    assert wide.count() > 3
+    assert {region.get_attribute("tabindex") for region in wide.all()} == {"0"}
+
+
+def test_the_answer_comes_first_and_the_pull_requests_last(pages, open_page):
+    page = open_page(pages(demo))
+    titles = page.locator("h2").all_inner_texts()
+    assert titles[0] == "The answer"
+    assert titles[-1] == "Every pull request"
+    assert page.locator("#answer tbody tr th").all_inner_texts() == [
+        "1.\u00a0repetitive",
+        "2.\u00a0terse",
+        "3.\u00a0noisy",
+    ]
+
+
+@with_data
+def test_the_published_set_stays_under_three_megabytes(tmp_path, open_page):
+    """Also where everything matches, so that every reference is shown twice."""
+    positive, negative = DATA / "aacr" / "positive_samples.json", DATA / "aacr" / "negative_samples.json"
+    for generated in (negative, positive):
+        run = evaluate_comments(generated, reference=positive, negatives=negative)
+        path = run.report(tmp_path / f"{generated.stem}.html")
+        assert path.stat().st_size < 3_000_000
+        page = open_page(path, width=375)
+        assert page.evaluate("document.documentElement.scrollWidth") == 375
+        assert page.complaints == []
+        assert page.locator("details.pr").count() == run.summary["reviewers"][generated.stem]["prs"]

@@ -1,0 +1,248 @@
+"""What the page says: the figures, the pairs, what is undecided, what is left out."""
+
+import re
+
+import pytest
+from report_samples import comment, pull, two_reviewers, write_jsonl
+
+from metareview.evaluate import evaluate_comments
+from metareview.report import charts, pull_requests
+from metareview.report.bars import scale_end
+from metareview.report.blocks import note
+from metareview.report.comments import answer, place_and_meaning, precision_recall
+from metareview.report.evidence import judge_section, left_out_section, sensitivity_section
+from metareview.report.figures import duration, place, pull_request_name
+from metareview.report.pull_requests import pull_request_section
+from metareview.report.slices import slice_section
+from metareview.report.source import MemoryRun
+from metareview.report.ties import ties
+from metareview.runs import read_run
+
+
+def text(section):
+    """What is left of a section without its markup, white space collapsed."""
+    plain = re.sub(r"<[^>]+>", " ", str(section.markup()).replace("<wbr>", ""))
+    return " ".join(plain.replace("&lt;", "<").replace("&gt;", ">").replace("&#x27;", "'").split())
+
+
+@pytest.fixture
+def run(tmp_path):
+    two_reviewers(tmp_path, out=tmp_path / "run")
+    return read_run(tmp_path / "run")
+
+
+def test_the_answer_names_the_best_reviewer_with_its_figures(run):
+    shown = text(answer(run))
+    assert "sharp leads with an F1 of 0.857" in shown
+    assert "of 3 comments 3 match a reference, and of 4 references 3 were raised" in shown
+    assert "The data cannot tell it from loud" in shown  # two pull requests cannot separate anybody
+    assert shown.index("1. sharp") < shown.index("2. loud")
+    assert "1 pair stayed undecided" in shown
+    # loud: 1 of 4 comments, 1 of 4 references; with the open pair as a match 2 of 4 and 2 of 4.
+    assert "0.250–0.500" in shown
+
+
+def test_the_interval_bar_is_drawn_to_scale(run):
+    drawn = str(answer(run).markup())
+    assert 'aria-label="sharp: F1 0.857, 95 % interval' in drawn
+    assert f'cx="{100 * 6 / 7:.2f}%"' in drawn
+    assert 'cx="25.00%"' in drawn
+
+
+def test_slices_give_f1_by_language_and_recall_by_category(run):
+    shown = text(slice_section(run))
+    assert "F1 by language; bars run from 0 to 1" in shown
+    assert "Go 1* 1.000 0.500" in shown  # sharp 2 of 2 and 2 of 2; loud 1 of 2 and 1 of 2
+    assert "Code Defect 2* 1.000 0.500" in shown
+    assert "Performance 1* 1.000 0.000" in shown
+    assert shown.index("High 1*") < shown.index("Low 1*")
+    assert "The data does not name: context that the issue needs." in shown
+
+
+def test_a_lone_reviewer_has_its_metrics_side_by_side(tmp_path):
+    reference = write_jsonl(
+        tmp_path / "r.jsonl",
+        [{"pr": pull(1), "language": "Go", "comments": [comment("a", 1), comment("b", 90)]}],
+    )
+    said = write_jsonl(tmp_path / "one.jsonl", [{"pr": pull(1), "comments": [comment("a", 1)]}])
+    run = evaluate_comments(said, reference=reference, judge="exact")
+    view = MemoryRun("comments", run.summary, run.records)
+    assert "Precision Recall F1 Go 1* 1.000 0.500 0.667" in text(slice_section(view))
+    shown = text(pull_request_section(view, ["one"]))
+    assert "References that were not raised R2 src/a.py:90 missed b" in shown
+
+
+def test_place_and_meaning_counts_what_the_judge_kept(run):
+    shown = text(place_and_meaning(run))
+    # loud points at two references (lines 1 and 5) and raises one.
+    assert "loud 0.500 0.250" in shown
+    assert "2 1 50%" in shown
+
+
+def test_the_plane_places_each_reviewer(run):
+    drawn = str(precision_recall(run).markup())
+    # Axes end at 1. sharp: recall 3/4, precision 1; loud: 1/4 and 1/4.
+    assert f'cx="{60 + 344 * 0.75:g}" cy="12" r="5"' in drawn
+    assert f'cx="{60 + 344 * 0.25:g}" cy="{12 + 270 * 0.75:g}" r="5"' in drawn
+
+
+def test_iso_f1_lines_hold_their_f1():
+    level = 0.4
+    points = re.search('points="([^"]+)"', str(charts._iso_f1(level, 1.0)))[1].split()
+    for point in points[1:-1]:
+        x, y = map(float, point.split(","))
+        recall, precision = (x - 60) / 344, 1 - (y - 12) / 270
+        assert 2 * precision * recall / (precision + recall) == pytest.approx(level, abs=0.002)
+
+
+def test_pairs_are_shown_side_by_side_with_score_verdict_and_reason(run):
+    shown = text(pull_request_section(run, ["sharp", "loud"]))
+    assert "Owner/Repo#1" in shown
+    assert "R1 src/a.py:1 raised by 2 of 2 sharp , loud · Code Defect · High leaks the handle" in shown
+    assert "R2 src/a.py:60 missed by all dead code" in shown
+    matched = "Comment src/a.py:1 leaks the handle Reference R1 src/a.py:1 leaks the handle same issue"
+    assert f"{matched} score 0.90 · by model" in shown
+    assert "said <b>plainly</b>" not in str(pull_request_section(run, ["sharp", "loud"]).markup())
+    assert "Rejected by annotators src/a.py:80 rename it repeats a rejected comment" in shown
+    assert "open question Reference R1 src/a.py:5 no bounds check undecided right place by model" in shown
+    assert "nice No reference is at this place. no match" in shown
+    assert "Comments of sharp 1 of 1 comments matched a reference. Missed: R2 ." in shown
+
+
+def test_what_stayed_undecided_is_listed_with_its_bounds(run):
+    shown = text(left_out_section(run))
+    assert "Undecided pairs" in shown
+    assert "loud 1 0.250–0.500" in shown
+    assert "Owner/Repo#2 loud 0 reference 0 said <b>plainly</b>" in shown
+
+
+def test_the_judge_and_the_settings_are_named(run):
+    shown = text(judge_section(run))
+    assert "by the judge “plain”. No model was called" in shown
+    assert "line_distance 1" in shown
+    assert "references.jsonl" in shown
+
+
+def test_what_there_is_no_room_for_is_counted(run, monkeypatch):
+    monkeypatch.setattr(pull_requests, "MOST_SHOWN", 1)
+    shown = text(pull_request_section(run, ["sharp", "loud"]))
+    assert "1 of 2 pull requests are shown without their pairs" in shown
+    assert "Owner/Repo#2 sharp 1 1 2 1" in shown
+    assert "no bounds check" not in shown
+    monkeypatch.setattr(pull_requests, "MOST_BYTES", 0)
+    monkeypatch.setattr(pull_requests, "MOST_LISTED", 3)
+    shown = text(pull_request_section(run, ["sharp", "loud"]))
+    assert "2 of 2 pull requests are shown without their pairs" in shown
+    assert "the first 3 rows are listed; 1 more are left out" in shown
+
+
+def test_coverage_shows_every_reference_that_a_comment_raised(tmp_path):
+    both = [comment("same words", 1), comment("same words", 2)]
+    reference = write_jsonl(tmp_path / "r.jsonl", [{"pr": pull(1), "comments": both}])
+    said = write_jsonl(tmp_path / "one.jsonl", [{"pr": pull(1), "comments": [comment("same words", 1)]}])
+    run = evaluate_comments(said, reference=reference, judge="exact", alignment="coverage")
+    page = str(pull_request_section(MemoryRun("comments", run.summary, run.records), ["one"]).markup())
+    assert page.count("same issue") == 2
+    assert page.count('id="p1-R1"') == page.count('id="p1-R2"') == 1
+
+
+SENSITIVITY = {
+    "line_distance": {
+        "values": [0, 1, 2],
+        "at": 1,
+        "reviewers": {
+            "sharp": {"f1": [0.2, 0.4, 0.4], "line_f1": [0.5, 0.5, None]},
+            "loud": {"f1": [0.3, 0.3, None], "line_f1": [0.6, 0.7, 0.8]},
+        },
+        "ranking": {
+            "order": ["sharp", "loud"],
+            "stable": False,
+            "changes": [{"value": 0, "order": ["loud", "sharp"], "overtakes": [["loud", "sharp"]]}],
+        },
+    },
+    "threshold": None,
+}
+
+
+def test_sensitivity_shows_the_curves_their_figures_and_who_overtakes_whom(run):
+    section = sensitivity_section(SENSITIVITY, run)
+    shown, drawn = text(section), str(section.markup())
+    assert "The ranking by F1 changes at 1 of 3 values (0): at 0, for example, loud overtakes sharp." in shown
+    assert "0 0.200 0.300 1 0.400 0.300 2 0.400 n/a" in shown
+    assert "0 0.500 0.600 1 0.500 0.700 2 n/a 0.800" in shown
+    # The F1 axis ends at 0.5: 0.2 is at 2/5 of its height. loud's line stops where it has no value.
+    points = [match.split() for match in re.findall(r'class="line s\d" points="([^"]+)"', drawn)]
+    assert points[0] == ["60,174", "232,66", "404,66"]
+    assert points[1] == ["60,120", "232,120"]
+    assert "judge's threshold" not in shown
+
+
+def test_without_curves_there_is_no_section(run):
+    assert sensitivity_section(None, run) is None
+    assert sensitivity_section({"line_distance": None, "threshold": None}, run) is None
+
+
+def _record(reviewer, number, matched, total):
+    counts = {"positive_expected_nums": 10, "total_generated_nums": total, "positive_match_nums": matched}
+    others = (
+        "positive_line_match_nums",
+        "positive_line_covered_nums",
+        "unmatched_nums",
+        "negative_expected_nums",
+    )
+    rest = dict.fromkeys((*others, "negative_match_nums", "judge_error_nums"), 0)
+    head = {"reviewer": reviewer, "github_pr_url": pull(number), "skipped": False}
+    return head | counts | rest | {"positive_covered_nums": matched}
+
+
+def test_ties_separate_only_what_the_data_separates():
+    """x is better than z in each of 20 pull requests, y differs from x in one."""
+    records = [_record("x", n, 8, 10) for n in range(20)]
+    records += [_record("y", n, 8 if n else 7, 10) for n in range(20)]
+    records += [_record("z", n, 2, 10) for n in range(20)]
+    found = ties(records, ["x", "y", "z"])
+    assert found.letters == {"x": "a", "y": "a", "z": "b"}
+    assert found.p["x", "y"] == 1.0
+    assert ties(records[:20], ["x"]) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "end"),
+    [([0.41, None], 0.5), ([0.02], 0.02), ([0.021], 0.05), ([], 1.0), ([0.0], 1.0), ([1.0], 1.0)],
+)
+def test_an_axis_ends_at_a_round_number(values, end):
+    assert scale_end(values) == end
+
+
+@pytest.mark.parametrize(
+    ("length", "folded", "cut"),
+    [(700, False, False), (701, True, False), (4_000, True, False), (4_001, True, True)],
+)
+def test_long_notes_are_folded_and_huge_ones_cut(length, folded, cut):
+    shown = str(note("y" * length))
+    assert ("<details>" in shown, "Shortened: 1 more" in shown) == (folded, cut)
+    assert shown.count("y") - shown.count("summary") == min(length, 4_000)  # no character twice, none lost
+
+
+def test_names_and_places_read_well():
+    assert pull_request_name("https://gitlab.com/Group/Sub/App/-/merge_requests/7") == "Group/Sub/App#7"
+    assert pull_request_name("local change") == "local change"
+    assert place({"path": "a.py", "from_line": 3, "to_line": 9, "side": "LEFT"}) == "a.py:3–9 (LEFT)"
+    assert place({"path": None}) == ""
+    assert [duration(s) for s in (None, 59, 60, 3_600, 90_000)] == [
+        "n/a",
+        "59 s",
+        "1.0 min",
+        "1.0 h",
+        "1.0 d",
+    ]
+
+
+def test_equal_leaders_are_named_as_equal_and_too_many_are_not_tested(run):
+    block = run.summary["reviewers"]["sharp"]
+    names = [f"r{n:02}" for n in range(21)]
+    summary = run.summary | {"reviewers": dict.fromkeys(names, block)}
+    shown = text(answer(MemoryRun("comments", summary, [])))
+    assert "r00 has, like 20 others, an F1 of 0.857" in shown
+    assert "With more than 20 reviewers not every pair is tested" in shown
+    assert "Ties" not in shown.split("What the figures mean")[0].replace("letters for ties", "")
