@@ -1,11 +1,12 @@
-"""Make `src/metareview/data/offline-1-vectors.npz`: the word pieces of wordllama's table, fewer dimensions, one byte each.
+"""Make `src/metareview/data/offline-1-vectors.npz`: wordllama's word pieces in fewer bytes.
 
     pip install wordllama
     python scripts/distil_vectors.py --wordllama FOLDER_OF_THE_PACKAGE [--dimensions 96]
 
-wordllama 0.4 (MIT) ships 32,000 token vectors of 256 dimensions (16 MB) and needs four other packages to read them.
-Kept here are the pieces made of ASCII letters or digits, without case. The dimensions are the principal ones of the
-words of AACR's notes, weighted by how often they occur, so that those distances survive that a review cares about.
+wordllama 0.4.0 (MIT) ships 32,000 token vectors of 256 dimensions (16 MB) and needs other packages to read
+them. Kept here are the pieces made of ASCII letters or digits, without case, at a byte a dimension. The dimensions
+are the principal ones of the words of AACR's notes, weighted by how often they occur, so that the distances that
+matter in reviews survive.
 """
 
 from __future__ import annotations
@@ -13,23 +14,20 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.judges.offline_words import RUN, PieceTable, split
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
-
-from metareview.judges.offline_notes import RUN, PieceTable, split  # noqa: E402
-
 PIECE = re.compile(r"▁?([A-Za-z]+|[0-9]+)")
 
 
 def piece_vectors(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
-    """Pieces in lower case; where several tokens fall together, the one that starts a lower-case word counts."""
+    """Pieces in lower case; of tokens that fall together, the one that starts a lower-case word counts."""
     from safetensors.numpy import load_file
 
     table = next(iter(load_file(folder / "weights" / "l2_supercat_256.safetensors").values())).astype(float)

@@ -1,19 +1,16 @@
-"""Learn the offline judge's weights, and say how good they are on pull requests that they were not learned from.
+"""Learn the offline judge's weights, and say how good they are on pull requests that they did not see.
 
     python scripts/train_offline.py              # writes src/metareview/data/offline-1.json
     python scripts/train_offline.py --check      # only the figures
 
-Read: `martian` (golden comments, what 12 tools said, a model's verdicts) for the weights, `aacr` for how common words
-are. A pair is positive if it is a listed match, negative if its candidate is a listed false positive or its golden
-comment a false negative, and left out otherwise. Word statistics come from AACR alone, so nothing of a held-out pull
-request is in any of its features.
+Weights come from `martian`: golden comments, what 12 tools said, a model's verdicts. Word statistics come
+from `aacr` alone, so nothing of a held-out pull request is in any of its features.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -21,17 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from martian import Labelled, f1, read_martian, reversals, tool_counts
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
-
-from metareview.judges.agreement import Agreement, agreement  # noqa: E402
-from metareview.judges.offline_features import NAMES, Features, extract  # noqa: E402
-from metareview.judges.offline_model import (  # noqa: E402
+from metareview.judges.agreement import Agreement, agreement
+from metareview.judges.offline_features import NAMES, Features, extract
+from metareview.judges.offline_model import (
     FILE,
     FORMAT,
     HIGHEST,
@@ -39,14 +32,14 @@ from metareview.judges.offline_model import (  # noqa: E402
     VECTORS,
     Competition,
     compete,
-    others_in_column,
-    others_in_row,
+    other_comments,
+    other_references,
     read_background,
 )
-from metareview.judges.offline_notes import stem, terms  # noqa: E402
-from metareview.judges.protocol import Question  # noqa: E402
+from metareview.judges.offline_words import RUN, split, stem
 
 Floats = NDArray[np.float64]
+ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "src" / "metareview" / "data"
 RIDGE = 10.0
 """How strongly weights are held near 0."""
@@ -58,42 +51,6 @@ FOLDS = 10
 SPLITS = 5
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """One tool on one pull request, with the model's verdicts: 1, 0 or -1 (unknown) for each pair."""
-
-    pull: str
-    repo: str
-    tool: str
-    question: Question
-    label: NDArray[np.int64]
-
-
-def read_martian(folder: Path) -> list[Labelled]:
-    """Every tool on every pull request. Candidates of a tool that candidates.json lacks are the listed ones."""
-    verdicts = json.loads((folder / "evaluations.json").read_text("utf-8"))
-    candidates = json.loads((folder / "candidates.json").read_text("utf-8"))
-    out = []
-    for file in sorted(folder.glob("golden_*.json")):
-        for pull in json.loads(file.read_text("utf-8")):
-            golden = [c["comment"] for c in pull["comments"]]
-            for tool, said in sorted(verdicts[pull["url"]].items()):
-                wrong = {c["candidate"] for c in said["false_positives"]}
-                missed = {c["golden_comment"] for c in said["false_negatives"]}
-                right = {(c["matched_candidate"], c["golden_comment"]) for c in said["true_positives"]}
-                found = candidates[pull["url"]].get(tool)
-                notes = sorted(wrong) if found is None else [c["text"] for c in found]
-                label = [
-                    [1 if (n, g) in right else 0 if n in wrong or g in missed else -1 for g in golden]
-                    for n in notes
-                ]
-                pairs = np.array([(i, j) for i in range(len(notes)) for j in range(len(golden))], np.int64)
-                question = Question(notes, golden, pairs.reshape(-1, 2))
-                repo = file.stem.removeprefix("golden_")
-                out.append(Labelled(pull["url"], repo, tool, question, np.array(label, np.int64).ravel()))
-    return out
-
-
 def read_statistics(folder: Path) -> dict[str, Any]:
     """In how many of AACR's notes each stem occurs, those that occur at least twice."""
     df: Counter[str] = Counter()
@@ -102,7 +59,8 @@ def read_statistics(folder: Path) -> dict[str, Any]:
         for pull in json.loads((folder / f"{name}_samples.json").read_text("utf-8")):
             for comment in pull["comments"]:
                 n += 1
-                df.update({stem(word) for word in terms(comment["note"])[0] if word.isascii()})
+                words = {word for run in RUN.findall(comment["note"]) for word in split(run)[0]}
+                df.update({stem(word) for word in words if word.isascii()})
     groups: dict[int, list[str]] = {}
     for word, count in df.items():
         if count > 1:
@@ -119,7 +77,7 @@ class Learned:
 
     def score(self, features: Features) -> Floats:
         fit = np.clip((features.values - self.mean) / self.scale @ self.weight, LOWEST, HIGHEST)
-        return 1 / (1 + np.exp(-compete(fit, features.grid, features.likeness, self.competition)))
+        return 1 / (1 + np.exp(-compete(fit, features, self.competition)))
 
 
 def competition(raw: Floats) -> Competition:
@@ -137,12 +95,12 @@ def competition(raw: Floats) -> Competition:
 
 
 def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_]) -> Learned:
-    """Weights and competition together, by maximum likelihood with a ridge. `used`: the pairs to learn from."""
+    """Weights and competition together, by maximum likelihood with a ridge, from the pairs `used`."""
     used = used & (label >= 0)
     mean, scale = features.values[used].mean(0), features.values[used].std(0)
     z = (features.values - mean) / scale
     y = (label == 1).astype(float)
-    grid, alike, k = features.grid, features.likeness, z.shape[1]
+    k = z.shape[1]
 
     def alone(p: Floats) -> tuple[float, Floats]:
         logit = z @ p[:k] + p[k]
@@ -155,10 +113,10 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
         c = competition(raw)
         fit = np.clip(z @ w, LOWEST, HIGHEST)
         strength = np.exp(fit)
-        claimed = np.exp(c.candidates) + others_in_column(strength, grid)
+        claimed = np.exp(c.candidates) + np.maximum(other_comments(strength, features), 0)
         crowd = np.log(claimed) - c.candidates
         yielded = strength * np.exp(-c.yielding * crowd)
-        wanted = np.exp(c.references) + others_in_row(yielded, grid, alike)
+        wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
         fade = np.exp(-fit / c.saturation)
         rising = c.saturation * (1 - fade)
         logit = c.own * rising - c.rival_candidates * np.log(claimed) - c.rival_references * np.log(wanted)
@@ -168,10 +126,11 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
 
         d_logit = (_logistic(logit) - y) * used
         d_wanted = -c.rival_references * d_logit / wanted
-        d_yielded = others_in_row_back(d_wanted)
+        # Both sums over rivals are symmetric, so each is its own derivative.
+        d_yielded = other_references(d_wanted, features)
         through = d_yielded * yielded
         d_claimed = -c.rival_candidates * d_logit / claimed - c.yielding * through / claimed
-        d_strength = d_yielded * np.exp(-c.yielding * crowd) + others_in_column_back(d_claimed)
+        d_strength = d_yielded * np.exp(-c.yielding * crowd) + other_comments(d_claimed, features)
         d_fit = c.own * d_logit * fade + d_strength * strength
         d_raw = np.array(
             [
@@ -189,14 +148,6 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
         return loss, np.concatenate(
             [z.T @ (d_fit * inside) + RIDGE * w, d_raw + HOLD * FIRMNESS * (raw - PRIOR)]
         )
-
-    # Both sums over rivals are symmetric, so they are their own derivatives but for the cut at 0.
-    def others_in_column_back(d: Floats) -> Floats:
-        total = np.bincount(grid.column, d, minlength=len(grid.reference_note))
-        return total[grid.column] - d
-
-    def others_in_row_back(d: Floats) -> Floats:
-        return others_in_row(np.maximum(d, 0), grid, alike) - others_in_row(np.maximum(-d, 0), grid, alike)
 
     first = minimize(alone, np.zeros(k + 1), jac=True, method="L-BFGS-B").x
     start = np.concatenate([first[:k], [0.5, 0.3, 0.3, 1.0, 1.0, 0.0, 1.5, first[k]]])
@@ -248,8 +199,8 @@ def folds(data: Data, seed: int) -> NDArray[np.int64]:
 
 
 def best_threshold(data: Data, scores: list[Floats], chosen: NDArray[np.bool_]) -> float:
-    """The threshold with the highest kappa on the chosen pairs, averaged over its surroundings and over splits, so
-    that no single pair decides it."""
+    """The threshold with the highest kappa on the chosen pairs, averaged over its surroundings and over
+    splits, so that no single pair decides it."""
     known = chosen & (data.label >= 0)
     grid = np.arange(0.2, 0.7, 0.005)
     found = [[agreement(data.label[known], s[known], t, bins=1).kappa or 0.0 for t in grid] for s in scores]
@@ -279,47 +230,6 @@ def figures(label: NDArray[np.int64], score: Floats, threshold: Floats | float) 
     )
 
 
-def tool_counts(
-    data: Data, edge: NDArray[np.bool_], one_to_one: bool
-) -> tuple[list[str], NDArray[np.float64]]:
-    """(tools, pull requests, 4): comments matched, references covered, comments, references."""
-    tools = sorted({q.tool for q in data.questions})
-    out = np.zeros((len(tools), int(data.pull.max()) + 1, 4))
-    grid = data.features.grid
-    for i, q in enumerate(data.questions):
-        at = slice(grid.start[i], grid.start[i + 1])
-        shape = (len(q.question.generated), len(q.question.reference))
-        matrix = edge[at].reshape(shape)
-        matched, covered = matrix.any(1).sum(), matrix.any(0).sum()
-        if one_to_one and matrix.size:
-            matched = covered = (maximum_bipartite_matching(csr_array(matrix)) >= 0).sum()
-        number = data.pull[at][0] if matrix.size else i // len(tools)
-        out[tools.index(q.tool), number] = matched, covered, *shape
-    return tools, out
-
-
-def f1(count: NDArray[np.float64]) -> NDArray[np.float64]:
-    precision = count[..., 0] / np.maximum(count[..., 2], 1)
-    recall = count[..., 1] / np.maximum(count[..., 3], 1)
-    return 2 * precision * recall / np.maximum(precision + recall, 1e-12)
-
-
-def reversals(model: NDArray[np.float64], judge: NDArray[np.float64], draws: int = 2000) -> tuple[int, int]:
-    """Pairs of tools that the model separates (paired permutation over pull requests, p < 0.05), and how many of
-    them the judge puts the other way round."""
-    swap = np.random.default_rng(0).random((draws, model.shape[1])) < 0.5
-    separated = reverse = 0
-    for a in range(len(model)):
-        for b in range(a):
-            seen = f1(model[a].sum(0)) - f1(model[b].sum(0))
-            delta = np.tensordot(swap.astype(float), model[b] - model[a], 1)
-            drawn = f1(model[a].sum(0) + delta) - f1(model[b].sum(0) - delta)
-            if (1 + (np.abs(drawn) >= abs(seen) - 1e-12).sum()) / (1 + draws) < 0.05:
-                separated += 1
-                reverse += bool(np.sign(f1(judge[a].sum(0)) - f1(judge[b].sum(0))) == -np.sign(seen))
-    return separated, reverse
-
-
 def evaluate(data: Data) -> dict[str, Any]:
     """Cross-validated figures, mean over SPLITS splits, and each repository by weights of the two others."""
     rows, tools = [], []
@@ -329,8 +239,8 @@ def evaluate(data: Data) -> dict[str, Any]:
         a = figures(data.label, score, threshold)
         rows.append([a.auc, a.kappa, a.accuracy, a.precision, a.recall])
         for one_to_one in (False, True):
-            _, model = tool_counts(data, data.label == 1, one_to_one)
-            _, judge = tool_counts(data, score >= threshold, one_to_one)
+            model = tool_counts(data.questions, data.label == 1, one_to_one)
+            judge = tool_counts(data.questions, score >= threshold, one_to_one)
             gap = np.abs(f1(model.sum(1)) - f1(judge.sum(1)))
             tools.append([gap.mean(), gap.max(), *reversals(model, judge)])
     overall = best_threshold(data, scores, np.ones(len(data.label), bool))
@@ -386,8 +296,8 @@ def weights_file(
         "format": FORMAT,
         "version": "1",
         "learned_from": {
-            "weights": "Code Review Bench (withmartian, MIT): a strong model's verdicts on what 12 tools said about "
-            f"{data.pull.max() + 1} pull requests of {', '.join(np.unique(data.repo))}; {known.sum()} pairs, "
+            "weights": "Code Review Bench (withmartian, MIT): a strong model's verdicts on what 12 tools said "
+            f"on {data.pull.max() + 1} pull requests of {', '.join(np.unique(data.repo))}; {known.sum()} pairs, "
             f"{(data.label == 1).sum()} of them matches",
             "background": "AACR-Bench (alibaba, Apache-2.0): in how many of its notes a word stem occurs",
             "vectors": "wordllama 0.4.0 (MIT), l2_supercat_256, reduced by scripts/distil_vectors.py",

@@ -25,7 +25,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A judge against labels. Figures are over the pairs that it decided; a figure without a value is None."""
+    """A judge against labels. Figures are over the pairs that it decided; None where there is no value."""
 
     n: int
     """Labelled pairs, failed ones included."""
@@ -48,8 +48,8 @@ class Agreement:
 def agreement(labels: ArrayLike, scores: ArrayLike, threshold: float, bins: int = 10) -> Agreement:
     """Compare scores with labels (0 or 1); a NaN score is a pair that the judge failed on.
 
-    A pair matches if score >= threshold. The best threshold is the one with the highest kappa of all that tell
-    scores apart, halfway between the two scores that it parts (the highest threshold if several are best).
+    A pair matches if score >= threshold. The best threshold is the one with the highest kappa of all that
+    part the scores, halfway between the two that it parts (the highest threshold if several are best).
     """
     y = np.asarray(labels, np.float64)
     s = np.asarray(scores, np.float64)
@@ -81,16 +81,17 @@ def agreement(labels: ArrayLike, scores: ArrayLike, threshold: float, bins: int 
 
 
 def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Floats:
-    """Cohen's kappa from counts: (observed - expected) / (1 - expected) agreement; NaN where both call all alike."""
+    """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN where expected is 1."""
     tp, called, positive = (np.asarray(x, np.float64) for x in (tp, called, positive))
     observed = (n - called - positive + 2 * tp) / n
     expected = (called * positive + (n - called) * (n - positive)) / n**2
     out = np.full(np.broadcast(observed, expected).shape, np.nan)
-    return np.divide(observed - expected, 1 - expected, out=out, where=expected < 1)
+    np.divide(observed - expected, 1 - expected, out=out, where=expected < 1)
+    return out
 
 
 def auc(labels: ArrayLike, scores: ArrayLike) -> float | None:
-    """The chance that a match scores higher than a mismatch, ties counting half; None if there is only one kind."""
+    """The chance that a match scores higher than a mismatch, a tie counting half; None if a kind is absent."""
     y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
     positive = float(y.sum())
     negative = len(y) - positive
@@ -102,7 +103,7 @@ def auc(labels: ArrayLike, scores: ArrayLike) -> float | None:
 
 
 def reliability(labels: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bin]:
-    """What share of pairs match among those that score alike, in bins of equal width; empty bins are left out."""
+    """What share of pairs match among those that score alike: bins of equal width, without the empty ones."""
     y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
     which = np.clip((s * bins).astype(np.int64), 0, bins - 1)
     out = []

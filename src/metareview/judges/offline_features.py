@@ -1,7 +1,7 @@
-"""What the offline judge sees in a pair: how alike two notes are by themselves and among the notes around them.
+"""What the offline judge sees in a pair: how alike two notes are, given the notes around them.
 
-All pairs of a batch lie in one flat array, question by question, a question's grid row by row (a row is one generated
-note, a column one reference). So a feature is one array, and most take one sparse product over the whole batch.
+All pairs of a batch lie in one flat array, question by question, a question's grid row by row (a row is one
+generated note, a column one reference). So a feature is one array, and most take one sparse product.
 """
 
 from __future__ import annotations
@@ -12,23 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from rapidfuzz.distance import LCSseq
-from rapidfuzz.process import cpdist
 
-from metareview.judges.offline_notes import Background, Floats, Ints, Notes, read_notes
+from metareview.judges.offline_notes import UNIT, Background, Floats, Ints, Notes, read_notes
 from metareview.judges.protocol import Question
 
-NAMES = ("words_here", "words", "sequence", "alignment", "meaning", "reference_length")
+NAMES = ("words", "alignment", "meaning", "reference_length")
 """The features, in the order of the weights:
 
-words_here        words in common, weighted by rarity at large and by how few notes of this pull request have them
-words             words in common, weighted by rarity at large alone
-sequence          ROUGE-L recall of the reference
-alignment         each word's nearest in the other note by meaning, weighted as in words_here, both ways
+words             words and identifiers in common, weighted by how rare they are at large and in this question
+alignment         each word's nearest in the other note by meaning, with the same weights, both ways
 meaning           cosine of the notes' summed word vectors
-reference_length  logarithm of the reference's tokens: what a given overlap is worth depends on it
+reference_length  logarithm of the reference's words: what a given overlap is worth depends on it
 """
 
+REPEATS = 8
+"""Power of two comments' likeness: only one that repeats another almost word for word is no rival of it."""
 BLOCK = 4_000_000
 """Word pairs that are aligned at a time: bounds memory."""
 
@@ -52,7 +50,7 @@ class Grid:
     """For each slot: its note's position among the distinct ones."""
 
     def matrix(self, values: Floats) -> sp.csr_array:
-        """Pairs as a matrix of generated slots by reference slots; what is outside every question is not stored."""
+        """Pairs as a matrix of generated slots by reference slots; none is stored outside questions."""
         shape = (len(self.note), len(self.reference_note))
         return sp.csr_array((values, self.column, self.row_start), shape=shape)
 
@@ -99,8 +97,11 @@ class Features:
     grid: Grid
     values: Floats
     """(pairs, features), in the order of NAMES."""
-    likeness: sp.csr_array
-    """How alike references of one question are to each other (the feature `words`); nothing on the diagonal."""
+    alike_references: sp.csr_array
+    """How far two references of a question say the same: their common words' weight, each as rare as it is at
+    large. 1 for equal ones, nothing on the diagonal."""
+    alike_comments: sp.csr_array
+    """The same of two generated notes, to the power of REPEATS."""
     equal: NDArray[np.bool_]
     """Pairs whose notes are the same but for white space."""
 
@@ -111,20 +112,21 @@ def extract(questions: Sequence[Question], background: Background) -> Features:
     notes = read_notes(texts, background)
     local = _Local(notes, grid)
     values = np.empty((len(grid.row), len(NAMES)))
-    values[:, 0] = local.overlap(notes.rarity[local.term] ** 0.5 * local.spread)
-    values[:, 1] = local.overlap(notes.rarity[local.term])
-    values[:, 2] = _sequence(notes, grid)
-    values[:, 3] = _alignment(notes, grid, local)
-    values[:, 4] = _meaning(notes, grid)
-    values[:, 5] = np.log(np.maximum(notes.tokens[grid.reference_note], 1))[grid.column]
-    return Features(notes, grid, values, local.likeness(), _equal(texts, grid))
+    values[:, 0] = local.overlap(_here(notes, local))
+    values[:, 1] = _alignment(notes, grid, local)
+    values[:, 2] = _meaning(notes, grid)
+    values[:, 3] = np.log(np.maximum(notes.length[grid.reference_note], 1))[grid.column]
+    comments, references = local.likeness()
+    comments.data **= REPEATS
+    return Features(notes, grid, values, references, comments, _equal(texts, grid))
 
 
 def _equal(texts: Sequence[str], grid: Grid) -> NDArray[np.bool_]:
     seen: dict[str, int] = {"": 0}
     bare = np.array([seen.setdefault(" ".join(text.split()), len(seen)) for text in texts], np.int64)
     generated = bare[grid.note][grid.row]
-    return (generated == bare[grid.reference_note][grid.column]) & (generated > 0)
+    equal: NDArray[np.bool_] = (generated == bare[grid.reference_note][grid.column]) & (generated > 0)
+    return equal
 
 
 class _Local:
@@ -137,60 +139,55 @@ class _Local:
         )
         slots = notes.terms[np.concatenate([grid.note, grid.reference_note])]
         key = np.repeat(question, np.diff(slots.indptr)) * max(slots.shape[1], 1) + slots.indices
-        self.keys, inverse, df = np.unique(key, return_inverse=True, return_counts=True)
-        self.width = max(slots.shape[1], 1)
-        self.term = self.keys % self.width
+        self._keys, inverse, df = np.unique(key, return_inverse=True, return_counts=True)
+        self._width = max(slots.shape[1], 1)
+        self.term: Ints = (self._keys % self._width).astype(np.int64)
         around = np.array(high, np.int64) + np.array(wide, np.int64)
-        self.spread: Floats = np.log((around[self.keys // self.width] + 1) / df)
+        self.spread: Floats = np.log((around[self._keys // self._width] + 1) / df)
         """How few of the question's notes have the term."""
         self._grid = grid
         self._notes = notes
         self._presence = sp.csr_array(
-            (np.ones(len(key)), inverse, slots.indptr), shape=(slots.shape[0], len(self.keys))
+            (np.ones(len(key)), inverse, slots.indptr), shape=(slots.shape[0], len(self._keys))
         )
         self._cut = len(grid.note)
 
     def overlap(self, weight: Floats) -> Floats:
         """Weight of the shared terms over the geometric mean of both notes' weights, pair by pair."""
         grid = self._grid
-        total = np.sqrt(self._presence @ weight)
-        total[total == 0] = 1
+        total = np.sqrt(_sums(self._presence, weight))
         left, right = self._presence[: self._cut], self._presence[self._cut :]
         shared = grid.gather(sp.csr_array((left * weight) @ right.T))
         scale: Floats = total[grid.row] * total[self._cut + grid.column]
         return np.minimum(shared / scale, 1.0)
 
-    def likeness(self) -> sp.csr_array:
+    def likeness(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """Of generated notes to each other, and of references to each other."""
         weight = self._notes.rarity[self.term]
-        right = self._presence[self._cut :]
-        total = np.sqrt(right @ weight)
-        total[total == 0] = 1
-        scaled = right.multiply(1 / total[:, None]).tocsr()
-        product = sp.coo_array((scaled * weight) @ scaled.T)
-        off = product.row != product.col
-        return sp.csr_array((product.data[off], (product.row[off], product.col[off])), shape=product.shape)
+        return self._alike(self._presence[: self._cut], weight), self._alike(
+            self._presence[self._cut :], weight
+        )
 
-    def weight_of(self, question: int, stems: Ints) -> Floats:
-        """`words_here`'s weight of stems that occur in the question; 1 for none."""
-        found = np.searchsorted(self.keys, question * self.width + np.maximum(stems, 0))
-        found = np.minimum(found, max(len(self.keys) - 1, 0))
-        weight = self._notes.rarity[self.term[found]] ** 0.5 * self.spread[found] if len(self.keys) else 1.0
-        return np.where(stems >= 0, weight, 1.0)
+    @staticmethod
+    def _alike(presence: sp.csr_array, weight: Floats) -> sp.csr_array:
+        shared = sp.coo_array((presence * weight) @ presence.T)
+        total = _sums(presence, weight)
+        off = shared.row != shared.col
+        row, column = shared.row[off], shared.col[off]
+        value = np.minimum(shared.data[off] / np.sqrt(total[row] * total[column]), 1.0)
+        return sp.csr_array((value, (row, column)), shape=shared.shape)
+
+    def keys_of(self, question: int) -> slice:
+        """Where the question's terms lie in `term` and `spread`, in the order of their numbers."""
+        ends = np.searchsorted(self._keys, np.array([question, question + 1]) * self._width)
+        return slice(int(ends[0]), int(ends[1]))
 
 
-def _sequence(notes: Notes, grid: Grid) -> Floats:
-    """ROUGE-L recall of the reference, once for each distinct pair of notes."""
-    many = max(len(notes.text), 1)
-    pair, back = np.unique(grid.note[grid.row] * many + grid.reference_note[grid.column], return_inverse=True)
-    common = cpdist(
-        [notes.encoded[i] for i in pair // many],
-        [notes.encoded[i] for i in pair % many],
-        scorer=LCSseq.similarity,
-        dtype=np.float64,
-        workers=1,
-    )
-    recall: Floats = (common / np.maximum(notes.tokens[pair % many], 1))[back]
-    return recall
+def _sums(presence: sp.csr_array, weight: Floats) -> Floats:
+    """The weight of each row's terms; 1 for a row without any, which shares nothing."""
+    total = np.asarray(presence @ weight)
+    total[total == 0] = 1
+    return total
 
 
 def _meaning(notes: Notes, grid: Grid) -> Floats:
@@ -205,45 +202,64 @@ def _meaning(notes: Notes, grid: Grid) -> Floats:
 
 def _alignment(notes: Notes, grid: Grid, local: _Local) -> Floats:
     """The harmonic mean of how well each note's words find a counterpart in the other."""
-    length = np.linalg.norm(notes.word_vector, axis=1)
-    inverse = (1 / np.maximum(length, 1e-9)).astype(np.float32)
     out = np.empty(len(grid.row))
+    weight = _here(notes, local)
     for q, (generated, reference) in enumerate(zip(grid.generated, grid.reference, strict=True)):
-        if not len(generated) or not len(reference):
-            continue
-        right, right_start = _joined(notes, reference)
-        right_weight = local.weight_of(q, notes.word_stem[right])
-        grid_rows = []
-        for part in _parts(notes, generated, len(right)):
-            left, left_start = _joined(notes, part)
-            left_weight = local.weight_of(q, notes.word_stem[left])
-            near = notes.word_vector[left] @ notes.word_vector[right].T
-            near *= inverse[left][:, None]
-            near *= inverse[right][None]
-            stems = notes.word_stem[left]
-            near[(stems[:, None] == notes.word_stem[right][None]) & (stems >= 0)[:, None]] = 1
-            np.clip(near, 0, 1, out=near)
-            found = _weighted(np.maximum.reduceat(near, right_start, axis=1).T, left_weight, left_start).T
-            held = _weighted(np.maximum.reduceat(near, left_start, axis=0), right_weight, right_start)
-            grid_rows.append(2 * found * held / np.maximum(found + held, 1e-9))
-        out[grid.start[q] : grid.start[q + 1]] = np.concatenate(grid_rows).ravel()
+        if len(generated) and len(reference):
+            keys = local.keys_of(q)
+            there = _Side(notes, reference, local.term[keys], weight[keys])
+            rows = [
+                _counterparts(notes, _Side(notes, part, local.term[keys], weight[keys]), there)
+                for part in _parts(notes, generated, len(there.word))
+            ]
+            out[grid.start[q] : grid.start[q + 1]] = np.concatenate(rows).ravel()
     return out
 
 
-def _joined(notes: Notes, which: Ints) -> tuple[Ints, Ints]:
-    """The words of several notes in a row, and where each note's begin."""
-    words = [notes.words[i] for i in which]
-    return np.concatenate(words), np.cumsum([0, *(len(w) for w in words[:-1])])
+class _Side:
+    """The words of some notes of a question: each distinct one once, and which note has it."""
+
+    def __init__(self, notes: Notes, which: Ints, terms: Ints, weight: Floats) -> None:
+        each = [notes.words[i] for i in which]
+        flat = np.concatenate(each)
+        self.word, self.place = np.unique(flat, return_inverse=True)
+        self.start = np.cumsum([0, *(len(words) for words in each[:-1])])
+        stems = notes.word_term[self.word]
+        self.stem = np.searchsorted(terms, stems)
+        """Position of each word's stem among the question's terms."""
+        self.known = stems >= 0
+        worth = np.ones(len(stems))
+        worth[self.known] = weight[self.stem[self.known]]
+        owner = np.repeat(np.arange(len(each)), [len(words) for words in each])
+        self.worth = np.zeros((len(each), len(self.word)))
+        self.worth[owner, self.place] = worth[self.place]
+        self.worth /= self.worth.sum(1, keepdims=True)
+        self.stems = np.zeros((len(each), len(terms) + 1), bool)
+        self.stems[owner, self.stem[self.place]] = self.known[self.place]
+
+    def nearest(self, near: NDArray[np.float32], other: _Side) -> Floats:
+        """(notes, other side's words): how near some word of each note comes to each; 1 for equal stems."""
+        best = np.maximum.reduceat(near[self.place], self.start, axis=0).astype(np.float64) / UNIT**2
+        same = self.stems[:, other.stem] & other.known
+        found: Floats = np.where(same, 1.0, np.clip(best, 0.0, 1.0))
+        return found
+
+
+def _counterparts(notes: Notes, left: _Side, right: _Side) -> Floats:
+    near = notes.word_vector[left.word] @ notes.word_vector[right.word].T
+    held = left.nearest(near, right) @ right.worth.T
+    found = right.nearest(np.ascontiguousarray(near.T), left) @ left.worth.T
+    both: Floats = 2 * found.T * held / np.maximum(found.T + held, 1e-9)
+    return both
+
+
+def _here(notes: Notes, local: _Local) -> Floats:
+    """A term's weight in a question: rare at large and here."""
+    weight: Floats = np.sqrt(notes.rarity[local.term]) * local.spread
+    return weight
 
 
 def _parts(notes: Notes, generated: Ints, width: int) -> list[Ints]:
     """The generated notes in runs whose words times the references' stay within BLOCK."""
     reach = np.cumsum([len(notes.words[i]) for i in generated]) * width // BLOCK
     return np.split(generated, np.flatnonzero(np.diff(reach)) + 1)
-
-
-def _weighted(best: NDArray[np.float32], weight: Floats, start: Ints) -> Floats:
-    """Weighted means over the second axis, note by note."""
-    total = np.add.reduceat(best * weight, start, axis=1)
-    mean: Floats = total / np.maximum(np.add.reduceat(weight, start), 1e-9)
-    return mean

@@ -1,13 +1,15 @@
-"""The offline judge's model: a logistic regression whose pairs compete with their rivals, a dozen numbers in all.
+"""The offline judge's model: a logistic regression whose pairs compete with their rivals, a dozen numbers.
 
     fit      s = sum of weight x (feature - mean) / scale, cut to -8..12
-    claimed  C = exp(candidates) + sum of exp(s) over the other comments that could raise the same reference
-    wanted   R = exp(references) + sum of (1 - likeness) exp(s) (exp(candidates) / C)^yielding over the other
-                 references that the same comment could raise, where likeness is between the two references
-    score    p = logistic(own x T (1 - exp(-s / T)) - rival_candidates log C - rival_references log R + intercept)
+    claimed  C = exp(candidates) + sum of u exp(s) over the other comments on the same reference
+    wanted   R = exp(references) + sum of v exp(s) (exp(candidates) / C)^yielding over the same comment's
+                 other references
+    score    p = logistic(own T (1 - exp(-s / T)) - rival_candidates log C - rival_references log R
+                          + intercept)
 
-A pair that fits well has a high s; it scores high if nothing else fits as well. A rival reference that another
-comment fits better is less of a rival, and one that says almost the same is none.
+T is the saturation. u and v are 1 minus how far the rival says the same as this comment, as this reference.
+So a pair that fits well scores high if nothing else fits as well; a rival reference that another comment fits
+better is less of a rival, and one that says the same is none.
 """
 
 from __future__ import annotations
@@ -22,14 +24,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from metareview.judges.offline_features import NAMES, Features, Grid
-from metareview.judges.offline_notes import Background, Floats, PieceTable
+from metareview.judges.offline_features import NAMES, Features
+from metareview.judges.offline_notes import Background, Floats
+from metareview.judges.offline_words import PieceTable
 
 FORMAT = "metareview.offline/1"
 FILE, VECTORS = "offline-1.json", "offline-1-vectors.npz"
 LOWEST, HIGHEST = -8.0, 12.0
-ALIKE = 0.98
-"""No two references are taken to be more alike than this."""
 EQUAL = 0.999
 """The least score of two notes that are equal but for white space, whatever the rivals."""
 
@@ -50,7 +51,7 @@ class Competition:
 
 @dataclass(frozen=True)
 class Model:
-    """Everything that was learned: weights, competition, threshold, and the statistics behind the features."""
+    """Everything that was learned: weights, competition, threshold, and the statistics behind features."""
 
     mean: Floats
     scale: Floats
@@ -68,34 +69,38 @@ class Model:
     def score(self, features: Features) -> tuple[Floats, Floats]:
         """For every pair: how well it fits, and the probability that it is the same issue."""
         fit = self.fit(features.values)
-        logit = compete(fit, features.grid, features.likeness, self.competition)
-        p = 1 / (1 + np.exp(-logit))
+        logit = compete(fit, features, self.competition)
+        p: Floats = 1 / (1 + np.exp(-logit))
         # Sums over rivals depend on their order in the last digits; a score must not.
-        return fit, np.round(np.where(features.equal, np.maximum(p, EQUAL), p), 9)
+        p = np.where(features.equal, np.maximum(p, EQUAL), p)
+        return fit, p.round(9)
 
 
-def others_in_column(values: Floats, grid: Grid) -> Floats:
-    """For each pair: the sum over the other comments on the same reference."""
+def other_comments(values: Floats, features: Features) -> Floats:
+    """For each pair: the sum over other comments on the same reference, each less as it repeats this one."""
+    grid = features.grid
     total = np.bincount(grid.column, values, minlength=len(grid.reference_note))
-    return np.maximum(total[grid.column] - values, 0)
+    same = grid.gather(sp.csr_array(features.alike_comments @ grid.matrix(values)))
+    rest: Floats = total[grid.column] - values - same
+    return rest
 
 
-def others_in_row(values: Floats, grid: Grid, likeness: sp.csr_array) -> Floats:
+def other_references(values: Floats, features: Features) -> Floats:
     """For each pair: the sum over the same comment's other references, each less as it is like this one."""
+    grid = features.grid
     total = np.bincount(grid.row, values, minlength=len(grid.note))
-    alike = sp.csr_array(
-        (np.minimum(likeness.data, ALIKE), likeness.indices, likeness.indptr), likeness.shape
-    )
-    same = grid.gather(sp.csr_array(grid.matrix(values) @ alike))
-    return np.maximum(total[grid.row] - values - same, 0)
+    same = grid.gather(sp.csr_array(grid.matrix(values) @ features.alike_references))
+    rest: Floats = total[grid.row] - values - same
+    return rest
 
 
-def compete(fit: Floats, grid: Grid, likeness: sp.csr_array, c: Competition) -> Floats:
+def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     """The logit of each pair's score."""
     strength = np.exp(fit)
-    claimed = np.exp(c.candidates) + others_in_column(strength, grid)
+    # What is left of a difference of equal sums may be a little less than 0.
+    claimed = np.exp(c.candidates) + np.maximum(other_comments(strength, features), 0)
     yielded = strength * (claimed / np.exp(c.candidates)) ** -c.yielding
-    wanted = np.exp(c.references) + others_in_row(yielded, grid, likeness)
+    wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
     rising = c.saturation * (1 - np.exp(-fit / c.saturation))
     logit: Floats = (
         c.own * rising
