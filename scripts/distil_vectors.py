@@ -4,9 +4,9 @@
     python scripts/distil_vectors.py --wordllama FOLDER_OF_THE_PACKAGE [--dimensions 96]
 
 wordllama 0.4.0 (MIT) ships 32,000 token vectors of 256 dimensions (16 MB) and needs other packages to read
-them. Kept here are the pieces made of ASCII letters or digits, without case, at a byte a dimension. The dimensions
-are the principal ones of the words of AACR's notes, weighted by how often they occur, so that the distances that
-matter in reviews survive.
+them. Kept here are the pieces made of ASCII letters or digits, without case, at a byte a dimension. The
+dimensions are the principal ones of the words of AACR's notes, weighted by how often they occur, so that the
+distances that matter in reviews survive.
 """
 
 from __future__ import annotations

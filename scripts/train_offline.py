@@ -22,7 +22,7 @@ from martian import Labelled, f1, read_martian, reversals, tool_counts
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from metareview.judges.agreement import Agreement, agreement
+from metareview.judges.agreement import Agreement, agreement, kappa
 from metareview.judges.offline_features import NAMES, Features, extract
 from metareview.judges.offline_model import (
     FILE,
@@ -202,8 +202,12 @@ def best_threshold(data: Data, scores: list[Floats], chosen: NDArray[np.bool_]) 
     """The threshold with the highest kappa on the chosen pairs, averaged over its surroundings and over
     splits, so that no single pair decides it."""
     known = chosen & (data.label >= 0)
+    y = data.label[known]
     grid = np.arange(0.2, 0.7, 0.005)
-    found = [[agreement(data.label[known], s[known], t, bins=1).kappa or 0.0 for t in grid] for s in scores]
+    found = []
+    for s in scores:
+        called = s[known][:, None] >= grid
+        found.append(kappa(y @ called, called.sum(0), y.sum(), len(y)))
     smooth = np.convolve(np.mean(found, axis=0), np.ones(17) / 17, "valid")
     return round(float(grid[8 + int(np.argmax(smooth))]), 3)
 
@@ -296,9 +300,9 @@ def weights_file(
         "format": FORMAT,
         "version": "1",
         "learned_from": {
-            "weights": "Code Review Bench (withmartian, MIT): a strong model's verdicts on what 12 tools said "
-            f"on {data.pull.max() + 1} pull requests of {', '.join(np.unique(data.repo))}; {known.sum()} pairs, "
-            f"{(data.label == 1).sum()} of them matches",
+            "weights": "Code Review Bench (withmartian, MIT): a model's verdicts on what 12 tools said "
+            f"on {data.pull.max() + 1} pull requests of {', '.join(np.unique(data.repo))}; "
+            f"{known.sum()} pairs, {(data.label == 1).sum()} of them matches",
             "background": "AACR-Bench (alibaba, Apache-2.0): in how many of its notes a word stem occurs",
             "vectors": "wordllama 0.4.0 (MIT), l2_supercat_256, reduced by scripts/distil_vectors.py",
             "script": "scripts/train_offline.py",

@@ -70,8 +70,8 @@ def agreement(labels: ArrayLike, scores: ArrayLike, threshold: float, bins: int 
         errors=errors,
         kappa=_none(kappa(tp, float(called.sum()), float(y.sum()), len(y))),
         accuracy=float((called == (y == 1)).mean()),
-        precision=tp / called.sum() if called.any() else None,
-        recall=tp / y.sum() if y.any() else None,
+        precision=float(tp / called.sum()) if called.any() else None,
+        recall=float(tp / y.sum()) if y.any() else None,
         auc=auc(y, s),
         threshold=threshold,
         best_threshold=best_threshold,
@@ -81,7 +81,7 @@ def agreement(labels: ArrayLike, scores: ArrayLike, threshold: float, bins: int 
 
 
 def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Floats:
-    """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN where expected is 1."""
+    """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN if expected is 1."""
     tp, called, positive = (np.asarray(x, np.float64) for x in (tp, called, positive))
     observed = (n - called - positive + 2 * tp) / n
     expected = (called * positive + (n - called) * (n - positive)) / n**2
@@ -91,7 +91,7 @@ def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Floa
 
 
 def auc(labels: ArrayLike, scores: ArrayLike) -> float | None:
-    """The chance that a match scores higher than a mismatch, a tie counting half; None if a kind is absent."""
+    """The chance that a match scores higher than a mismatch, ties counting half; None if a kind is absent."""
     y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
     positive = float(y.sum())
     negative = len(y) - positive

@@ -16,7 +16,7 @@ from metareview.judges.offline_features import Features, extract
 from metareview.judges.offline_model import shipped
 from metareview.judges.offline_notes import Floats
 from metareview.judges.offline_reasons import Reasons, Wording
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, JudgeInfo, Question, Usage
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Question, Usage
 
 BATCH = 200_000
 """Pairs, asked or not, whose features are held at a time."""
@@ -26,6 +26,7 @@ class OfflineJudge:
     """Scores every pair; never undecided. `threshold` replaces the one that was learned."""
 
     name = "offline"
+    free = True
 
     def __init__(self, threshold: float | None = None) -> None:
         self._model = shipped()
@@ -73,18 +74,6 @@ class OfflineJudge:
                 equal=features.equal[here].reshape(shape)[at],
             ),
         )
-
-
-def info() -> JudgeInfo:
-    """What there is to know of it without judging anything."""
-    model = shipped()
-    return JudgeInfo(
-        name="offline",
-        summary="words and their meaning, and how far a pair stands out from its rivals; the default",
-        scores=True,
-        threshold=model.threshold,
-        parameters={"weights": f"offline-{model.version}"},
-    )
 
 
 def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:

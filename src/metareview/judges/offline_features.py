@@ -109,7 +109,11 @@ class Features:
 def extract(questions: Sequence[Question], background: Background) -> Features:
     """Work out the features of every pair of each question, whether it is asked about or not."""
     texts, grid = lay_out(questions)
-    notes = read_notes(texts, background)
+    return extract_from(texts, read_notes(texts, background), grid)
+
+
+def extract_from(texts: Sequence[str], notes: Notes, grid: Grid) -> Features:
+    """The part of that which depends on pairs."""
     local = _Local(notes, grid)
     values = np.empty((len(grid.row), len(NAMES)))
     values[:, 0] = local.overlap(_here(notes, local))

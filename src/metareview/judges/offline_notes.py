@@ -14,8 +14,6 @@ from metareview.judges.offline_words import RUN, STOP, PieceTable, split, stem
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LONGEST_NOTE = 20_000
-"""Characters of a note that are judged; the rest is left out."""
 MOST_WORDS = 128
 """Distinct words of a note that are aligned by meaning; the first ones count."""
 IDENTIFIER_WEIGHT = 4.0
@@ -110,7 +108,7 @@ def read_notes(texts: Sequence[str], background: Background) -> Notes:
     named: list[int] = []
     ends = np.zeros((len(texts) + 1, 2), np.int64)
     for i, text in enumerate(texts):
-        vocabulary.read(text[:LONGEST_NOTE], spoken, named)
+        vocabulary.read(text, spoken, named)
         ends[i + 1] = len(spoken), len(named)
     word = np.array(spoken, np.int64)
     length = np.diff(ends[:, 0])

@@ -17,15 +17,16 @@ PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]")
 
 _STOP = """
 a all also an and any are as at be been being but by can could do does for from has have if in instead into is
-it its may not of on only or should so such than that the then there this to use used using was were when which
-will with would
+it its may not of on only or should so such than that the then there this to use used using was were when
+which will with would
 """
 STOP = frozenset(_STOP.split())
 """Words that say nothing about which issue is meant; left out of the alignment by meaning."""
 
 _SUFFIXES = """
 ization:iz ational:at iveness:iv fulness: ations:at ation:at ators:at ator:at ities: ity: ments: ment: ness:
-ings: ing: ies:y ied:y ated:at ates:at ate:at izes:iz ized:iz ize:iz ers: er: ed: es: ly: ions: ion: able: ible: s:
+ings: ing: ies:y ied:y ated:at ates:at ate:at izes:iz ized:iz ize:iz ers: er: ed: es: ly: ions: ion: able:
+ible: s:
 """
 SUFFIXES = tuple(pair.split(":") for pair in _SUFFIXES.split())
 """What is taken off a word's end and put there instead; the first that fits."""
