@@ -1,0 +1,142 @@
+"""How far a judge agrees with labels: the figures of `metareview calibrate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bin:
+    """One bin of a reliability curve: scores in low <= score < high (the last bin holds 1 too)."""
+
+    low: float
+    high: float
+    n: int
+    mean_score: float
+    match_rate: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A judge against labels. Figures are over the pairs that it decided; None where there is no value."""
+
+    n: int
+    """Labelled pairs, failed ones included."""
+    errors: int
+    """Pairs that the judge failed on."""
+    kappa: float | None
+    accuracy: float | None
+    precision: float | None
+    recall: float | None
+    auc: float | None
+    threshold: float
+    best_threshold: float | None
+    best_kappa: float | None
+    reliability: Sequence[Bin] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"reliability": [asdict(b) for b in self.reliability]}
+
+
+def agreement(labels: ArrayLike, scores: ArrayLike, threshold: float, bins: int = 10) -> Agreement:
+    """Compare scores with labels (0 or 1); a NaN score is a pair that the judge failed on.
+
+    A pair matches if score >= threshold. The best threshold is the one with the highest kappa of all that
+    part the scores, halfway between the two that it parts (the highest threshold if several are best).
+    """
+    y = np.asarray(labels, np.float64)
+    s = np.asarray(scores, np.float64)
+    if y.shape != s.shape or y.ndim != 1:
+        raise ValueError("labels and scores must be two lists of equal length")
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError("labels must be 0 or 1")
+    decided = ~np.isnan(s)
+    n, errors = len(y), int((~decided).sum())
+    y, s = y[decided], s[decided]
+    if not len(y):
+        return Agreement(n, errors, None, None, None, None, None, threshold, None, None)
+    called = s >= threshold
+    tp = float((called & (y == 1)).sum())
+    best_threshold, best_kappa = _best(y, s)
+    return Agreement(
+        n=n,
+        errors=errors,
+        kappa=_none(kappa(tp, float(called.sum()), float(y.sum()), len(y))),
+        accuracy=float((called == (y == 1)).mean()),
+        precision=float(tp / called.sum()) if called.any() else None,
+        recall=float(tp / y.sum()) if y.any() else None,
+        auc=auc(y, s),
+        threshold=threshold,
+        best_threshold=best_threshold,
+        best_kappa=best_kappa,
+        reliability=reliability(y, s, bins),
+    )
+
+
+def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Floats:
+    """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN if expected is 1."""
+    tp, called, positive = (np.asarray(x, np.float64) for x in (tp, called, positive))
+    observed = (n - called - positive + 2 * tp) / n
+    expected = (called * positive + (n - called) * (n - positive)) / n**2
+    out = np.full(np.broadcast(observed, expected).shape, np.nan)
+    np.divide(observed - expected, 1 - expected, out=out, where=expected < 1)
+    return out
+
+
+def auc(labels: ArrayLike, scores: ArrayLike) -> float | None:
+    """The chance that a match scores higher than a mismatch, ties counting half; None if a kind is absent."""
+    y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
+    positive = float(y.sum())
+    negative = len(y) - positive
+    if not positive or not negative:
+        return None
+    _, inverse, count = np.unique(s, return_inverse=True, return_counts=True)
+    rank = np.cumsum(count) - (count - 1) / 2
+    return float((rank[inverse][y == 1].sum() - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def reliability(labels: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bin]:
+    """What share of pairs match among those that score alike: bins of equal width, without the empty ones."""
+    y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
+    which = np.clip((s * bins).astype(np.int64), 0, bins - 1)
+    out = []
+    for b in range(bins):
+        inside = which == b
+        if inside.any():
+            out.append(
+                Bin(
+                    b / bins,
+                    (b + 1) / bins,
+                    int(inside.sum()),
+                    float(s[inside].mean()),
+                    float(y[inside].mean()),
+                )
+            )
+    return out
+
+
+def _best(y: Floats, s: Floats) -> tuple[float | None, float | None]:
+    """The threshold with the highest kappa: every distinct score is tried."""
+    values, inverse, count = np.unique(-s, return_inverse=True, return_counts=True)
+    values = -values
+    called = np.cumsum(count)
+    tp = np.cumsum(np.bincount(inverse, y))
+    found = kappa(tp, called, y.sum(), len(y))
+    if np.isnan(found).all():
+        return None, None
+    at = int(np.nanargmax(found))
+    below = values[at + 1] if at + 1 < len(values) else values[at]
+    middle = (values[at] + below) / 2
+    # Two neighbouring floats have no middle: the threshold must still part them.
+    return float(middle if middle > below else values[at]), float(found[at])
+
+
+def _none(value: Floats) -> float | None:
+    return None if np.isnan(value) else float(value)
