@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from metareview.formats.labels import Label
+from metareview.judges.agreement import agreement
 from metareview.judges.protocol import UNDECIDED, Judge, Question, judged_part
 
 
@@ -39,6 +41,21 @@ def judge_labels(labels: Sequence[Label], judge: Judge) -> tuple[np.ndarray, np.
         scores[positions] = answer.score
         matches[positions] = answer.match
     return scores, matches
+
+
+def calibrate(labels: Sequence[Label], judge: Judge) -> dict[str, Any]:
+    """The result of `metareview calibrate`: how far the judge's verdicts and scores agree with the labels."""
+    scores, verdicts = judge_labels(labels, judge)
+    threshold = getattr(judge, "threshold", None)
+    found = agreement([label.match for label in labels], scores, threshold, verdicts=verdicts)
+    return {
+        "schema": "metareview.calibrate/1",
+        "judge": judge.name,
+        "parameters": getattr(judge, "parameters", {}),
+        **found.as_json(),
+        "groups": len({label.group for label in labels if label.group is not None}),
+        "ungrouped": sum(label.group is None for label in labels),
+    }
 
 
 def _numbered(notes: Iterable[str]) -> dict[str, int]:

@@ -25,6 +25,8 @@ class SemanticMatcherType(StrEnum):
 
     LLM = "llm"
     EMBEDDING = "embedding"
+    CASCADE = "cascade"
+    OFFLINE = "offline"
     ROUGE = "rouge"
     EXACT = "exact"
 

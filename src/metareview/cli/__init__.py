@@ -19,6 +19,7 @@ COMMANDS = {
     "leaderboard": "Rank reviewers over runs, with intervals and ties.",
     "report": "Write a finished run as a page, a table or test results.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
+    "calibrate": "How far does a judge agree with labels?",
     "cache": "What models have answered so far: info, clear.",
     "demo": "Score three invented reviewers on a sample benchmark.",
 }

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from metareview.cli.gates import check_gates, check_undecided, gate_options, parse_gates
+from metareview.cli.model_options import model_options
 from metareview.cli.output import (
     common_options,
     console,
@@ -33,7 +34,10 @@ from metareview.errors import UsageError
     help="What annotators rejected; turns on false_positive_rate.",
 )  # fmt: skip
 @click.option(
-    "--judge", default=None, metavar="NAME", help="none, exact, rouge, embedding or llm.  [default: rouge]"
+    "--judge",
+    default=None,
+    metavar="NAME",
+    help="none, exact, rouge, offline, embedding, llm or cascade.  [default: offline]",
 )
 @click.option(
     "--line-distance", type=int, default=1, show_default=True, help="Greatest gap; 0: must overlap."
@@ -55,13 +59,7 @@ from metareview.errors import UsageError
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="[default: runs/<time>-<name>]")
 @click.option("--overwrite", is_flag=True, help="Replace what is in --out.")
 @click.option("--dry-run", is_flag=True, help="Say what would be judged; judge nothing.")
-@click.option("--concurrency", type=click.IntRange(min=1), default=16, show_default=True,
-              help="Requests at once, for judges that call a model.")  # fmt: skip
-@click.option("--cache", type=click.Path(path_type=Path), metavar="FILE",
-              help="Where a model's verdicts are kept.  [default: the user's cache folder]")  # fmt: skip
-@click.option("--no-cache", is_flag=True, help="Ask again, whatever was answered before.")
-@click.option("--max-llm-calls", type=click.IntRange(min=0), metavar="N",
-              help="Ask a model about N pairs at the most; the rest stay undecided.")  # fmt: skip
+@model_options
 @gate_options
 @common_options
 def command(

@@ -36,7 +36,8 @@ class Agreement:
     precision: float | None
     recall: float | None
     auc: float | None
-    threshold: float
+    threshold: float | None
+    """The judge's own; None where it has none, as a model that says yes or no."""
     best_threshold: float | None
     best_kappa: float | None
     reliability: Sequence[Bin] = ()
@@ -45,10 +46,17 @@ class Agreement:
         return asdict(self) | {"reliability": [asdict(b) for b in self.reliability]}
 
 
-def agreement(labels: ArrayLike, scores: ArrayLike, threshold: float, bins: int = 10) -> Agreement:
+def agreement(
+    labels: ArrayLike,
+    scores: ArrayLike,
+    threshold: float | None,
+    bins: int = 10,
+    verdicts: ArrayLike | None = None,
+) -> Agreement:
     """Compare scores with labels (0 or 1); a NaN score is a pair that the judge failed on.
 
-    A pair matches if score >= threshold. The best threshold is the one with the highest kappa of all that
+    A pair matches if the judge's own verdict says so (1), or without verdicts if score >= threshold.
+    The best threshold is the one with the highest kappa of all that
     part the scores, halfway between the two that it parts (the highest threshold if several are best).
     """
     y = np.asarray(labels, np.float64)
@@ -62,7 +70,12 @@ def agreement(labels: ArrayLike, scores: ArrayLike, threshold: float, bins: int 
     y, s = y[decided], s[decided]
     if not len(y):
         return Agreement(n, errors, None, None, None, None, None, threshold, None, None)
-    called = s >= threshold
+    if verdicts is not None:
+        called = np.asarray(verdicts)[decided] == 1
+    elif threshold is not None:
+        called = s >= threshold
+    else:
+        raise ValueError("without verdicts there must be a threshold")
     tp = float((called & (y == 1)).sum())
     best_threshold, best_kappa = _best(y, s)
     return Agreement(

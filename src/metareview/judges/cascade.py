@@ -24,9 +24,12 @@ _OPEN = 2  # not decided yet, and not asked
 class Model(Protocol):
     """What a cascade needs of the judge behind it: verdicts on pairs of (generated note, reference's note)."""
 
-    usage: Usage
+    @property
+    def usage(self) -> Usage: ...
 
     def ask(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]: ...
+
+    def uncached(self, pairs: Sequence[tuple[str, str]]) -> int: ...
 
 
 class CascadeJudge:
@@ -48,6 +51,31 @@ class CascadeJudge:
     @property
     def usage(self) -> Usage:
         return self.model.usage
+
+    @property
+    def threshold(self) -> float | None:
+        return getattr(self.model, "threshold", None)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What, besides the notes, decides its answers; a run's manifest has it."""
+        parts = (getattr(judge, "parameters", {}) for judge in (self.first, self.model))
+        return {key: value for part in parts for key, value in part.items()} | {
+            "low": self.low,
+            "high": self.high,
+        }
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(getattr(self.model, "warnings", []))
+
+    def planned_calls(self, questions: Sequence[Question]) -> int:
+        """At the most: what the offline judge is unsure of and the cache does not know; answers spare others."""
+        unsure = []
+        for question, answer in zip(questions, self.first.judge(questions), strict=True):
+            board = _Board(question, answer, self)
+            unsure += [board.notes(edge) for edge in board.that_matter()]
+        return self.model.uncached(unsure)
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         boards = [
@@ -94,10 +122,7 @@ class _Board:
 
     def next_round(self) -> list[int]:
         """The open pairs to ask about now: those that matter, the likeliest first, each note in one pair."""
-        still_open = np.flatnonzero(self.state == _OPEN).tolist()
-        if not still_open:
-            return []
-        matter = self._that_matter(still_open)
+        matter = self.that_matter()
         chosen: list[int] = []
         busy_generated: set[int] = set()
         busy_reference: set[int] = set()
@@ -109,7 +134,11 @@ class _Board:
                 chosen.append(edge)
         return chosen
 
-    def _that_matter(self, still_open: list[int]) -> list[int]:
+    def that_matter(self) -> list[int]:
+        """The open pairs whose answer can still add a pair to the alignment."""
+        still_open = np.flatnonzero(self.state == _OPEN).tolist()
+        if not still_open:
+            return []
         same = np.flatnonzero(self.state == SAME).tolist()
         if not self.one_to_one:
             said, raised = {self.generated[e] for e in same}, {self.reference[e] for e in same}

@@ -35,6 +35,11 @@ class OfflineJudge:
             raise UsageError(f"threshold must be in 0..1, found {threshold}")
         self.usage = Usage()
 
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What, besides the notes, decides its answers; a run's manifest has it."""
+        return {"weights": f"offline-{self._model.version}"}
+
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
         answers: list[Answer] = []

@@ -13,7 +13,7 @@ from metareview.judges.protocol import Judge
 if TYPE_CHECKING:
     from metareview.judges.llm import LlmJudge
 
-DEFAULT_JUDGE = "rouge"
+DEFAULT_JUDGE = "offline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,19 @@ def _llm(options: JudgeOptions) -> LlmJudge:
     )
 
 
+def _offline(options: JudgeOptions) -> Judge:
+    from metareview.judges.offline import OfflineJudge
+
+    return OfflineJudge(options.threshold)
+
+
+def _cascade(options: JudgeOptions) -> Judge:
+    from metareview.judges.cascade import CascadeJudge
+    from metareview.judges.offline import OfflineJudge
+
+    return CascadeJudge(OfflineJudge(), _llm(options), one_to_one=options.one_to_one)
+
+
 def _embedding(options: JudgeOptions) -> Judge:
     from metareview.judges.cache import VerdictCache
     from metareview.judges.embedding import EmbeddingJudge
@@ -91,9 +104,13 @@ JUDGES = {
         JudgeEntry("exact", "notes equal after trimming and collapsing white space", False, _exact),
         JudgeEntry("rouge", "ROUGE-L recall of the reference's note above 0.7", True, _rouge),
         JudgeEntry(
+            "offline", "a small model that ships with the package: no key, no network", True, _offline
+        ),
+        JudgeEntry(
             "embedding", "the cosine of embeddings from an OpenAI-compatible server", True, _embedding
         ),
         JudgeEntry("llm", "a model behind an OpenAI-compatible server decides", True, _llm),
+        JudgeEntry("cascade", "offline where it is sure, the model where its answer matters", True, _cascade),
     )
 }
 
