@@ -71,7 +71,7 @@ def _questions() -> tuple[list[Question], str]:
     if not AACR.exists():
         rng = np.random.default_rng(0)
         words = [f"word{i}" for i in range(3000)]
-        pulls = [[" ".join(rng.choice(words, 50)) for _ in range(8)] for _ in range(200)]
+        pulls = [[" ".join(rng.choice(words, 30)) for _ in range(8)] for _ in range(200)]
         return [_question(pull, pull) for pull in pulls], "made up: AACR is not there"
     positive, negative = (
         {
