@@ -55,7 +55,7 @@ def question(scores):
 
 def cascade(scores, truth, *, fails=(), **options):
     model = Model({(f"g{g}", f"r{r}") for g, r in truth}, fails)
-    judge = CascadeJudge(First(scores), model, low=0.1, high=0.9, **options)
+    judge = CascadeJudge(First(scores), model, **{"low": 0.1, "low_after_no": 0.1, "high": 0.9, **options})
     [answer] = judge.judge([question(scores)])
     return answer, model
 
@@ -84,6 +84,15 @@ def test_a_yes_to_the_likeliest_spares_the_others():
     answer, model = cascade(scores, truth=[(2, 0)])
     assert model.rounds == [[("g0", "r0")], [("g1", "r0")], [("g2", "r0")]]
     assert answer.match.tolist() == [0, 0, 1]
+
+
+def test_a_no_makes_the_rivals_worth_a_question():
+    scores = {(0, 0): 0.6, (1, 0): 0.2, (2, 1): 0.2}
+    answer, model = cascade(scores, truth=[(1, 0), (2, 1)], low=0.3, low_after_no=0.1)
+    assert model.rounds == [[("g0", "r0")], [("g1", "r0")]]  # g2 stands first for r1, and is clear
+    assert answer.match.tolist() == [0, 1, 0]
+    _, model = cascade(scores, truth=[(0, 0)], low=0.3, low_after_no=0.1)
+    assert model.rounds == [[("g0", "r0")]]
 
 
 def test_a_clear_pair_settles_its_reference():

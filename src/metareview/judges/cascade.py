@@ -1,9 +1,10 @@
 """`cascade`: the offline judge decides the clear pairs; a model is asked about the rest, where it matters.
 
-A pair is clear where the offline probability is outside LOW..HIGH. Of the others, a model is only asked about pairs
-whose answer can still change the alignment. Questions go out in rounds, the likeliest partner of each reference
-first: a yes settles both notes, and spares the model their other pairs. A pair that need not be asked keeps the
-offline verdict.
+A pair is clear where the offline probability is below LOW or above HIGH. Of the others, a model is only asked about
+pairs whose answer can still add a pair to the alignment. Questions go out in rounds, the likeliest partner of each
+reference first: a yes settles both notes, and spares the model their other pairs. A no makes a rival likelier, since
+the offline judge had held the better one against it: from then on LOW_AFTER_NO counts for it. A pair that need not be
+asked keeps the offline verdict.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge, Question, Usage
 from metareview.judges.verdicts import Verdict
 
-LOW, HIGH = 0.05, 0.9
+LOW, LOW_AFTER_NO, HIGH = 0.15, 0.03, 0.89
+"""Chosen on held-out scores of the offline judge; docs/judges.md has the figures."""
+
 _OPEN = 2  # not decided yet, and not asked
 
 
@@ -42,11 +45,18 @@ class CascadeJudge:
     free = False
 
     def __init__(
-        self, first: Judge, model: Model, *, one_to_one: bool = True, low: float = LOW, high: float = HIGH
+        self,
+        first: Judge,
+        model: Model,
+        *,
+        one_to_one: bool = True,
+        low: float = LOW,
+        low_after_no: float = LOW_AFTER_NO,
+        high: float = HIGH,
     ) -> None:
         self.first, self.model = first, model
         self.one_to_one = one_to_one
-        self.low, self.high = low, high
+        self.low, self.low_after_no, self.high = low, low_after_no, high
 
     @property
     def usage(self) -> Usage:
@@ -95,17 +105,20 @@ class _Board:
     """The state of one question's pairs while the rounds go on."""
 
     def __init__(self, question: Question, first: Answer, rules: CascadeJudge) -> None:
-        self.question, self.one_to_one = question, rules.one_to_one
+        self.question, self.one_to_one, self.low = question, rules.one_to_one, rules.low
         self.generated: list[int] = question.pairs[:, 0].tolist()
         self.reference: list[int] = question.pairs[:, 1].tolist()
+        self.likely = first.score
         self.score = first.score.copy()
         self.fallback = first.match
         self.reason = (
             [first.reason] * len(self.score) if isinstance(first.reason, str) else list(first.reason)
         )
         self.by = ["judge"] * len(self.score)
+        # For each generated note and each reference: the likeliest pair that the model has said no to.
+        self._best_ruled_out: tuple[dict[int, float], dict[int, float]] = ({}, {})
         self.state: NDArray[np.int8] = np.full(len(self.score), _OPEN, np.int8)
-        self.state[self.score < rules.low] = DIFFERENT
+        self.state[self.score < rules.low_after_no] = DIFFERENT
         self.state[self.score > rules.high] = SAME
 
     def notes(self, edge: int) -> tuple[str, str]:
@@ -119,6 +132,11 @@ class _Board:
         self.score[edge] = verdict.score
         self.reason[edge] = verdict.reason
         self.by[edge] = verdict.by
+        if verdict.match == DIFFERENT:
+            for best, note in zip(
+                self._best_ruled_out, (self.generated[edge], self.reference[edge]), strict=True
+            ):
+                best[note] = max(best.get(note, 0.0), float(self.likely[edge]))
 
     def next_round(self) -> list[int]:
         """The open pairs to ask about now: those that matter, the likeliest first, each note in one pair."""
@@ -135,8 +153,8 @@ class _Board:
         return chosen
 
     def that_matter(self) -> list[int]:
-        """The open pairs whose answer can still add a pair to the alignment."""
-        still_open = np.flatnonzero(self.state == _OPEN).tolist()
+        """The open pairs that are unsure by now, and whose answer can still add a pair to the alignment."""
+        still_open = [edge for edge in np.flatnonzero(self.state == _OPEN).tolist() if self._unsure(edge)]
         if not still_open:
             return []
         same = np.flatnonzero(self.state == SAME).tolist()
@@ -156,11 +174,20 @@ class _Board:
             if self.generated[e] in free_generated and self.reference[e] in free_reference
         ]
 
+    def _unsure(self, edge: int) -> bool:
+        if self.likely[edge] >= self.low:
+            return True
+        ruled_out = max(
+            self._best_ruled_out[0].get(self.generated[edge], 0.0),
+            self._best_ruled_out[1].get(self.reference[edge], 0.0),
+        )
+        return ruled_out > float(self.likely[edge])
+
     def answer(self) -> Answer:
         """Pairs that did not matter keep the offline verdict; a pair that the model failed on is undecided."""
         unasked = self.state == _OPEN
         for edge in np.flatnonzero(unasked).tolist():
-            self.reason[edge] += "; not asked: it cannot add a pair to the alignment"
+            self.reason[edge] += "; the model was not asked, it could hardly add a pair"
         match = np.where(unasked, self.fallback, self.state).astype(np.int8)
         assert set(match.tolist()) <= {SAME, DIFFERENT, UNDECIDED}
         return Answer(self.score, match, self.reason, self.by)
