@@ -4,12 +4,17 @@ Name some to run only these: python -m bench rouge location
 """
 
 import json
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+# One core means one: a second thread of the matrix library would only be counted as more processor time.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
 
@@ -26,7 +31,7 @@ def main(wanted: list[str]) -> None:
         table = Table("what", "value", "unit", "target", "met", title=result["title"], title_justify="left")
         for row in result["rows"]:
             met = {True: "yes", False: "NO", None: ""}[row.get("met")]
-            table.add_row(row["what"], f"{row['value']:,.6g}", row["unit"], row.get("target") or "", met)
+            table.add_row(row["what"], f"{row['value']:,.6g}", row["unit"], str(row.get("target") or ""), met)
         console.print(table)
     print(json.dumps(results))
 

@@ -1,0 +1,101 @@
+"""The cascade against a model that is asked about everything: Code Review Bench, its verdicts replayed.
+
+The offline judge's scores are held out: each pull request is scored by weights that were learned on others.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metareview.comments.align import Graph, align
+from metareview.comments.model import Comment
+from metareview.judges.cascade import CascadeJudge
+from metareview.judges.protocol import Answer, Question, Usage
+from metareview.judges.verdicts import Verdict
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+SPLITS = 3
+
+
+class _Held:
+    """Hands out scores that were worked out before."""
+
+    name, free = "offline", True
+
+    def __init__(self, scores: list[np.ndarray]) -> None:
+        self.scores, self.usage = scores, Usage()
+
+    def judge(self, questions: list[Question]) -> list[Answer]:
+        return [Answer(score, (score >= 0.415).astype(np.int8)) for score in self.scores]
+
+
+class _Replay:
+    """The model's verdicts, from the file; counts the distinct pairs that it is asked about."""
+
+    def __init__(self, hits: dict[tuple[str, str], float]) -> None:
+        self.hits, self.usage, self.asked = hits, Usage(), set()
+
+    def ask(self, pairs: list[tuple[str, str]]) -> list[Verdict]:
+        self.asked.update(pairs)
+        return [Verdict(1, self.hits[p]) if p in self.hits else Verdict(0, 0.1) for p in pairs]
+
+
+def run() -> dict[str, Any]:
+    title = "Cascade against asking about everything (Code Review Bench, held-out offline scores)"
+    if not SHARED.exists():
+        return {"title": title + "; the data is not there", "rows": []}
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from train_offline import folds, held_out, prepare
+
+    data, _ = prepare(SHARED)
+    questions = [labelled.question for labelled in data.questions]
+    hits = _hits()
+    whole = [_aligned(question, _everything(question, hits)) for question in questions]
+    cuts = np.cumsum([len(question.pairs) for question in questions])[:-1]
+    asked, same, extra = [], [], []
+    for seed in range(SPLITS):
+        model = _Replay(hits)
+        held = np.split(held_out(data, folds(data, seed)), cuts)
+        answers = CascadeJudge(_Held(held), model).judge(questions)
+        found = [_aligned(question, answer) for question, answer in zip(questions, answers, strict=True)]
+        asked.append(len(model.asked) / sum(map(len, held)))
+        total = sum(map(len, whole))
+        same.append(sum(len(a & b) for a, b in zip(found, whole, strict=True)) / total)
+        extra.append(sum(len(a - b) for a, b in zip(found, whole, strict=True)) / total)
+    share, kept = float(np.mean(asked)), float(np.mean(same))
+    return {
+        "title": title,
+        "rows": [
+            {"what": "pairs asked about", "value": share, "unit": "of all", "target": "<= 0.12", "met": share <= 0.12},
+            {"what": "aligned pairs that are the same", "value": kept, "unit": "of the model's", "target": ">= 0.97",
+             "met": kept >= 0.97},
+            {"what": "aligned pairs beyond these", "value": float(np.mean(extra)), "unit": "of the model's"},
+        ],
+    }  # fmt: skip
+
+
+def _hits() -> dict[tuple[str, str], float]:
+    evaluations = json.loads((SHARED / "martian" / "evaluations.json").read_text("utf-8"))
+    return {
+        (hit["matched_candidate"], hit["golden_comment"]): hit["confidence"]
+        for tools in evaluations.values()
+        for result in tools.values()
+        for hit in result["true_positives"]
+    }
+
+
+def _everything(question: Question, hits: dict[tuple[str, str], float]) -> Answer:
+    found = [hits.get((question.generated[g], question.reference[r])) for g, r in question.pairs.tolist()]
+    score = np.array([0.1 if hit is None else hit for hit in found], float)
+    return Answer(score, np.array([hit is not None for hit in found], np.int8))
+
+
+def _aligned(question: Question, answer: Answer) -> set[tuple[int, int]]:
+    edges = question.pairs[answer.match == 1]
+    graph = Graph(edges[:, 0], edges[:, 1], answer.score[answer.match == 1])
+    notes = [[Comment(note=note) for note in side] for side in (question.generated, question.reference)]
+    return set(align("optimal", graph, *notes).pairs)
