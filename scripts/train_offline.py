@@ -21,6 +21,7 @@ import numpy as np
 from martian import Labelled, f1, read_martian, reversals, tool_counts
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from metareview.judges.agreement import Agreement, agreement, kappa
 from metareview.judges.offline_features import NAMES, Features, extract
@@ -29,6 +30,7 @@ from metareview.judges.offline_model import (
     FORMAT,
     HIGHEST,
     LOWEST,
+    RIVALRY,
     VECTORS,
     Competition,
     compete,
@@ -104,7 +106,7 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
 
     def alone(p: Floats) -> tuple[float, Floats]:
         logit = z @ p[:k] + p[k]
-        error = (_logistic(logit) - y) * used
+        error = (expit(logit) - y) * used
         loss = ((np.logaddexp(0, logit) - y * logit) * used).sum() + RIDGE / 2 * (p[:k] ** 2).sum()
         return loss, np.append(z.T @ error + RIDGE * p[:k], error.sum())
 
@@ -112,7 +114,7 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
         w, raw = p[:k], p[k:]
         c = competition(raw)
         fit = np.clip(z @ w, LOWEST, HIGHEST)
-        strength = np.exp(fit)
+        strength = np.exp(np.minimum(fit, RIVALRY))
         claimed = np.exp(c.candidates) + np.maximum(other_comments(strength, features), 0)
         crowd = np.log(claimed) - c.candidates
         yielded = strength * np.exp(-c.yielding * crowd)
@@ -124,14 +126,14 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
         loss = ((np.logaddexp(0, logit) - y * logit) * used).sum() + RIDGE / 2 * (w**2).sum()
         loss += HOLD / 2 * (FIRMNESS * (raw - PRIOR) ** 2).sum()
 
-        d_logit = (_logistic(logit) - y) * used
+        d_logit = (expit(logit) - y) * used
         d_wanted = -c.rival_references * d_logit / wanted
         # Both sums over rivals are symmetric, so each is its own derivative.
         d_yielded = other_references(d_wanted, features)
         through = d_yielded * yielded
         d_claimed = -c.rival_candidates * d_logit / claimed - c.yielding * through / claimed
         d_strength = d_yielded * np.exp(-c.yielding * crowd) + other_comments(d_claimed, features)
-        d_fit = c.own * d_logit * fade + d_strength * strength
+        d_fit = c.own * d_logit * fade + d_strength * strength * (fit < RIVALRY)
         d_raw = np.array(
             [
                 (d_logit * rising).sum(),
@@ -153,10 +155,6 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
     start = np.concatenate([first[:k], [0.5, 0.3, 0.3, 1.0, 1.0, 0.0, 1.5, first[k]]])
     found = minimize(together, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000, "ftol": 1e-12}).x
     return Learned(mean, scale, found[:k], competition(found[k:]))
-
-
-def _logistic(x: Floats) -> Floats:
-    return 1 / (1 + np.exp(-x))
 
 
 @dataclass(frozen=True)
@@ -286,7 +284,7 @@ def slope(logit: Floats, label: NDArray[np.int64]) -> float:
 
     def loss(p: Floats) -> tuple[float, Floats]:
         z = p[0] * logit + p[1]
-        e = _logistic(z) - label
+        e = expit(z) - label
         return float((np.logaddexp(0, z) - label * z).sum()), np.array([(e * logit).sum(), e.sum()])
 
     return float(minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x[0])

@@ -228,3 +228,18 @@ def test_each_distinct_note_is_read_once():
     assert where.row.tolist() == [0, 1, 2, 3, 3]
     assert where.column.tolist() == [0, 0, 0, 1, 2]
     assert len(read_notes(texts, shipped().background).words) == 3
+
+
+def test_two_comments_that_quote_a_reference_do_not_rule_each_other_out():
+    references = ["Coupon is applied twice", "The total can fall below zero", "Connection is never closed"]
+    said = [
+        "The coupon is applied twice",
+        "Coupon is applied twice here",
+        "Add a docstring",
+        "The connection is open",
+    ]
+    pairs = np.array([(i, j) for i in range(len(said)) for j in range(len(references))])
+    [answer] = OfflineJudge().judge([Question(said, references, pairs)])
+    match = answer.match.reshape(len(said), len(references))
+    assert match[:, 0].tolist() == [1, 1, 0, 0]
+    assert not match[:, 1].any()

@@ -4,6 +4,7 @@
     claimed  C = exp(candidates) + sum of u exp(s) over the other comments on the same reference
     wanted   R = exp(references) + sum of v exp(s) (exp(candidates) / C)^yielding over the same comment's
                  other references
+                 where s of a rival is RIVALRY at the most
     score    p = logistic(own T (1 - exp(-s / T)) - rival_candidates log C - rival_references log R
                           + intercept)
 
@@ -31,6 +32,9 @@ from metareview.judges.offline_words import PieceTable
 FORMAT = "metareview.offline/1"
 FILE, VECTORS = "offline-1.json", "offline-1-vectors.npz"
 LOWEST, HIGHEST = -8.0, 12.0
+RIVALRY = 5.5
+"""How well a rival can fit at the most, to other pairs: two comments that both quote a reference must not rule each
+other out."""
 EQUAL = 0.999
 """The least score of two notes that are equal but for white space, whatever the rivals."""
 
@@ -96,7 +100,7 @@ def other_references(values: Floats, features: Features) -> Floats:
 
 def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     """The logit of each pair's score."""
-    strength = np.exp(fit)
+    strength = np.exp(np.minimum(fit, RIVALRY))
     # What is left of a difference of equal sums may be a little less than 0.
     claimed = np.exp(c.candidates) + np.maximum(other_comments(strength, features), 0)
     yielded = strength * (claimed / np.exp(c.candidates)) ** -c.yielding
