@@ -148,6 +148,7 @@ def test_under_a_fifth_of_faults_no_call_is_lost_or_repeated(judging, cache):
     with ModelServer(script) as server:
         judge = judging(server, cache=cache)
         verdicts = judge.ask(pairs)
+    assert [v.reason for v in verdicts if v.match == -1] == []
     assert [v.match for v in verdicts] == [1 - i % 2 for i in range(400)]
     assert server.served() == Counter(pairs)  # every pair was answered, exactly once
     faults = len(server.log) - 400
