@@ -116,6 +116,8 @@ def test_without_settings_the_fix_is_in_the_message(monkeypatch, tmp_path, capsy
     assert _run(["comments", *files(tmp_path)]) == 2
     message = capsys.readouterr().err
     assert "LLM_MODEL_URL" in message
+    assert message.count("\n") == 1
+    assert "\N{REPLACEMENT CHARACTER}" not in message
     assert ".env" in message
     assert not Path("runs").exists()
     with pytest.raises(mr.UsageError, match="LLM_MODEL_URL"):
@@ -142,6 +144,24 @@ def test_the_runners_default_asks_a_model(model):
     assert result["positive_match_nums"] == 1
     assert result["llm_comparisons"][0]["by"] == "model"
     assert len(server.log) == 1
+
+
+OPEN_FILES = Path("/proc/self/fd")
+
+
+@pytest.mark.skipif(not OPEN_FILES.exists(), reason="no list of a process's open files here")
+@pytest.mark.parametrize("matcher", ["llm", "cascade"])
+def test_scoring_pull_requests_one_by_one_leaves_no_file_open(model, matcher, tmp_path):
+    model(lambda exchange: verdict(True))
+    config = mr.EvaluatorConfig(semantic_matcher_type=matcher)
+    for number in range(8):
+        comments = [{"path": "a.py", "from_line": 1, "note": f"The handle {number} leaks in some way"}]
+        good = [{"path": "a.py", "from_line": 1, "note": f"Close number {number}, or it stays open"}]
+        url = f"https://github.com/o/r/pull/{number}"
+        result = asyncio.run(mr.get_evaluator_ans_from_json(url, comments, good, config))
+        assert result["judge_error_nums"] == 0
+        left = [str(file.readlink()) for file in OPEN_FILES.iterdir() if file.is_symlink()]
+        assert not [name for name in left if name.startswith(str(tmp_path))]
 
 
 @pytest.mark.skipif(not MARTIAN.exists(), reason="the Code Review Bench data is not beside this checkout")

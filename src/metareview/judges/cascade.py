@@ -72,6 +72,7 @@ class CascadeJudge:
         parts = (getattr(judge, "parameters", {}) for judge in (self.first, self.model))
         return {key: value for part in parts for key, value in part.items()} | {
             "low": self.low,
+            "low_after_no": self.low_after_no,
             "high": self.high,
         }
 
