@@ -170,6 +170,8 @@ def carry_out(
         order = [case.key for case in plan.cases]
         summary = _summary(plan, [light[key] for key in order], folder)
         if run is not None:
+            summary["judge"]["cached"] += run.answered
+        if run is not None:
             run.finish(summary, order)
         return CommentRun(summary, folder, kept, kept_pairs)
 
