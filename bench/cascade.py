@@ -30,7 +30,7 @@ class _Held:
         self.scores, self.usage = scores, Usage()
 
     def judge(self, questions: list[Question]) -> list[Answer]:
-        return [Answer(score, (score >= 0.42).astype(np.int8)) for score in self.scores]
+        return [Answer(score, (score >= 0.455).astype(np.int8)) for score in self.scores]
 
 
 class _Replay:

@@ -19,7 +19,7 @@ from metareview.formats.history import read_history
 from metareview.formats.predictions import read_predictions
 from metareview.formats.source import content_hash
 from metareview.judges.protocol import Answer, Judge
-from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
+from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, release
 from metareview.routing.score import Spec, score_history
 from metareview.runs import RESULTS, RunFolder, read_lines, read_run
 
@@ -126,7 +126,11 @@ def evaluate_comments(
             concurrency=concurrency, cache=Path(cache) if cache else None, max_llm_calls=max_llm_calls
         ),
     )
-    return carry_out(plan, out=out, overwrite=overwrite, progress=progress)
+    try:
+        return carry_out(plan, out=out, overwrite=overwrite, progress=progress)
+    finally:
+        if isinstance(judge, str):
+            release(plan.judge)
 
 
 def carry_out(
@@ -165,6 +169,8 @@ def carry_out(
                 progress(len(light), len(plan.cases))
         order = [case.key for case in plan.cases]
         summary = _summary(plan, [light[key] for key in order], folder)
+        if run is not None:
+            summary["judge"]["cached"] += run.answered
         if run is not None:
             run.finish(summary, order)
         return CommentRun(summary, folder, kept, kept_pairs)

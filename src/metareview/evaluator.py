@@ -17,7 +17,7 @@ from metareview.evaluate import judge_cases
 from metareview.formats import aacr_text
 from metareview.formats.fields import comment_of
 from metareview.formats.source import Source
-from metareview.judges.registry import make_judge
+from metareview.judges.registry import make_judge, release
 
 
 class SemanticMatcherType(StrEnum):
@@ -112,7 +112,10 @@ async def get_evaluator_ans_from_json(
     )
     case = Case("generated", Review(github_pr_url, tuple(said)), reference, None, rules)
     # In a thread of its own: a judge that asks a model runs an event loop of its own.
-    [(_, record, _, _)] = await asyncio.to_thread(lambda: list(judge_cases([case], judge)))
+    try:
+        [(_, record, _, _)] = await asyncio.to_thread(lambda: list(judge_cases([case], judge)))
+    finally:
+        release(judge)
     return record
 
 

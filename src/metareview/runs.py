@@ -73,6 +73,8 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         self.path = path
         self._key = key
         self.done: dict[Key, dict[str, Any]] = {}
+        self.answered = 0
+        """Pairs of `done` that a model had answered: this run need not ask again."""
         self.summary: dict[str, Any] | None = None
         self._appended_after_resuming = False
         self._files: dict[str, IO[str]] = {}
@@ -139,6 +141,7 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             return
         self.done = records
         kept = [pair for pair in read_lines(self.path / PAIRS) if (pair["pr"], pair["reviewer"]) in records]
+        self.answered = sum(pair["by"] in ("model", "cache") for pair in kept)
         write_lines(self.path / PAIRS, kept)
         write_lines(self.path / RESULTS, records.values())
         (self.path / SUMMARY).unlink(missing_ok=True)

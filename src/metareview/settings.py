@@ -119,14 +119,15 @@ def _load(kind: str, environ: Mapping[str, str] | None, start: Path | None) -> M
     values = {**(read_env_file(file) if file else {}), **(os.environ if environ is None else environ)}
     missing = [name for name in (f"{kind}_MODEL_URL", f"{kind}_MODEL") if not values.get(name, "").strip()]
     if missing:
-        lines = "".join(f"\n  {name}={_EXAMPLES[name]}" for name in missing)
+        # On one line: what a command prints of an error has no line breaks, since a file's name may hold some.
+        example = " and ".join(f"{name}={_EXAMPLES[name]}" for name in missing)
         what = "the embedding model" if kind == "EMBEDDING" else "the model that judges"
         where = f"{file} does not have" if file else "there is no .env with"
         raise UsageError(
             f"{' and '.join(missing)} not set, so {what} is unknown; {where} "
             f"{'them' if len(missing) > 1 else 'it'} either. "
-            f"Set in the environment or in .env, for example:{lines}"
-            f"\nand {kind}_API_KEY if the server wants a key."
+            f"Set {'them' if len(missing) > 1 else 'it'} in the environment or in .env, for example {example}"
+            f" and, if the server wants a key, {kind}_API_KEY."
         )
     return ModelSettings(
         values[f"{kind}_MODEL_URL"], values[f"{kind}_MODEL"], Secret(values.get(f"{kind}_API_KEY", "")), kind

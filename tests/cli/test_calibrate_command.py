@@ -64,7 +64,6 @@ def test_the_figures_by_hand(here, capsys):
     assert _run(["calibrate", "l.jsonl", "--judge", "exact"]) == 0
     shown = capsys.readouterr()
     assert "kappa 0.167" in shown.out
-    assert "no group" in shown.err
 
 
 def test_a_model_is_held_to_its_own_verdicts(here, model, capsys):
@@ -153,3 +152,9 @@ def test_the_cascade_gives_the_models_alignment_for_a_tenth_of_its_calls(model):
     assert cost["llm_calls"] <= 0.12 * cost["pairs"]
     everything, _ = aligned("llm")
     assert len(some & everything) >= 0.97 * len(everything)
+
+
+@pytest.mark.parametrize(("judge", "told"), [("offline", True), ("rouge", False)])
+def test_labels_without_a_group_are_mentioned_where_rivals_matter(here, capsys, judge, told):
+    assert _run(["calibrate", write(here / "l.jsonl", LABELS), "--judge", judge]) == 0
+    assert ("5 labels have no group" in capsys.readouterr().err) is told

@@ -109,6 +109,27 @@ def test_a_cap_on_calls_leaves_the_rest_undecided(model, tmp_path, capsys):
     assert any("limit of 4 model calls" in p["reason"] for p in pairs)
 
 
+def test_a_continued_run_accounts_for_every_pair(model, tmp_path, capsys):
+    """What the first command had answered is neither asked again nor missing from the second's figures."""
+    server = model(same_letter)
+    said, expected = tmp_path / "said.jsonl", tmp_path / "expected.jsonl"
+    for file, note in ((said, "leak"), (expected, "loss")):
+        reviews = [
+            Review(f"https://github.com/o/r/pull/{n}", (Comment(note=f"{note} {n}", path="a.py"),), "bot")
+            for n in range(5)
+        ]
+        file.write_text(jsonl.write(reviews)[""])
+    arguments = ["comments", str(said), "--reference", str(expected), "--judge", "llm", "--json", "-q"]
+    arguments += ["--out", "run", "--no-cache"]
+    assert _run([*arguments, "--max-llm-calls", "2"]) == 4
+    first = json.loads(capsys.readouterr().out)["judge"]
+    assert (first["pairs"], first["llm_calls"], first["cached"], first["errors"]) == (5, 2, 0, 3)
+    assert _run(arguments) == 0
+    judge = json.loads(capsys.readouterr().out)["judge"]
+    assert (judge["pairs"], judge["llm_calls"], judge["cached"], judge["errors"]) == (5, 3, 2, 0)
+    assert len(server.log) == 5
+
+
 def test_without_settings_the_fix_is_in_the_message(monkeypatch, tmp_path, capsys):
     for name in ("LLM_MODEL_URL", "LLM_MODEL", "LLM_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -116,6 +137,8 @@ def test_without_settings_the_fix_is_in_the_message(monkeypatch, tmp_path, capsy
     assert _run(["comments", *files(tmp_path)]) == 2
     message = capsys.readouterr().err
     assert "LLM_MODEL_URL" in message
+    assert message.count("\n") == 1
+    assert "\N{REPLACEMENT CHARACTER}" not in message
     assert ".env" in message
     assert not Path("runs").exists()
     with pytest.raises(mr.UsageError, match="LLM_MODEL_URL"):
@@ -142,6 +165,25 @@ def test_the_runners_default_asks_a_model(model):
     assert result["positive_match_nums"] == 1
     assert result["llm_comparisons"][0]["by"] == "model"
     assert len(server.log) == 1
+
+
+OPEN_FILES = Path("/proc/self/fd")
+
+
+@pytest.mark.skipif(not OPEN_FILES.exists(), reason="no list of a process's open files here")
+@pytest.mark.parametrize("matcher", ["llm", "cascade"])
+def test_scoring_pull_requests_one_by_one_leaves_no_file_open(model, matcher, tmp_path):
+    server = model(lambda exchange: verdict(True))
+    config = mr.EvaluatorConfig(semantic_matcher_type=matcher)
+    for number in range(8):
+        comments = [{"path": "a.py", "from_line": 1, "note": f"The loop bound {number} reads one too far"}]
+        good = [{"path": "a.py", "from_line": 1, "note": f"Off by one at {number}: loop runs past the end"}]
+        url = f"https://github.com/o/r/pull/{number}"
+        result = asyncio.run(mr.get_evaluator_ans_from_json(url, comments, good, config))
+        assert result["judge_error_nums"] == 0
+        left = [str(file.readlink()) for file in OPEN_FILES.iterdir() if file.is_symlink()]
+        assert not [name for name in left if name.startswith(str(tmp_path))]
+    assert len(server.log) == 8
 
 
 @pytest.mark.skipif(not MARTIAN.exists(), reason="the Code Review Bench data is not beside this checkout")

@@ -87,9 +87,19 @@ def test_a_pull_request_filter_skips_and_says_why():
     record, pairs = record_of([at(1, "x")], [at(1, "x")], filters=FilterConfig(project_languages=["Rust"]))
     assert record["skipped"]
     assert "Go" in record["skip_reason"]
+    assert (record["original_good_comments_count"], record["filtered_good_comments_count"]) == (1, 0)
     assert pairs == []
     record, _ = record_of([at(1, "x")], [at(1, "x")], filters=FilterConfig(project_languages=["go"]))
     assert not record["skipped"]
+
+
+def test_under_coverage_every_pair_with_a_negative_is_aligned():
+    rejected = [at(5, "bad"), at(6, "bad"), at(6, "other")]
+    record, pairs = record_of([at(5, "bad"), at(6, "bad")], [at(1, "x")], rejected, alignment="coverage")
+    assert record["negative_match_nums"] == 2
+    aligned = [(p["generated"], p["reference"]) for p in pairs if p["aligned"]]
+    assert sorted(aligned) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert all(p["negative"] for p in pairs if p["aligned"])
 
 
 def test_reference_slices_count_what_was_raised():

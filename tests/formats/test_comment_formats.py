@@ -194,6 +194,17 @@ def test_hidden_files_are_not_there_and_other_files_are_listed(tmp_path):
     assert [Path(name).name for name in inputs.hashes] == ["comments_shop_5.txt"]
 
 
+def test_a_reviewer_s_empty_folder_is_listed(tmp_path):
+    tree(tmp_path, {"a/comments_shop_5.txt": ""})
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    inputs = read_inputs(tmp_path)
+    assert said(inputs) == [("a", "shop#5", [])]
+    assert [(Path(item.file).name, item.reason) for item in inputs.skipped] == [
+        ("b", "an empty folder: no reviewer to score")
+    ]
+
+
 @pytest.mark.parametrize("files", [{}, {".hidden": "x"}])
 def test_an_empty_folder_is_refused(tmp_path, files):
     message = f"{tmp_path}: an empty folder. Name the folder that holds the comment files."

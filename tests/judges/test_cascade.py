@@ -67,6 +67,11 @@ def test_clear_pairs_are_not_asked_about():
     assert list(answer.by) == ["judge", "judge"]
 
 
+def test_every_bound_is_among_its_parameters():
+    judge = CascadeJudge(First({}), Model(set()), low=0.2, low_after_no=0.1, high=0.9)
+    assert judge.parameters == {"low": 0.2, "low_after_no": 0.1, "high": 0.9}
+
+
 def test_an_unsure_pair_is_asked_about_and_the_model_decides():
     answer, model = cascade({(0, 0): 0.6, (1, 1): 0.4}, truth=[(1, 1)])
     assert sorted(model.asked) == [("g0", "r0"), ("g1", "r1")]

@@ -243,3 +243,31 @@ def test_two_comments_that_quote_a_reference_do_not_rule_each_other_out():
     match = answer.match.reshape(len(said), len(references))
     assert match[:, 0].tolist() == [1, 1, 0, 0]
     assert not match[:, 1].any()
+
+
+@pytest.mark.parametrize(
+    ("reference", "wordings"),
+    [
+        (
+            "SQL query is built by string concatenation; injection risk",
+            [
+                "SQL injection risk: the query is concatenated",
+                "Building the SQL query by string concatenation is an injection risk",
+                "Injection: query string concatenation",
+            ],
+        ),
+        (
+            "Missing await, so the promise is never resolved before returning",
+            [
+                "Missing await",
+                "The promise is never awaited, await is missing",
+                "You forgot await so the promise is not resolved before returning",
+            ],
+        ),
+    ],
+)
+def test_one_thing_said_in_three_wordings_matches_once_at_least(reference, wordings):
+    said = [*wordings, "Rename this variable"]
+    [answer] = OfflineJudge().judge([Question(said, [reference], np.array([(i, 0) for i in range(4)]))])
+    assert answer.match[:3].any()
+    assert answer.match[3] == 0

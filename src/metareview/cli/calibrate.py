@@ -86,7 +86,9 @@ def _show(result: dict[str, Any], quiet: bool) -> None:
             f"  {part['low']:.1f}–{part['high']:.1f}  {part['n']:>10,}  {part['mean_score']:>10.3f}  "
             f"{part['match_rate']:>7.3f}  {bar}"
         )
-    if result["ungrouped"] and not quiet:
+    if (
+        result["ungrouped"] and not quiet and result["judge"] in ("offline", "cascade")
+    ):  # others know no rivals
         say(
             f"{result['ungrouped']:,} labels have no group and are judged without rivals; offline then knows less."
         )

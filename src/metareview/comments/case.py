@@ -106,6 +106,8 @@ class Case:
         return self._head() | {
             "skipped": True,
             "skip_reason": f"filtered out: language {self.language}, pull request category {self.pr_category}",
+            "original_good_comments_count": len(self.reference.comments),
+            "filtered_good_comments_count": 0,
         }
 
     def _head(self) -> dict[str, Any]:
@@ -230,10 +232,14 @@ class Case:
 
     def pair_rows(self, record: dict[str, Any], answer: Answer, negative: Answer) -> Iterator[dict[str, Any]]:
         """What `pairs.jsonl` says: every judged pair, and whether it was counted."""
-        aligned = {(d["generated"], d["reference"]) for d in record["match_details"]}
-        if self.rules.alignment == "coverage":
-            aligned = {(d["generated"], d["reference"]) for d in record["matched_reference_comments"]}
+        aligned = {(d["generated"], d["reference"]) for d in record["matched_reference_comments"]}
         rejected = {(d["generated"], d["negative"]) for d in record["match_details"]}
+        if self.rules.alignment == "coverage":
+            edges = _edges(self, self.negative_candidates, negative, certain=True)
+            rejected = {
+                (self.generated.positions[g], self.negative.positions[n])
+                for g, n in zip(edges.generated.tolist(), edges.reference.tolist(), strict=True)
+            }
         for is_negative, found, notes, verdicts, counted_pairs in (
             (False, self.candidates, self.reference, answer, aligned),
             (True, self.negative_candidates, self.negative, negative, rejected),

@@ -90,6 +90,9 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
                 inputs.skipped.append(
                     Skipped(readable(str(file)), f"not one of {', '.join(sorted(_SUFFIXES))}")
                 )
+        for folder in sorted(item for item in path.iterdir() if item.is_dir() and item.name[0] != "."):
+            if not any(file.is_relative_to(folder) for file in files):
+                inputs.skipped.append(Skipped(readable(str(folder)), "an empty folder: no reviewer to score"))
         if reviewer and all(len(file.relative_to(path).parts) > 1 for file in files):
             inputs.warnings.append(
                 f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used"

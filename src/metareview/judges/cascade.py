@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge, Question, Usage
 from metareview.judges.verdicts import Verdict
 
-LOW, LOW_AFTER_NO, HIGH = 0.15, 0.03, 0.89
+LOW, LOW_AFTER_NO, HIGH = 0.2, 0.03, 0.89
 """Chosen on held-out scores of the offline judge; docs/judges.md has the figures."""
 
 _OPEN = 2  # not decided yet, and not asked
@@ -72,6 +72,7 @@ class CascadeJudge:
         parts = (getattr(judge, "parameters", {}) for judge in (self.first, self.model))
         return {key: value for part in parts for key, value in part.items()} | {
             "low": self.low,
+            "low_after_no": self.low_after_no,
             "high": self.high,
         }
 

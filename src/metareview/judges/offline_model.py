@@ -10,7 +10,9 @@
 
 T is the saturation. u and v are 1 minus how far the rival says the same as this comment, as this reference.
 So a pair that fits well scores high if nothing else fits as well; a rival reference that another comment fits
-better is less of a rival, and one that says the same is none.
+better is less of a rival, and one that says the same is none. Three comments that say one thing in three wordings must
+not rule each other out: for the best comment on a reference all other comments together weigh CROWD of its own exp(s)
+at the most, as far as this makes it an even chance.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from metareview.judges.offline_features import NAMES, Features
 from metareview.judges.offline_notes import Background, Floats
@@ -35,6 +38,8 @@ LOWEST, HIGHEST = -8.0, 12.0
 RIVALRY = 5.5
 """How well a rival can fit at the most, to other pairs: two comments that both quote a reference must not rule each
 other out."""
+CROWD = 0.5
+"""What the other comments on a reference weigh at the most against the best one."""
 EQUAL = 0.999
 """The least score of two notes that are equal but for white space, whatever the rivals."""
 
@@ -102,7 +107,8 @@ def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     """The logit of each pair's score."""
     strength = np.exp(np.minimum(fit, RIVALRY))
     # What is left of a difference of equal sums may be a little less than 0.
-    claimed = np.exp(c.candidates) + np.maximum(other_comments(strength, features), 0)
+    others = np.maximum(other_comments(strength, features), 0)
+    claimed = np.exp(c.candidates) + others
     yielded = strength * (claimed / np.exp(c.candidates)) ** -c.yielding
     wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
     rising = c.saturation * (1 - np.exp(-fit / c.saturation))
@@ -112,7 +118,17 @@ def compete(fit: Floats, features: Features, c: Competition) -> Floats:
         - c.rival_references * np.log(wanted)
         + c.intercept
     )
-    return logit
+    at_least = np.exp(c.candidates) + np.minimum(others, CROWD * strength)
+    eased = np.minimum(logit + c.rival_candidates * np.log(claimed / at_least), 0)
+    return np.where(_best_comment(fit, features), np.maximum(logit, eased), logit)
+
+
+def _best_comment(fit: Floats, features: Features) -> NDArray[np.bool_]:
+    """Whether no other comment fits the pair's reference better; equal ones, to the last digits, all do."""
+    best = np.full(len(features.grid.reference_note), -np.inf)
+    np.maximum.at(best, features.grid.column, fit)
+    at_best: NDArray[np.bool_] = fit >= best[features.grid.column] - 1e-9
+    return at_best
 
 
 def read_background(stored: dict[str, Any], vectors: Path) -> Background:

@@ -128,3 +128,12 @@ def make_judge(name: str, threshold: float | None = None, options: JudgeOptions 
         if not 0 <= threshold <= 1:
             raise UsageError(f"--threshold must be from 0 to 1, found {threshold}.")
     return entry.make(replace(options or JudgeOptions(), threshold=threshold))
+
+
+def release(judge: Judge) -> None:
+    """Lets go of the connections and the cache file that a judge made by name holds open; it may be used again."""
+    model = getattr(judge, "model", judge)  # a cascade's are its model's
+    for part in (model, getattr(model, "cache", None)):
+        close = getattr(part, "close", None)
+        if close is not None:
+            close()
