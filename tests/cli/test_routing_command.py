@@ -124,6 +124,25 @@ def test_a_bad_history_is_named(tmp_path, monkeypatch, capsys, line, message):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("factory", ["Exits", "exits", "exits_in_import"])
+def test_a_router_that_exits_does_not_pass_for_a_finished_run(
+    history, tmp_path, monkeypatch, capsys, factory
+):
+    (tmp_path / "leaving.py").write_text(
+        "import sys\n"
+        "class Exits:\n"
+        "    def observe(self, event): pass\n"
+        "    def rank(self, pull_request): sys.exit(0)\n"
+        "def exits(): sys.exit(0)\n"
+    )
+    (tmp_path / "leaving_at_once.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = "leaving_at_once" if factory == "exits_in_import" else "leaving"
+    assert _run(["routing", history, "--router", f"{module}:{factory}", "--out", "run"]) == 2
+    assert f"router {module}:{factory}" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_from_python_with_a_router_of_ones_own(history):
     class Always:
         name = "always"
