@@ -6,6 +6,7 @@ import pytest
 
 import metareview as mr
 from metareview.cli import _run
+from metareview.errors import UsageError
 
 
 def event(pr, hour, kind, actor, **fields):
@@ -122,6 +123,41 @@ def test_a_bad_history_is_named(tmp_path, monkeypatch, capsys, line, message):
     (tmp_path / "bad.jsonl").write_text(line + "\n")
     assert _run(["routing", "bad.jsonl"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_killed_run_goes_on_but_not_with_another_router(history, tmp_path, capsys):
+    class One:
+        name = "mine"
+        first = "bob"
+
+        def observe(self, event):
+            pass
+
+        def rank(self, pull_request):
+            return [(self.first, 1.0)]
+
+    class Other(One):
+        first = "ann"
+
+    whole = mr.evaluate_routing(history, routers=[One()], out="whole").summary
+
+    def kill():
+        mr.evaluate_routing(history, routers=[One()], out="killed", overwrite=True)
+        folder = tmp_path / "killed"
+        manifest = json.loads((folder / "manifest.json").read_text())
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"status": "running", "finished": None}))
+        (folder / "summary.json").unlink()
+        lines = (folder / "results.jsonl").read_text().splitlines(keepends=True)
+        (folder / "results.jsonl").write_text(lines[1] + lines[2][:30])
+        return folder
+
+    folder = kill()
+    assert mr.evaluate_routing(history, routers=[One()], out="killed").summary == whole | {"run": "killed"}
+    assert (folder / "results.jsonl").read_bytes() == (tmp_path / "whole" / "results.jsonl").read_bytes()
+    assert not (folder / "pairs.jsonl").exists()
+    kill()
+    with pytest.raises(UsageError, match="a router has changed since"):
+        mr.evaluate_routing(history, routers=[Other()], out="killed")
 
 
 @pytest.mark.parametrize("factory", ["Exits", "exits", "exits_in_import"])
