@@ -95,10 +95,10 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
 def test_a_leaderboard_has_the_intervals_of_the_run(tmp_path):
     # Opened against the order of their names, in two repositories: the resamples must not hang on the order.
     lines = []
-    for number in range(27):
-        start = f"2025-06-{number + 1:02}T"
-        opened = {"repo": f"o/{'za'[number % 2]}", "pr": 30 - number, "kind": "opened", "actor": "ann"}
-        review = opened | {"kind": "review_submitted", "actor": ("bob", "cem", "dan")[number * number % 3]}
+    for number in range(200):
+        start = f"2025-{number // 25 + 1:02}-{number % 25 + 1:02}T"
+        opened = {"repo": f"o/{'za'[number % 2]}", "pr": 200 - number, "kind": "opened", "actor": "ann"}
+        review = opened | {"kind": "review_submitted", "actor": ("bob", "cem", "dan")[number % 7 % 3]}
         lines += [opened | {"at": f"{start}10:00:00Z"}, review | {"at": f"{start}10:30:00Z"}]
     history = tmp_path / "events.jsonl"
     history.write_text("".join(json.dumps(line) + "\n" for line in lines))
