@@ -12,7 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metareview.cli.step_summary import append_step_summary, comments_markdown, compare_markdown, plain
+from metareview.cli.step_summary import (
+    append_step_summary,
+    comments_markdown,
+    compare_markdown,
+    plain,
+    signed,
+)
 from metareview.comments.model import Comment, Review
 from metareview.comparison import compare
 from metareview.evaluate import evaluate_comments
@@ -216,6 +222,17 @@ def test_the_page_is_appended_to_and_its_loss_is_only_a_warning(tmp_path, monkey
     monkeypatch.delenv("GITHUB_STEP_SUMMARY")
     append_step_summary("four")
     assert page.read_text() == "one\n\ntwo\n\n"
+
+
+def test_a_small_part_of_a_difference_is_not_shown_as_zero():
+    assert [signed(value) for value in (None, 0.0, -1 / 2686, 0.0004999, -0.0005, 0.25)] == [
+        "–",
+        "+0.000",
+        "-0.0004",
+        "+0.0005",
+        "-0.001",
+        "+0.250",
+    ]
 
 
 def workflow_commands():

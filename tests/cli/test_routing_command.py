@@ -72,6 +72,40 @@ def test_gates_and_the_table(history, capsys):
     assert "The metrics are hit@1, hit@3, hit@5, mrr" in capsys.readouterr().err
 
 
+def test_what_was_asked_for_is_shown_in_every_form(history, tmp_path, monkeypatch, capsys):
+    """By hand: of four pull requests one (#1) names an issue and is merged in the hour; #2 is merged much later."""
+    with (tmp_path / history).open("a") as file:
+        for more in (
+            event(1, 2, "merged", "ann"),
+            event(2, 19, "merged", "ann"),
+            event(2, 5, "comment", "eve"),
+        ):
+            file.write(json.dumps(more) + "\n")
+    page = tmp_path / "page.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    asked = ["--router", "popularity", "--merged-within", "1h", "--ttfc", "--k", "1,10", "--out", "run"]
+    assert _run(["routing", history, *asked]) == 0
+    assert "Merged within 1h, without and with: issue 0.000 and 1.000, ai disclosure 0.250 and –" in (
+        capsys.readouterr().out
+    )
+    told = page.read_text()
+    assert told.startswith(
+        "### Reviewer routing\n\n| router | hit@1 | hit@10 | MRR | 95 % | where observed | Gini |"
+    )
+    assert "| popularity | 0.250 | 0.250 | 0.250 |" in told
+    assert "4 pull requests: 2 with a truth, 1 without, 1 unknown" in told
+    names = ["report.md", "report.html", "report.csv"]
+    assert _run(["report", "run", "-q", *(part for name in names for part in ("-o", name))]) == 0
+    markdown, markup, table = ((tmp_path / name).read_text() for name in names)
+    assert "| Merged within 1h, declared | Merged within 1h, missing |" in markdown
+    assert "| issue | 4 | 0.750 | 0.000 | 0.000 | 1.000 | 0.000 |" in markdown
+    # #2 to #4 had bob to name: one of them was reviewed after an hour, and commented on after two.
+    assert "| popularity | medium | 3 | 1.0 h | 1.0 h | 2.0 h | 2.0 h |" in markdown
+    assert "Merged within 1h, declared" in markup
+    assert "Median time to first comment" in markup
+    assert table.splitlines()[0].split(",")[15:17] == ["merged", "merged_within"]
+
+
 def test_predictions_alone(history, tmp_path, capsys):
     rows = [{"repo": "o/r", "pr": 1, "router": "mine", "candidates": ["x", "BOB"], "risk": "low"}]
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
