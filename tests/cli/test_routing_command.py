@@ -132,6 +132,7 @@ def test_predictions_alone(history, tmp_path, capsys):
         (["--repo", "no/such"], "no pull request is in the cohort"),
         (["--predictions", "absent.jsonl"], "absent.jsonl"),
         (["--codeowners", "absent"], "absent"),
+        (["--router", "codeowners"], "codeowners needs --codeowners FILE"),
     ],
 )
 def test_bad_usage_is_one_message_and_leaves_nothing(history, tmp_path, capsys, arguments, message):
