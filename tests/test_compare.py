@@ -260,7 +260,7 @@ def test_other_pull_requests_are_refused_unless_common(make):
     whole = make("whole", {"x": OLD})
     part = make("part", {"x": {n: OLD[n] for n in (1, 2)}})
     with pytest.raises(
-        UsageError, match=r"1 pull requests are in A only \(github.com/owner/repo#3\)\. --common .* the 2 "
+        UsageError, match=r"1 pull request only in A \(github.com/owner/repo#3\)\. --common .* the 2 "
     ):
         compare(whole, part)
     result = compare(whole, part, common=True)
@@ -278,7 +278,7 @@ def test_another_benchmark_is_refused_and_common_keeps_what_is_equal(make):
     plain = make("plain", {"x": OLD})
     changed = [REFERENCES[0], REFERENCES[1], Review(pull(3), (LEAK, SLOW))]
     other = make("other", {"x": OLD}, changed)
-    with pytest.raises(UsageError, match=r"1 pull requests have other references in B"):
+    with pytest.raises(UsageError, match=r"1 pull request with other references in B"):
         compare(plain, other)
     result = compare(plain, other, common=True)
     assert (result["prs"], result["left_out"]["different_references"]) == (2, 1)

@@ -7,7 +7,7 @@ import pytest
 import metareview
 from metareview.comparison import compare
 from metareview.errors import UsageError
-from metareview.evaluate import evaluate_comments
+from metareview.evaluate import evaluate_comments, evaluate_routing
 from metareview.leaderboard import leaderboard
 
 
@@ -90,3 +90,18 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
         compare(run, tmp_path / "comments", reviewers=["old"])
     with pytest.raises(UsageError, match="--beta is for runs of comments"):
         compare(run, beta=2)
+
+
+def test_a_leaderboard_has_the_intervals_of_the_run(tmp_path):
+    # Opened against the order of their names, in two repositories: the resamples must not hang on the order.
+    lines = []
+    for number in range(200):
+        start = f"2025-{number // 25 + 1:02}-{number % 25 + 1:02}T"
+        opened = {"repo": f"o/{'za'[number % 2]}", "pr": 200 - number, "kind": "opened", "actor": "ann"}
+        review = opened | {"kind": "review_submitted", "actor": ("bob", "cem", "dan")[number % 7 % 3]}
+        lines += [opened | {"at": f"{start}10:00:00Z"}, review | {"at": f"{start}10:30:00Z"}]
+    history = tmp_path / "events.jsonl"
+    history.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run = evaluate_routing(history, routers=["popularity"], out=tmp_path / "run")
+    (row,) = leaderboard([tmp_path / "run"])["rows"]
+    assert row["intervals"] == run.summary["routers"]["popularity"]["intervals"]

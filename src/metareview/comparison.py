@@ -24,6 +24,7 @@ from metareview.contenders import (
 )
 from metareview.differences import details_of, effects
 from metareview.errors import UsageError
+from metareview.routing.events import counted
 from metareview.runs import StoredRun, read_run
 from metareview.stats import (
     Array,
@@ -153,11 +154,12 @@ def _shared(a: Contender, b: Contender, common: bool) -> tuple[list[str], dict[s
     shared = [key for key in a.units if key in b.units and key not in different]
     left_out = {"only_a": len(only_a), "only_b": len(only_b), "different_references": len(different)}
     reasons = [
-        f"{len(keys)} pull requests {what} ({', '.join(keys[:_SHOWN_NAMES])}{', …' * (len(keys) > _SHOWN_NAMES)})"
+        f"{counted(len(keys), 'pull request')} {what} "
+        f"({', '.join(keys[:_SHOWN_NAMES])}{', …' * (len(keys) > _SHOWN_NAMES)})"
         for keys, what in (
-            (only_a, "are in A only"),
-            (only_b, "are in B only"),
-            (sorted(different), "have other references in B, so the benchmarks differ"),
+            (only_a, "only in A"),
+            (only_b, "only in B"),
+            (sorted(different), "with other references in B, so the benchmarks differ"),
         )
         if keys
     ]
@@ -245,8 +247,8 @@ def _warnings(
     warnings = []
     if any(left_out.values()):
         warnings.append(
-            f"left out: {left_out['only_a']} pull requests that only A has, {left_out['only_b']} that only B has, "
-            f"{left_out['different_references']} with other references"
+            f"left out: {counted(left_out['only_a'], 'pull request')} that only A has, "
+            f"{left_out['only_b']} that only B has, {left_out['different_references']} with other references"
         )
     one_sided = sorted({*a.metrics} ^ {*b.metrics})
     if one_sided:

@@ -342,16 +342,17 @@ def evaluate_routing(
     # The figures are worked out before the folder is opened: a replay costs seconds, and a router of the user's may
     # have changed since the run that is there.
     with RunFolder(folder, "routing", config, inputs, overwrite=overwrite, key=key) as run:
+        kept = run.done if run.summary is None else {key(old): old for old in read_lines(folder / RESULTS)}
+        if any(kept.get(key(record), record) != record for record in records):
+            raise UsageError(
+                f"{folder} holds a run of the same inputs with other results: a router has changed since. "
+                "Choose another --out, or pass --overwrite."
+            )
         if run.summary is None:
             for record in records:
                 if key(record) not in run.done:
                     run.append(record)
             run.finish(summary, [key(record) for record in records])
-        elif list(read_lines(folder / RESULTS)) != records:
-            raise UsageError(
-                f"{folder} holds a run of the same inputs with other results: a router has changed since. "
-                "Choose another --out, or pass --overwrite."
-            )
     return RoutingRun(summary, folder)
 
 

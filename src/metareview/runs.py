@@ -140,9 +140,12 @@ class RunFolder(AbstractContextManager["RunFolder"]):
             self.summary = json.loads((self.path / SUMMARY).read_text("utf-8"))
             return
         self.done = records
-        kept = [pair for pair in read_lines(self.path / PAIRS) if (pair["pr"], pair["reviewer"]) in records]
-        self.answered = sum(pair["by"] in ("model", "cache") for pair in kept)
-        write_lines(self.path / PAIRS, kept)
+        if (self.path / PAIRS).exists():  # A routing run has none.
+            kept = [
+                pair for pair in read_lines(self.path / PAIRS) if (pair["pr"], pair["reviewer"]) in records
+            ]
+            self.answered = sum(pair["by"] in ("model", "cache") for pair in kept)
+            write_lines(self.path / PAIRS, kept)
         write_lines(self.path / RESULTS, records.values())
         (self.path / SUMMARY).unlink(missing_ok=True)
         self._write_manifest()
@@ -170,8 +173,9 @@ class RunFolder(AbstractContextManager["RunFolder"]):
         self._files.clear()
         if self._appended_after_resuming:
             rank = {key: position for position, key in enumerate(order)}
-            pairs = sorted(read_lines(self.path / PAIRS), key=lambda p: rank[p["pr"], p["reviewer"]])
-            write_lines(self.path / PAIRS, pairs)
+            if (self.path / PAIRS).exists():
+                pairs = sorted(read_lines(self.path / PAIRS), key=lambda p: rank[p["pr"], p["reviewer"]])
+                write_lines(self.path / PAIRS, pairs)
             records = sorted(read_lines(self.path / RESULTS), key=lambda record: rank[self._key(record)])
             write_lines(self.path / RESULTS, records)
         _write_whole(self.path / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=1) + "\n")

@@ -8,11 +8,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from metareview.cli.step_summary import append_step_summary, comments_markdown, compare_markdown, plain
+from metareview.cli.step_summary import (
+    append_step_summary,
+    comments_markdown,
+    compare_markdown,
+    plain,
+    signed,
+)
 from metareview.comments.model import Comment, Review
 from metareview.comparison import compare
 from metareview.evaluate import evaluate_comments
@@ -218,6 +225,17 @@ def test_the_page_is_appended_to_and_its_loss_is_only_a_warning(tmp_path, monkey
     assert page.read_text() == "one\n\ntwo\n\n"
 
 
+def test_a_small_part_of_a_difference_is_not_shown_as_zero():
+    assert [signed(value) for value in (None, 0.0, -1 / 2686, 0.0004999, -0.0005, 0.25)] == [
+        "–",
+        "+0.000",
+        "-0.0004",
+        "+0.0005",
+        "-0.001",
+        "+0.250",
+    ]
+
+
 def workflow_commands():
     """The shell commands of the workflow's `run:` keys, by the rules of YAML that it uses."""
     lines = WORKFLOW.read_text("utf-8").splitlines()
@@ -244,7 +262,7 @@ def test_the_example_workflow_runs(tmp_path):
     commands = [shlex.split(command.replace("\\\n", " ")) for command in workflow_commands()]
     assert commands[0] == ["python", "-m", "pip", "install", "metareview"]
     assert [command[:2] for command in commands[1:]] == [
-        ["metareview", name] for name in ("check", "comments", "comments", "compare", "leaderboard")
+        ["metareview", name] for name in ("check", "comments", "comments", "compare", "leaderboard", "report")
     ]
     page = tmp_path / "page.md"
     for command in commands[1:]:
@@ -257,6 +275,18 @@ def test_the_example_workflow_runs(tmp_path):
         "### after against before",
         "### Leaderboard",
     ]
+
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot().find("testsuite")
+    gates = [case.get("name") for case in suite if case.tag == "testcase"][:2]
+    assert gates == ["f1 at least 0.1", "positive_recall_rate at least 0.1"]
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
+    assert len(suite.findall("testcase")) == 2 + 12
+    assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
+    report = next(command for command in commands if "report" in command)
+    missed = [part.replace("f1=0.1", "f1=0.99") for part in report[1:]]
+    (tmp_path / "junit.xml").unlink()
+    assert metareview(*missed, cwd=tmp_path).returncode == 3
+    assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
 
 
 def test_the_page_about_ci_shows_the_workflow_as_it_is():

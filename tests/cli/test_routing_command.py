@@ -6,6 +6,7 @@ import pytest
 
 import metareview as mr
 from metareview.cli import _run
+from metareview.errors import UsageError
 
 
 def event(pr, hour, kind, actor, **fields):
@@ -71,6 +72,40 @@ def test_gates_and_the_table(history, capsys):
     assert "The metrics are hit@1, hit@3, hit@5, mrr" in capsys.readouterr().err
 
 
+def test_what_was_asked_for_is_shown_in_every_form(history, tmp_path, monkeypatch, capsys):
+    """By hand: of four pull requests one (#1) names an issue and is merged in the hour; #2 is merged much later."""
+    with (tmp_path / history).open("a") as file:
+        for more in (
+            event(1, 2, "merged", "ann"),
+            event(2, 19, "merged", "ann"),
+            event(2, 5, "comment", "eve"),
+        ):
+            file.write(json.dumps(more) + "\n")
+    page = tmp_path / "page.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    asked = ["--router", "popularity", "--merged-within", "1h", "--ttfc", "--k", "1,10", "--out", "run"]
+    assert _run(["routing", history, *asked]) == 0
+    assert "Merged within 1h, without and with: issue 0.000 and 1.000, ai disclosure 0.250 and –" in (
+        capsys.readouterr().out
+    )
+    told = page.read_text()
+    assert told.startswith(
+        "### Reviewer routing\n\n| router | hit@1 | hit@10 | MRR | 95 % | where observed | Gini |"
+    )
+    assert "| popularity | 0.250 | 0.250 | 0.250 |" in told
+    assert "4 pull requests: 2 with a truth, 1 without, 1 unknown" in told
+    names = ["report.md", "report.html", "report.csv"]
+    assert _run(["report", "run", "-q", *(part for name in names for part in ("-o", name))]) == 0
+    markdown, markup, table = ((tmp_path / name).read_text() for name in names)
+    assert "| Merged within 1h, declared | Merged within 1h, missing |" in markdown
+    assert "| issue | 4 | 0.750 | 0.000 | 0.000 | 1.000 | 0.000 |" in markdown
+    # #2 to #4 had bob to name: one of them was reviewed after an hour, and commented on after two.
+    assert "| popularity | medium | 3 | 1.0 h | 1.0 h | 2.0 h | 2.0 h |" in markdown
+    assert "Merged within 1h, declared" in markup
+    assert "Median time to first comment" in markup
+    assert table.splitlines()[0].split(",")[15:17] == ["merged", "merged_within"]
+
+
 def test_predictions_alone(history, tmp_path, capsys):
     rows = [{"repo": "o/r", "pr": 1, "router": "mine", "candidates": ["x", "BOB"], "risk": "low"}]
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -97,6 +132,7 @@ def test_predictions_alone(history, tmp_path, capsys):
         (["--repo", "no/such"], "no pull request is in the cohort"),
         (["--predictions", "absent.jsonl"], "absent.jsonl"),
         (["--codeowners", "absent"], "absent"),
+        (["--router", "codeowners"], "codeowners needs --codeowners FILE"),
     ],
 )
 def test_bad_usage_is_one_message_and_leaves_nothing(history, tmp_path, capsys, arguments, message):
@@ -122,6 +158,60 @@ def test_a_bad_history_is_named(tmp_path, monkeypatch, capsys, line, message):
     (tmp_path / "bad.jsonl").write_text(line + "\n")
     assert _run(["routing", "bad.jsonl"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_killed_run_goes_on_but_not_with_another_router(history, tmp_path, capsys):
+    class One:
+        name = "mine"
+        first = "bob"
+
+        def observe(self, event):
+            pass
+
+        def rank(self, pull_request):
+            return [(self.first, 1.0)]
+
+    class Other(One):
+        first = "ann"
+
+    whole = mr.evaluate_routing(history, routers=[One()], out="whole").summary
+
+    def kill():
+        mr.evaluate_routing(history, routers=[One()], out="killed", overwrite=True)
+        folder = tmp_path / "killed"
+        manifest = json.loads((folder / "manifest.json").read_text())
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"status": "running", "finished": None}))
+        (folder / "summary.json").unlink()
+        lines = (folder / "results.jsonl").read_text().splitlines(keepends=True)
+        (folder / "results.jsonl").write_text(lines[1] + lines[2][:30])
+        return folder
+
+    folder = kill()
+    assert mr.evaluate_routing(history, routers=[One()], out="killed").summary == whole | {"run": "killed"}
+    assert (folder / "results.jsonl").read_bytes() == (tmp_path / "whole" / "results.jsonl").read_bytes()
+    assert not (folder / "pairs.jsonl").exists()
+    kill()
+    with pytest.raises(UsageError, match="a router has changed since"):
+        mr.evaluate_routing(history, routers=[Other()], out="killed")
+
+
+@pytest.mark.parametrize("factory", ["Exits", "exits", "exits_in_import"])
+def test_a_router_that_exits_does_not_pass_for_a_finished_run(
+    history, tmp_path, monkeypatch, capsys, factory
+):
+    (tmp_path / "leaving.py").write_text(
+        "import sys\n"
+        "class Exits:\n"
+        "    def observe(self, event): pass\n"
+        "    def rank(self, pull_request): sys.exit(0)\n"
+        "def exits(): sys.exit(0)\n"
+    )
+    (tmp_path / "leaving_at_once.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = "leaving_at_once" if factory == "exits_in_import" else "leaving"
+    assert _run(["routing", history, "--router", f"{module}:{factory}", "--out", "run"]) == 2
+    assert f"router {module}:{factory}" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 def test_from_python_with_a_router_of_ones_own(history):

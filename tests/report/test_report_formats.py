@@ -170,6 +170,20 @@ def test_the_page_of_a_routing_run_has_its_parts():
     assert json.dumps(routing_run().summary["warnings"][0])[1:20] in page
 
 
+def test_a_routing_page_has_one_scale_and_repeats_no_figure():
+    run = routing_run()
+    for name, block in run.summary["routers"].items():
+        block["hit@1"] = 0.1 if name == "first" else 0.05
+        block["intervals"].pop("hit@1", None)
+        block["observed_only"]["prs"] = run.summary["prs"]
+    page = as_html(run)
+    assert "with a truth it is" not in page
+    answer = page[page.index('<section id="answer"') : page.index('<section id="ranks"')]
+    axes = [part.split("</svg>")[0] for part in answer.split('<svg class="axis"')[1:]]
+    assert len(axes) >= 3
+    assert len(set(axes)) == 1
+
+
 def test_junit_skips_what_a_filter_dropped(tmp_path):
     two_reviewers(tmp_path)
     run = evaluate_comments(

@@ -72,6 +72,7 @@ def command(
     **options: Any,
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
+    from metareview.cli.step_summary import append_step_summary, routing_markdown
     from metareview.evaluate import evaluate_routing
     from metareview.runs import default_folder
 
@@ -91,6 +92,7 @@ def command(
         **options,
     )
     print_warnings(run.summary["warnings"], [], quiet)
+    append_step_summary(routing_markdown(run.summary))
     if as_json:
         print_json(run.summary)
     else:
@@ -98,6 +100,8 @@ def command(
         screen.print(_table(run.summary, screen.width))
         if not quiet:
             screen.print(_gates(run.summary["gates"]), markup=False)
+            if run.summary["config"]["merged_within"]:
+                screen.print(_merged_within(run.summary), markup=False)
             say(f"{_cohort(run.summary)} Each pull request's lists, ranks and times: {folder}")
     check_gates(run.metrics, gates)
 
@@ -127,6 +131,15 @@ def _table(summary: Mapping[str, Any], width: int) -> Table:
 def _gates(gates: Mapping[str, Any]) -> str:
     shown = [f"{name.replace('_', ' ')} {rate(gate['missing_rate'])}" for name, gate in gates.items()]
     return "Pull requests without: " + ", ".join(shown)
+
+
+def _merged_within(summary: Mapping[str, Any]) -> str:
+    shown = [
+        f"{name.replace('_', ' ')} {rate(gate['merged_within']['merged_rate_missing'])}"
+        f" and {rate(gate['merged_within']['merged_rate_present'])}"
+        for name, gate in summary["gates"].items()
+    ]
+    return f"Merged within {summary['config']['merged_within']}, without and with: " + ", ".join(shown)
 
 
 def _cohort(summary: Mapping[str, Any]) -> str:

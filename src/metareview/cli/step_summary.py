@@ -65,6 +65,29 @@ def comments_markdown(summary: Mapping[str, Any]) -> str:
     )
 
 
+def routing_markdown(summary: Mapping[str, Any]) -> str:
+    """A run's routers, the best MRR first."""
+    hits = [f"hit@{k}" for k in summary["config"]["k"]]
+    blocks = sorted(summary["routers"].items(), key=lambda item: -(item[1]["mrr"] or 0))
+    rows = [
+        [
+            plain(name),
+            *(rate(block[hit]) for hit in hits),
+            rate(block["mrr"]),
+            _interval(block["intervals"]["mrr"]),
+            rate(block["observed_only"]["mrr"]),
+            rate(block["load"]["gini"]),
+        ]
+        for name, block in blocks
+    ]
+    truth = summary["truth"]
+    return (
+        f"### Reviewer routing\n\n{_table(['router', *hits, 'MRR', '95 %', 'where observed', 'Gini'], rows)}\n"
+        f"{summary['prs']:,} pull requests: {truth['observed']:,} with a truth, {truth['no_response']:,} without, "
+        f"{truth['unknown']:,} unknown (misses all the same)."
+    )
+
+
 def compare_markdown(result: Mapping[str, Any]) -> str:
     """A comparison: the verdict, the figures, and the pull requests that made the difference."""
     a, b = plain(result["a"]["label"]), plain(result["b"]["label"])
@@ -119,7 +142,10 @@ def leaderboard_markdown(result: Mapping[str, Any]) -> str:
 
 
 def signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"
+    """With three decimals; a part of a long history is smaller than that, and still shown."""
+    if value is None:
+        return "–"
+    return f"{value:+.1g}" if 0 < abs(value) < 0.0005 else f"{value:+.3f}"
 
 
 def p_value(value: float | None) -> str:

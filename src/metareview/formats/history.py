@@ -55,7 +55,8 @@ def read_history(path: str | Path, format: str | None = None) -> History:
         "not a history in a known format",
         file=path,
         line=number,
-        fix=f"Known are {', '.join(HISTORY_FORMATS)}; --help shows an event's keys.",
+        fix='An event has at least {"repo", "pr", "at", "kind"}; '
+        f"known formats are {', '.join(HISTORY_FORMATS)}.",
     )
 
 

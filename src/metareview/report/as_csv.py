@@ -41,6 +41,7 @@ _ROUTING = (
     "ttfr_seconds",
     "ttfc_seconds",
     "merged",
+    "merged_within",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\n", "\r", "＝", "＋", "－", "＠")
 

@@ -140,31 +140,51 @@ def _routing(run: Run) -> list[str]:
     states = ", ".join(f"{count(truth[key])} {key.replace('_', ' ')}" for key in truth)
     lines += [f"{plural(summary['prs'], 'pull request')}: {states}.", ""]
     titles = ["MRR" if m == "mrr" else m for m in metrics]
-    heads = ["Router", *(head for title in titles for head in (title, "95 %")), "Gini"]
+    heads = [
+        "Router",
+        *(head for title in titles for head in (title, "95 %")),
+        "MRR where observed",
+        "Gini",
+        "Top share",
+    ]
     rows = []
     for n in names:
         block = routers[n]
         figures = [cell for m in metrics for cell in (rate(block[m]), span(block["intervals"].get(m)))]
-        rows.append([safe(n), *figures, rate(block["load"]["gini"])])
+        load = [rate(block["load"][key]) for key in ("gini", "top1_share")]
+        rows.append([safe(n), *figures, rate(block["observed_only"]["mrr"]), *load])
     lines += _table(heads, rows)
-    queue = [
-        [safe(n), risk, count(b["n"]), duration(b["ttfr_seconds_median"]), duration(b["ttfr_seconds_mean"])]
+    return lines + _queue(summary, names) + _gates(summary) + _left_out(summary)
+
+
+def _queue(summary: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    times = ["ttfr_seconds_median", "ttfr_seconds_mean"]
+    heads = ["Router", "Risk", "Pull requests", "Median time to first review", "Mean"]
+    if summary["config"].get("ttfc"):
+        times += ["ttfc_seconds_median", "ttfc_seconds_mean"]
+        heads += ["Median time to first comment", "Mean"]
+    rows = [
+        [safe(n), risk, count(b["n"]), *(duration(b.get(time)) for time in times)]
         for n in names
-        for risk, b in routers[n]["queue"].items()
+        for risk, b in summary["routers"][n]["queue"].items()
         if b["n"]
     ]
-    if queue:
-        heads = ["Router", "Risk", "Pull requests", "Median time to first review", "Mean"]
-        lines += ["## Queue by risk", "", *_table(heads, queue, numbers=2)]
-    gates = [
-        [safe(gate), count(b["n"]), *(rate(b[key]) for key in _GATE_RATES)]
-        for gate, b in summary["gates"].items()
-        if b
-    ]
-    if gates:
-        heads = ["Gate", "Pull requests", "Missing", "Merged, declared", "Merged, missing"]
-        lines += ["## Gates", "", *_table(heads, gates)]
-    return lines + _left_out(summary)
+    return ["## Queue by risk", "", *_table(heads, rows, numbers=2)] if rows else []
 
 
-_GATE_RATES = ("missing_rate", "merged_rate_present", "merged_rate_missing")
+def _gates(summary: Mapping[str, Any]) -> list[str]:
+    blocks = {gate: block for gate, block in summary["gates"].items() if block}
+    heads = ["Gate", "Pull requests", "Missing", "Merged, declared", "Merged, missing"]
+    within = any("merged_within" in block for block in blocks.values())
+    if within:
+        by_then = f"Merged within {safe(summary['config'].get('merged_within'))}"
+        heads += [f"{by_then}, declared", f"{by_then}, missing"]
+    rows = []
+    for gate, block in blocks.items():
+        rates = [block["missing_rate"], *(block[key] for key in _MERGED)]
+        rates += [block["merged_within"][key] for key in _MERGED] if within else []
+        rows.append([safe(gate), count(block["n"]), *map(rate, rates)])
+    return ["## Gates", "", *_table(heads, rows)] if rows else []
+
+
+_MERGED = ("merged_rate_present", "merged_rate_missing")

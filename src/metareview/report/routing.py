@@ -72,14 +72,15 @@ def _answer(run: Run) -> Section:
     metrics = ["mrr", *hits]
     parts = []
     if names:
-        parts.append(paragraph(_headline(routers, names), css="lead"))
-    ends = {m: scale_end(v for r in names for v in _reach(routers[r], m)) for m in metrics}
-    heads = (html("{title}{axis}", title=_title(m), axis=axis(ends[m])) for m in metrics)
+        parts.append(paragraph(_headline(routers, names, summary["prs"]), css="lead"))
+    # One scale for all columns, so that a longer bar is a higher figure wherever it stands.
+    end = scale_end(v for r in names for m in metrics for v in _reach(routers[r], m))
+    heads = (html("{title}{axis}", title=_title(m), axis=axis(end)) for m in metrics)
     columns = [Column("Router", "name"), *(Column(head, "bar") for head in heads)]
     rows = [
         [
             html("{rank}.\u00a0{name}", rank=rank, name=name(router)),
-            *(_bar_cell(router, routers[router], m, ends[m]) for m in metrics),
+            *(_bar_cell(router, routers[router], m, end) for m in metrics),
         ]
         for rank, router in enumerate(names, 1)
     ]
@@ -100,13 +101,17 @@ def _answer(run: Run) -> Section:
     return Section("answer", "The answer", join(parts))
 
 
-def _headline(routers: Mapping[str, Block], names: Sequence[str]) -> Html:
+def _headline(routers: Mapping[str, Block], names: Sequence[str], total: int) -> Html:
     best = routers[names[0]]
     if not best["mrr"]:
         return html("No router found a right person on any pull request.")
     equal = [router for router in names if routers[router]["mrr"] == best["mrr"]]
     seen = best["observed_only"]
-    among = f" Over the {plural(seen['prs'], 'pull request')} with a truth it is {rate(seen['mrr'])}."
+    among = (
+        ""
+        if seen["prs"] == total
+        else f" Over the {plural(seen['prs'], 'pull request')} with a truth it is {rate(seen['mrr'])}."
+    )
     return html(
         "<strong>{who}</strong> {verb} the highest MRR, {mrr} (95 % interval {span}).{among}",
         who=join([name(router) for router in equal], ", "),
@@ -211,7 +216,7 @@ def _left_out(run: Run) -> Section:
 
 def _pull_requests(run: Run) -> Section:
     names = ranked_routers(run.summary)
-    columns = [Column("Pull request", "name"), Column("Right person")]
+    columns = [Column("Pull request", "name"), Column("Right person", "slice")]
     columns += [Column(name(router), "slice") for router in names]
     rows = list(_pull_request_rows(run, names))
     total = run.summary["prs"]

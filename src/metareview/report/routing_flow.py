@@ -45,11 +45,13 @@ def queue(run: Run) -> Section | None:
             html("{text}{bar}", text=duration(median), bar=cell_bar(median, longest)),
             duration(bucket["ttfr_seconds_mean"]),
         ]
-        rows.append([*row, duration(bucket.get("ttfc_seconds_mean"))] if ttfc else row)
+        comments = [duration(bucket.get(f"ttfc_seconds_{which}")) for which in ("median", "mean")]
+        rows.append([*row, *comments] if ttfc else row)
     columns = [Column("Router and risk", "name"), Column("Pull requests", "num"), Column("Reviewed", "num")]
     columns += [Column("Median time to first review", "wide"), Column("Mean", "num")]
-    columns += [Column("Mean time to first comment", "num")] if ttfc else []
-    text = paragraph("From the cutoff to the first review, over the pull requests that were reviewed at all.")
+    columns += [Column("Median time to first comment", "num"), Column("Mean", "num")] if ttfc else []
+    told = "From the cutoff to the first review, over the pull requests that were reviewed at all."
+    text = paragraph(told + " Times to the first comment are over those that were commented on." * ttfc)
     return Section("queue", "The queue by risk", join([text, table("Waiting times by risk", columns, rows)]))
 
 
@@ -66,11 +68,9 @@ def gates(run: Run) -> Section | None:
         Column("Missing rate", "slice"),
     ]
     columns += [Column("Merged, declared", "slice"), Column("Merged, missing", "slice")]
-    columns += (
-        [Column("Merged later, declared", "slice"), Column("Merged later, missing", "slice")]
-        if within
-        else []
-    )
+    if within:
+        by_then = f"Merged within {run.summary['config'].get('merged_within')}"
+        columns += [Column(f"{by_then}, declared", "slice"), Column(f"{by_then}, missing", "slice")]
     rows = []
     for gate, block in found.items():
         later = block.get("merged_within", {})

@@ -73,7 +73,9 @@ def summarise(
         name: np.fromiter((record.answers[name].rank for record in records), np.int64, len(records))
         for name in recommended
     }
-    intervals = _intervals(ranks, observed, k, seed)
+    # By name, as `leaderboard` reads them back: the same resamples, so the same intervals.
+    order = sorted(range(len(records)), key=lambda at: f"{records[at].repo}#{records[at].pr}")
+    intervals = _intervals({name: found[order] for name, found in ranks.items()}, k, seed)
     routers = {}
     for name, found in ranks.items():
         firsts = Counter(
@@ -115,12 +117,12 @@ def _gate(records: Sequence[Record], gate: str, within: bool) -> dict[str, Any]:
 
 
 def _intervals(
-    ranks: Mapping[str, measures.Ranks], observed: NDArray[np.bool_], k: Sequence[int], seed: int
+    ranks: Mapping[str, measures.Ranks], k: Sequence[int], seed: int
 ) -> dict[str, dict[str, list[float] | None]]:
     """Bootstrap intervals over pull requests; one set of resamples serves all routers."""
     from metareview.stats import bootstrap_intervals
 
-    columns = [np.ones(len(observed))]
+    columns = [np.ones(len(next(iter(ranks.values()), ())))]
     metrics = {}
     for name, found in ranks.items():
         hits = {f"hit@{each}": ((found > 0) & (found <= each)).astype(np.float64) for each in k}

@@ -106,7 +106,7 @@ def _ask(
             answer[named.name] = reader.read(ranking, question.pull_request, truth.targets)
     except UsageError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # A router that exits must not end the run as if it were done.
         if named.ours:
             raise
         where = next(

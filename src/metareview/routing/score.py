@@ -137,7 +137,9 @@ def check_names(routers: Sequence[NamedRouter], predictions: Sequence[Prediction
     """UsageError where there is nobody to score, or two have one name."""
     names = [router.name for router in routers] + [each.router for each in predictions]
     if not names:
-        raise UsageError("there is no router to score. Give --router or --predictions.")
+        raise UsageError(
+            "there is no router to score. Give --router or --predictions; codeowners needs --codeowners FILE."
+        )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"two routers are named {twice}. Give each its own name.")

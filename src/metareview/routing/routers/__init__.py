@@ -44,7 +44,10 @@ class NamedRouter(NamedTuple):
             router = self.make()
         except UsageError:
             raise
-        except Exception as error:
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # A factory that exits must not end the run as if it were done.
             raise UsageError(
                 f"router {self.name}: its factory raised {type(error).__name__}: {error}. Mend the factory."
             ) from error
@@ -93,7 +96,7 @@ def _load(spec: str) -> Callable[[], Router]:
         found = importlib.import_module(module)
         for attribute in path.split("."):
             found = getattr(found, attribute)
-    except Exception as error:  # A user's module may raise anything at all while it is imported.
+    except (Exception, SystemExit) as error:  # A module may raise anything, or exit, while it is imported.
         raise UsageError(
             f"router {spec}: cannot be loaded ({type(error).__name__}: {error}). "
             "Check the module's name, the factory's name and the Python path."
