@@ -130,6 +130,10 @@ class Case:
         counts = decided.counts | {"judge_error_nums": undecided}
         keep = self.kept_references()
         covered, line_covered = decided.full.covered, decided.line.covered
+        references = [
+            {"reference": position, **comment.to_dict()}
+            for position, comment in zip(self.reference.positions, self.reference.comments, strict=True)
+        ]
         record = self._head() | {
             "skipped": False,
             "skip_reason": None,
@@ -147,15 +151,12 @@ class Case:
             "reference_slices": self._slices(keep, decided),
             "match_details": list(self._details(decided, answer, negative_answer)),
             "matched_reference_comments": [
-                {"reference": self.reference.positions[r], **self.reference.comments[r].to_dict()}
-                | {"generated": self.generated.positions[g]}
-                for g, r in decided.full.pairs
+                {**references[r], "generated": self.generated.positions[g]} for g, r in decided.full.pairs
             ],
             "llm_comparisons": list(self._comparisons(answer)) if self.rules.meaning else [],
             "reference_comments": [
-                {"reference": self.reference.positions[r], **comment.to_dict()}
-                | {"kept": keep[r], "covered": r in covered, "line_covered": r in line_covered}
-                for r, comment in enumerate(self.reference.comments)
+                {**fields, "kept": keep[r], "covered": r in covered, "line_covered": r in line_covered}
+                for r, fields in enumerate(references)
             ],
             "negative_comments": [
                 {"negative": position, **comment.to_dict()}
@@ -186,17 +187,25 @@ class Case:
     def _slices(self, keep: Sequence[bool], outcome: _Outcome) -> dict[str, dict[str, list[int]]]:
         """By the reference's category, context and severity: [references, raised, raised by place]."""
         covered, line_covered = outcome.full.covered, outcome.line.covered
-        slices: dict[str, dict[str, list[int]]] = {"comment_category": {}, "context": {}, "severity": {}}
-        for position, (comment, kept) in enumerate(zip(self.reference.comments, keep, strict=True)):
-            if not kept:
-                continue
-            for name, value in zip(
-                slices, (comment.category, comment.context, comment.severity), strict=True
-            ):
-                tally = slices[name].setdefault(value or "unknown", [0, 0, 0])
+        kept_comments = [
+            (comment, position in covered, position in line_covered)
+            for position, (comment, kept) in enumerate(zip(self.reference.comments, keep, strict=True))
+            if kept
+        ]
+        slices: dict[str, dict[str, list[int]]] = {}
+        for name, field_name in (
+            ("comment_category", "category"),
+            ("context", "context"),
+            ("severity", "severity"),
+        ):
+            tallies: dict[str, list[int]] = {}
+            for comment, raised, raised_by_place in kept_comments:
+                value = getattr(comment, field_name) or "unknown"
+                tally = tallies.get(value) or tallies.setdefault(value, [0, 0, 0])
                 tally[0] += 1
-                tally[1] += position in covered
-                tally[2] += position in line_covered
+                tally[1] += raised
+                tally[2] += raised_by_place
+            slices[name] = tallies
         return slices
 
     def _details(self, outcome: _Outcome, answer: Answer, negative: Answer) -> Iterator[dict[str, Any]]:
@@ -354,7 +363,7 @@ def _verdict(answer: Answer, edge: int) -> dict[str, Any]:
     score = float(answer.score[edge])
     match = int(answer.match[edge])
     return {
-        "score": None if np.isnan(score) else score,
+        "score": None if score != score else score,  # NaN
         "match": None if match == UNDECIDED else match == SAME,
         "by": answer.by if isinstance(answer.by, str) else answer.by[edge],
         "reason": answer.reason if isinstance(answer.reason, str) else answer.reason[edge],

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import lru_cache
+from operator import attrgetter
 
 from metareview.errors import InputError
 
@@ -95,7 +96,9 @@ class Comment:
 
     def to_dict(self) -> dict[str, str | int]:
         """The fields that it has, for JSON."""
-        return {name: value for name in _FIELD_NAMES if (value := getattr(self, name)) is not None}
+        return {
+            name: value for name, value in zip(_FIELD_NAMES, _FIELDS(self), strict=True) if value is not None
+        }
 
     @property
     def counted(self) -> bool:
@@ -118,6 +121,7 @@ class Comment:
 
 _LEADING = re.compile(r"^(?:\./|/)+")
 _FIELD_NAMES = tuple(f.name for f in fields(Comment))
+_FIELDS = attrgetter(*_FIELD_NAMES)
 
 
 @lru_cache(maxsize=65536)
