@@ -82,7 +82,7 @@ def candidate_pairs(
     ]
     left = np.concatenate([pair[0] for pair in found]) if found else np.empty((0, 3), np.int64)
     right = np.concatenate([pair[1] for pair in found]) if found else np.empty((0, 3), np.int64)
-    order = np.lexsort((right[:, 0], left[:, 0]))
+    order = np.argsort(left[:, 0] * len(reference) + right[:, 0])  # no pair is there twice
     left, right = left[order], right[order]
     gap = np.maximum(0, np.maximum(right[:, 1] - left[:, 2], left[:, 1] - right[:, 2]))
     return Candidates(left[:, 0], right[:, 0], gap)
