@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from metareview.comments.measures import LOWER_IS_BETTER, f_beta, measured, number, table
+from metareview.comments.measures import LOWER_IS_BETTER, SHORT_NAMES, f_beta, measured, number, table
 from metareview.comments.model import pull_request_key
 from metareview.errors import InputError, UsageError
 from metareview.runs import StoredRun
@@ -263,19 +263,7 @@ ROUTING = Kind(
 KINDS: Mapping[str, Kind] = {"comments": COMMENTS, "routing": ROUTING}
 
 LOWER: frozenset[str] = frozenset(LOWER_IS_BETTER)
-WORDS = {
-    "positive_match_rate": "precision",
-    "positive_recall_rate": "recall",
-    "f1": "F1",
-    "positive_line_match_rate": "line precision",
-    "positive_line_recall_rate": "line recall",
-    "line_f1": "line F1",
-    "unmatched_rate": "noise",
-    "false_positive_rate": "false positives",
-    "f_beta": "F-beta",
-    "mrr": "MRR",
-}
-"""The metrics in the words of a sentence."""
+WORDS = {**SHORT_NAMES, "f_beta": "F-beta", "mrr": "MRR"}
 
 
 def word_for(metric: str) -> str:

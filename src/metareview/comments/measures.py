@@ -95,6 +95,17 @@ MEASURES: Mapping[str, Measure] = {
 }
 LINE_MEASURES = ("positive_line_match_rate", "positive_line_recall_rate", "line_f1")
 LOWER_IS_BETTER = ("unmatched_rate", "false_positive_rate")
+SHORT_NAMES: Mapping[str, str] = {
+    "positive_match_rate": "precision",
+    "positive_recall_rate": "recall",
+    "f1": "F1",
+    "positive_line_match_rate": "line precision",
+    "positive_line_recall_rate": "line recall",
+    "line_f1": "line F1",
+    "unmatched_rate": "noise",
+    "false_positive_rate": "false positives",
+}
+"""The measures in the words of a sentence."""
 RECALLS = ("positive_recall_rate", "positive_line_recall_rate")
 
 

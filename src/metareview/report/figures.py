@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from metareview.comments import measures
 from metareview.comments.model import pull_request_key
 
 NOT_DEFINED = "n/a"
 
-SHORT_NAMES = {
-    "positive_match_rate": "precision",
-    "positive_recall_rate": "recall",
-    "f1": "F1",
-    "positive_line_match_rate": "line precision",
-    "positive_line_recall_rate": "line recall",
-    "line_f1": "line F1",
-    "unmatched_rate": "noise",
-    "false_positive_rate": "rejected",
-}
-"""The words of the reports for the metrics of the summary."""
+SHORT_NAMES = {**measures.SHORT_NAMES, "false_positive_rate": "rejected"}
+"""The words of the reports for the metrics of the summary; short enough for a column's head."""
 
 
 def rate(value: float | None) -> str:
