@@ -13,6 +13,7 @@ import numpy as np
 from metareview.comments.align import Graph, align
 from metareview.comments.model import Comment
 from metareview.judges.cascade import CascadeJudge
+from metareview.judges.offline_model import shipped
 from metareview.judges.protocol import Answer, Question, Usage
 from metareview.judges.verdicts import Verdict
 
@@ -30,7 +31,7 @@ class _Held:
         self.scores, self.usage = scores, Usage()
 
     def judge(self, questions: list[Question]) -> list[Answer]:
-        return [Answer(score, (score >= 0.455).astype(np.int8)) for score in self.scores]
+        return [Answer(score, (score >= shipped().threshold).astype(np.int8)) for score in self.scores]
 
 
 class _Replay:

@@ -212,8 +212,9 @@ def test_a_file_that_is_absent_empty_or_something_else(tmp_path, write_lines):
 
 
 def test_parquet_reads_as_the_lines_do(tmp_path, write_lines):
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     rows = [
         OPENED | {"files": ["a/b.py"], "draft": False, "id": "1", "state": None},
         REVIEW | {"state": "APPROVED"},
@@ -223,8 +224,9 @@ def test_parquet_reads_as_the_lines_do(tmp_path, write_lines):
 
 
 def test_parquet_times_are_exact_and_without_a_zone_utc(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     columns = {"repo": ["o/r"] * 2, "pr": [1, 1], "kind": ["opened", "merged"], "extra": [1, 2]}
     instants = [1_700_000_000_123_456_789, 1_700_000_001_000_000_000]
     for name, zone in (("naive", None), ("zoned", "Asia/Tokyo")):
@@ -238,8 +240,9 @@ def test_parquet_times_are_exact_and_without_a_zone_utc(tmp_path):
 
 
 def test_bad_parquet_names_the_row(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     pq.write_table(pa.Table.from_pylist([OPENED, OPENED | {"at": "soon"}]), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"a\.parquet:2: at 'soon' is not a time"):
         read_history(tmp_path / "a.parquet")
