@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from metareview.comments.align import Graph, align
-from metareview.comments.model import Comment
 from metareview.judges.cascade import CascadeJudge
-from metareview.judges.offline_model import shipped
+from metareview.judges.offline.model import shipped
 from metareview.judges.protocol import Answer, Question, Usage
-from metareview.judges.verdicts import Verdict
+from metareview.judges.remote.verdict import Verdict
+from metareview.model.comment import Comment
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"

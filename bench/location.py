@@ -8,9 +8,9 @@ import time
 from typing import Any
 
 from metareview.comments.case import FREE_REACH, Case, Rules
-from metareview.comments.model import Comment, Review
-from metareview.evaluate import judge_cases
 from metareview.judges.registry import make_judge
+from metareview.model.comment import Comment, Review
+from metareview.pipelines.evaluate import judge_cases
 
 PULL_REQUESTS, COMMENTS = 200, 500
 LAYOUTS = {

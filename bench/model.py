@@ -15,9 +15,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from metareview.judges.cache import VerdictCache
-from metareview.judges.llm import LlmJudge
-from metareview.settings import ModelSettings
+from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.settings import ModelSettings
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 CALLS, LATENCY, CONCURRENCY, FAULTS = 800, 0.05, 16, 0.2

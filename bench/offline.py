@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from metareview.judges.offline import OfflineJudge
-from metareview.judges.offline_features import extract_from, lay_out
-from metareview.judges.offline_model import shipped
-from metareview.judges.offline_notes import read_notes
-from metareview.judges.offline_words import split, stem
+from metareview.judges.offline.features import extract_from, lay_out
+from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.offline.model import shipped
+from metareview.judges.offline.notes import read_notes
+from metareview.judges.offline.words import split, stem
 from metareview.judges.protocol import Question
 
 AACR = Path(__file__).parents[2] / "shared" / "data" / "aacr"

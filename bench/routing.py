@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from metareview.formats.history import read_history
-from metareview.routing.events import Event, make_history
+from metareview.model.event import Event, make_history
+from metareview.model.time import show_time
 from metareview.routing.measures import first_ranks, hit_at, mrr
 from metareview.routing.score import score_history
-from metareview.routing.when import show_time
 
 ANDROID = Path(__file__).resolve().parents[2] / "shared" / "data" / "routing" / "gerrit-android.jsonl"
 PUBLISHED = {"truth": "all_reviewers", "truth_window": "none", "reviews_visible_at": "creation"}

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.judges.offline_words import RUN, PieceTable, split
+from metareview.judges.offline.words import RUN, PieceTable, split
 
 ROOT = Path(__file__).resolve().parent.parent
 PIECE = re.compile(r"▁?([A-Za-z]+|[0-9]+)")

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from metareview.judges.agreement import Agreement, agreement, kappa
-from metareview.judges.offline_features import NAMES, Features, extract
-from metareview.judges.offline_model import (
+from metareview.benchmark.agreement import Agreement, agreement, kappa
+from metareview.judges.offline.features import NAMES, Features, extract
+from metareview.judges.offline.model import (
     FILE,
     FORMAT,
     HIGHEST,
@@ -38,7 +38,7 @@ from metareview.judges.offline_model import (
     other_references,
     read_background,
 )
-from metareview.judges.offline_words import RUN, split, stem
+from metareview.judges.offline.words import RUN, split, stem
 
 Floats = NDArray[np.float64]
 ROOT = Path(__file__).resolve().parent.parent

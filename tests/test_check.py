@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from metareview.check import check_benchmark
-from metareview.comments.model import Benchmark, Comment, Review
+from metareview.benchmark.check import check_benchmark
 from metareview.formats.comments import read_benchmark
+from metareview.model.comment import Benchmark, Comment, Review
 
 AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"
 

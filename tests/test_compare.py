@@ -7,13 +7,13 @@ import pytest
 
 import metareview
 from metareview.comments.filters import FilterConfig
-from metareview.comments.model import Comment, Review
-from metareview.comparison import compare, is_loss
-from metareview.differences import effects, excerpt
+from metareview.comparison.explain import effects, excerpt
+from metareview.comparison.paired import compare, is_loss
 from metareview.errors import InputError, UsageError
-from metareview.evaluate import evaluate_comments
 from metareview.formats import jsonl
 from metareview.judges.protocol import SAME, UNDECIDED, Answer, Usage
+from metareview.model.comment import Comment, Review
+from metareview.pipelines.evaluate import evaluate_comments
 
 
 def pull(number):

@@ -5,10 +5,10 @@ import json
 import pytest
 
 import metareview
-from metareview.comparison import compare
+from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.paired import compare
 from metareview.errors import UsageError
-from metareview.evaluate import evaluate_comments, evaluate_routing
-from metareview.leaderboard import leaderboard
+from metareview.pipelines.evaluate import evaluate_comments, evaluate_routing
 
 
 def routing_run(folder, ranks, *, truth="ann", cutoff="created_at"):

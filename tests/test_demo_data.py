@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from metareview.comments.model import pull_request_key
-from metareview.evaluate import evaluate_comments
 from metareview.formats.comments import PullRequestIndex, read_benchmark, read_inputs
+from metareview.model.comment import pull_request_key
+from metareview.pipelines.evaluate import evaluate_comments
 
 DEMO = Path(str(files("metareview") / "data" / "demo"))
 TRUTH = json.loads(Path(__file__).with_name("demo_truth.json").read_text("utf-8"))

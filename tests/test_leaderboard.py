@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metareview.comments.model import Comment, Review
+from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import UsageError
-from metareview.evaluate import evaluate_comments
 from metareview.formats import jsonl
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Usage
-from metareview.leaderboard import leaderboard
-from metareview.runs import read_run
+from metareview.model.comment import Comment, Review
+from metareview.pipelines.evaluate import evaluate_comments
+from metareview.runs.folder import read_run
 
 MARTIAN = Path(__file__).resolve().parents[2] / "shared" / "data" / "martian"
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from metareview.comments.filters import FilterConfig
-from metareview.comments.model import Comment, Review
+from metareview.comparison.sensitivity import sensitivity
 from metareview.errors import InputError, UsageError
-from metareview.evaluate import evaluate_comments
 from metareview.formats import jsonl
 from metareview.judges.lexical import RougeJudge
 from metareview.judges.protocol import SAME, Answer, Usage
-from metareview.runs import read_run
-from metareview.sensitivity import sensitivity
+from metareview.model.comment import Comment, Review
+from metareview.pipelines.evaluate import evaluate_comments
+from metareview.runs.folder import read_run
 
 AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"
 DEMO = Path(__file__).resolve().parents[1] / "src" / "metareview" / "data" / "demo"

@@ -10,51 +10,51 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from metareview.comments.filters import FilterConfig
-    from metareview.comments.model import (
+    from metareview.comparison.paired import compare
+    from metareview.compat.aacr import (
+        EvaluatorConfig,
+        SemanticMatcherType,
+        get_evaluator_ans_from_json,
+        load_generated_comments_from_file,
+    )
+    from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
+    from metareview.judges.protocol import Judge
+    from metareview.model.comment import (
         Comment,
         CommentCategory,
         CommentContext,
         PRCategory,
         ProjectLanguage,
     )
-    from metareview.comparison import compare
-    from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
-    from metareview.evaluate import CommentRun, RoutingRun, evaluate_comments, evaluate_routing
-    from metareview.evaluator import (
-        EvaluatorConfig,
-        SemanticMatcherType,
-        get_evaluator_ans_from_json,
-        load_generated_comments_from_file,
-    )
-    from metareview.judges.protocol import Judge
-    from metareview.routing.routers.protocol import Router
+    from metareview.pipelines.evaluate import CommentRun, RoutingRun, evaluate_comments, evaluate_routing
+    from metareview.routing.protocol import Router
     from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
 
 _HOME = {
-    "Comment": "comments.model",
-    "CommentCategory": "comments.model",
-    "CommentContext": "comments.model",
-    "CommentRun": "evaluate",
-    "EvaluatorConfig": "evaluator",
+    "Comment": "model.comment",
+    "CommentCategory": "model.comment",
+    "CommentContext": "model.comment",
+    "CommentRun": "pipelines.evaluate",
+    "EvaluatorConfig": "compat.aacr",
     "FilterConfig": "comments.filters",
     "GateFailed": "errors",
     "InputError": "errors",
     "Judge": "judges.protocol",
     "MatchingStrategy": "text.matching",
     "MetareviewError": "errors",
-    "PRCategory": "comments.model",
+    "PRCategory": "model.comment",
     "PrecisionRecallF1": "text.matching",
-    "ProjectLanguage": "comments.model",
-    "Router": "routing.routers.protocol",
-    "RoutingRun": "evaluate",
-    "SemanticMatcherType": "evaluator",
+    "ProjectLanguage": "model.comment",
+    "Router": "routing.protocol",
+    "RoutingRun": "pipelines.evaluate",
+    "SemanticMatcherType": "compat.aacr",
     "Undecided": "errors",
     "UsageError": "errors",
-    "compare": "comparison",
-    "evaluate_comments": "evaluate",
-    "evaluate_routing": "evaluate",
-    "get_evaluator_ans_from_json": "evaluator",
-    "load_generated_comments_from_file": "evaluator",
+    "compare": "comparison.paired",
+    "evaluate_comments": "pipelines.evaluate",
+    "evaluate_routing": "pipelines.evaluate",
+    "get_evaluator_ans_from_json": "compat.aacr",
+    "load_generated_comments_from_file": "compat.aacr",
 }
 
 __all__ = [

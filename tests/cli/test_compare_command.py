@@ -20,11 +20,11 @@ from metareview.cli.step_summary import (
     plain,
     signed,
 )
-from metareview.comments.model import Comment, Review
-from metareview.comparison import compare
-from metareview.evaluate import evaluate_comments
+from metareview.comparison.paired import compare
 from metareview.formats import jsonl
 from metareview.judges.protocol import UNDECIDED, Answer, Usage
+from metareview.model.comment import Comment, Review
+from metareview.pipelines.evaluate import evaluate_comments
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "src" / "metareview" / "data" / "demo"

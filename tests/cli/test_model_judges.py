@@ -9,9 +9,9 @@ import pytest
 
 import metareview as mr
 from metareview.cli import _run
-from metareview.comments.model import Comment, Review
-from metareview.evaluate import evaluate_comments
 from metareview.formats import jsonl
+from metareview.model.comment import Comment, Review
+from metareview.pipelines.evaluate import evaluate_comments
 from model_server import ModelServer, ReplayModel, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments.align import Graph, align, align_greedy
-from metareview.comments.model import Comment
+from metareview.model.comment import Comment
 
 
 def graph(edges):

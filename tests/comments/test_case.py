@@ -5,10 +5,10 @@ import pytest
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
-from metareview.comments.model import Comment, Review
-from metareview.evaluate import judge_cases
 from metareview.judges.protocol import Answer, Usage
 from metareview.judges.registry import make_judge
+from metareview.model.comment import Comment, Review
+from metareview.pipelines.evaluate import judge_cases
 
 URL = "https://github.com/owner/repo/pull/7"
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.comments.location import candidate_pairs, line_gap, may_match
-from metareview.comments.model import Comment
+from metareview.model.comment import Comment
 
 
 def comment(path="a.py", side="right", start=1, end=1):

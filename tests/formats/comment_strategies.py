@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from metareview.comments.model import MAX_LINE, Comment, Review
 from metareview.formats.comments import FORMATS
 from metareview.formats.source import Source
+from metareview.model.comment import MAX_LINE, Comment, Review
 
 # Whatever UTF-8 can say, and what a careless reader or writer would trip over.
 PIECES = ["<path>", "</path>", "<to>3</to>", "<note>", "</NOTE>", "<notesplit", '"', "\\", "\\ud800", "\r\n", "\ufeff",

@@ -4,10 +4,10 @@ import pytest
 from comment_strategies import ANY_TEXT, SOME_TEXT, comments, recognised, reviews, written_and_read
 from hypothesis import given
 
-from metareview.comments.model import Comment, Review
 from metareview.errors import InputError, UsageError
 from metareview.formats import aacr
 from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
 
 URL = "https://github.com/owner/repo/pull/123"
 EXAMPLE = """{

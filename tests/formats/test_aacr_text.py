@@ -5,10 +5,10 @@ from comment_strategies import PIECES, SOME_TEXT, comments, recognised, reviews,
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.comments.model import Comment, Review, repository_and_number
 from metareview.errors import InputError, UsageError
 from metareview.formats import aacr_text
 from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review, repository_and_number
 
 EXAMPLE = """<path>src/main.py</path>
 <side>right</side>

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from comment_strategies import recognised
 
-from metareview.comments.model import Comment, Review, pull_request_key
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import (
     FORMATS,
@@ -17,6 +16,7 @@ from metareview.formats.comments import (
     read_inputs,
 )
 from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review, pull_request_key
 
 BLOCK = "<path>a.py</path><from>3</from><to>4</to><note>{}</note><notesplit />\n"
 URL = "https://github.com/octo/shop/pull/5"

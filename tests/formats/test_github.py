@@ -4,10 +4,10 @@ import pytest
 from comment_strategies import ADDRESSES, ANY_TEXT, SOME_TEXT, comments, recognised, reviews, written_and_read
 from hypothesis import given
 
-from metareview.comments.model import Comment, Review
 from metareview.errors import InputError, UsageError
 from metareview.formats import github
 from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
 
 API = "https://api.github.com/repos/octo/shop/pulls/5"
 WEB = "https://github.com/octo/shop/pull/5"

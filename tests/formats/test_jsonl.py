@@ -5,10 +5,10 @@ from comment_strategies import ANY_TEXT, SOME_TEXT, comments, recognised, review
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.comments.model import Comment, Review
 from metareview.errors import InputError
 from metareview.formats import jsonl
 from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
 
 URL = "https://github.com/owner/repo/pull/5"
 

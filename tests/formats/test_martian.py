@@ -14,10 +14,10 @@ from comment_strategies import (
 )
 from hypothesis import given
 
-from metareview.comments.model import Comment, Review
 from metareview.errors import InputError, UsageError
 from metareview.formats import martian
 from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
 
 URL = "https://github.com/owner/repo/pull/5"
 GOLDEN = [

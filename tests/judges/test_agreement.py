@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from metareview.judges.agreement import agreement, auc, kappa, reliability
+from metareview.benchmark.agreement import agreement, auc, kappa, reliability
 
 
 def test_hand_counted():

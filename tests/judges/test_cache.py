@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.cache import VerdictCache, default_cache_path, verdict_key
+from metareview.judges.remote.cache import VerdictCache, default_cache_path, verdict_key
 
 VALUE = {"match": True, "confidence": 0.5, "reason": "é \ud800"}
 
@@ -193,7 +193,7 @@ def test_threads_share_a_cache(cache):
 
 WRITER = """
 import sys
-from metareview.judges.cache import VerdictCache
+from metareview.judges.remote.cache import VerdictCache
 path, name = sys.argv[1:]
 cache = VerdictCache(path)
 for i in range(150):

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments.align import Graph, align
-from metareview.comments.model import Comment
 from metareview.judges.cascade import CascadeJudge
 from metareview.judges.protocol import Answer, Question, Usage
-from metareview.judges.verdicts import Verdict
+from metareview.judges.remote.verdict import Verdict
+from metareview.model.comment import Comment
 
 
 class First:

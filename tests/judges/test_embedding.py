@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.cache import VerdictCache
-from metareview.judges.embedding import THRESHOLD, EmbeddingJudge
 from metareview.judges.protocol import Judge, Question
+from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.embedding import THRESHOLD, EmbeddingJudge
 from model_server import KEY, ModelServer, Reply, error
 
 # Cosines by hand: a·b = 24/25, a·c = 3/5, b·c = 4/5, a·d = -3/5, c·d = -1.

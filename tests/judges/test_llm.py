@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.cache import VerdictCache
-from metareview.judges.llm import LlmJudge
 from metareview.judges.protocol import Judge, Question
+from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.llm import LlmJudge
 from model_server import KEY, ModelServer, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]

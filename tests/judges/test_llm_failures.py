@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.cache import VerdictCache
-from metareview.judges.crew import Again, Crew, GiveUp
-from metareview.judges.endpoint import retry_after
-from metareview.judges.llm import LlmJudge
-from metareview.settings import ModelSettings
+from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.endpoint import retry_after
+from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.pool import Again, Crew, GiveUp
+from metareview.judges.remote.settings import ModelSettings
 from model_server import KEY, ModelServer, Reply, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]

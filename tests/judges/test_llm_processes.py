@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from metareview.judges.cache import VerdictCache
-from metareview.judges.llm import LlmJudge
+from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.llm import LlmJudge
 from model_server import ModelServer, ReplayModel, verdict
 
 CONCURRENCY = 8
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(240)]
 CHILD = """
 import json, sys
-from metareview.judges.cache import VerdictCache
-from metareview.judges.llm import LlmJudge
-from metareview.settings import ModelSettings, Secret
+from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.settings import ModelSettings, Secret
 url, cache, pairs = sys.argv[1], sys.argv[2], int(sys.argv[3])
 judge = LlmJudge(ModelSettings(url, "test-model", Secret("k")), cache=VerdictCache(cache), concurrency=8)
 print("ready", flush=True)

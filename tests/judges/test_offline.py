@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.errors import UsageError
-from metareview.judges.offline import OfflineJudge
-from metareview.judges.offline_features import extract, lay_out
-from metareview.judges.offline_model import shipped
-from metareview.judges.offline_notes import read_notes
-from metareview.judges.offline_words import PieceTable, split, stem
+from metareview.judges.offline.features import extract, lay_out
+from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.offline.model import shipped
+from metareview.judges.offline.notes import read_notes
+from metareview.judges.offline.words import PieceTable, split, stem
 from metareview.judges.protocol import DIFFERENT, SAME, Judge, Question
 
 REFERENCES = [
@@ -113,8 +113,8 @@ def test_an_answer_depends_on_its_own_question_alone():
 def test_small_batches_change_nothing(monkeypatch):
     questions = [ask(COMMENTS[:k], REFERENCES) for k in (4, 1, 3, 2)]
     whole = [a.score.tolist() for a in OfflineJudge().judge(questions)]
-    monkeypatch.setattr("metareview.judges.offline.BATCH", 1)
-    monkeypatch.setattr("metareview.judges.offline_features.BLOCK", 1)
+    monkeypatch.setattr("metareview.judges.offline.judge.BATCH", 1)
+    monkeypatch.setattr("metareview.judges.offline.features.BLOCK", 1)
     assert [a.score.tolist() for a in OfflineJudge().judge(questions)] == whole
 
 

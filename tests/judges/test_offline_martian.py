@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metareview.judges.agreement import agreement
-from metareview.judges.offline import OfflineJudge
+from metareview.benchmark.agreement import agreement
+from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import Question
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,8 +3,8 @@ import json
 
 import pytest
 
-from metareview.judges.prompt import load_prompt, marker_code, sendable
 from metareview.judges.protocol import JUDGED_LENGTH, LONG_NOTE
+from metareview.judges.remote.prompt import load_prompt, marker_code, sendable
 
 PLAIN = ("`total` is never reset between batches.", "Reset the counter before the second batch.")
 INJECTIONS = [

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from metareview.judges.verdicts import Malformed, Verdict, one_line, read_answer
+from metareview.judges.remote.verdict import Malformed, Verdict, one_line, read_answer
 
 GOOD = '{"match": true, "confidence": 0.8, "reason": "both: no reset"}'
 READ = {"match": True, "confidence": 0.8, "reason": "both: no reset"}

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
-from metareview.evaluate import evaluate_comments
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Usage
+from metareview.pipelines.evaluate import evaluate_comments
 from metareview.report.source import MemoryRun
 
 HOSTILE = (

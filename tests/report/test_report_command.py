@@ -11,9 +11,9 @@ from report_samples import routing_run, two_reviewers
 
 from metareview.cli import main
 from metareview.errors import InputError, UsageError
-from metareview.evaluate import CommentRun
+from metareview.pipelines.evaluate import CommentRun
 from metareview.report import check_path, write_report
-from metareview.runs import read_run
+from metareview.runs.folder import read_run
 
 
 @pytest.fixture

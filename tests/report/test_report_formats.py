@@ -12,12 +12,12 @@ from report_samples import hostile, routing_run, two_reviewers
 
 from metareview.cli.gates import Gate
 from metareview.comments.filters import FilterConfig
-from metareview.evaluate import evaluate_comments
-from metareview.report.as_csv import as_csv, cell
-from metareview.report.html import as_html
+from metareview.pipelines.evaluate import evaluate_comments
+from metareview.report.csv_table import as_csv, cell
 from metareview.report.junit import as_junit
 from metareview.report.markdown import as_markdown, safe
-from metareview.report.markup import Html, escape, html, join, link
+from metareview.report.page.markup import Html, escape, html, join, link
+from metareview.report.page.page import as_html
 from metareview.report.source import MemoryRun
 
 

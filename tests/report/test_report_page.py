@@ -6,9 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from report_samples import HOSTILE, hostile, routing_run, two_reviewers
 
-from metareview.evaluate import evaluate_comments
+from metareview.pipelines.evaluate import evaluate_comments
 from metareview.report import write_report
-from metareview.report.blocks import LONGEST_NOTE
+from metareview.report.page.blocks import LONGEST_NOTE
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 DEMO = Path(__file__).resolve().parents[2] / "src" / "metareview" / "data" / "demo"

@@ -5,18 +5,18 @@ import re
 import pytest
 from report_samples import comment, pull, two_reviewers, write_jsonl
 
-from metareview.evaluate import evaluate_comments
-from metareview.report import charts, pull_requests
-from metareview.report.bars import scale_end
-from metareview.report.blocks import note
-from metareview.report.comments import answer, place_and_meaning, precision_recall
-from metareview.report.evidence import judge_section, left_out_section, sensitivity_section
-from metareview.report.figures import duration, place, pull_request_name
-from metareview.report.pull_requests import pull_request_section
-from metareview.report.slices import slice_section
+from metareview.pipelines.evaluate import evaluate_comments
+from metareview.report.numbers import duration, place, pull_request_name
+from metareview.report.page import charts, pull_requests
+from metareview.report.page.bars import scale_end
+from metareview.report.page.blocks import note
+from metareview.report.page.comments import answer, place_and_meaning, precision_recall
+from metareview.report.page.evidence import judge_section, left_out_section, sensitivity_section
+from metareview.report.page.pull_requests import pull_request_section
+from metareview.report.page.slices import slice_section
+from metareview.report.page.ties import ties
 from metareview.report.source import MemoryRun
-from metareview.report.ties import ties
-from metareview.runs import read_run
+from metareview.runs.folder import read_run
 
 
 def text(section):

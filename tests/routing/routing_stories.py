@@ -1,6 +1,6 @@
 """Small histories, written as a story: times are in minutes after 1970."""
 
-from metareview.routing.events import Event, PullRequest, make_history
+from metareview.model.event import Event, PullRequest, make_history
 
 MINUTE = 60 * 1_000_000_000
 DAYS = 24 * 60

@@ -2,8 +2,8 @@
 
 import pytest
 
-from metareview.routing.gates import Gates, correlate, read_gates
-from metareview.routing.markdown import visible_text
+from metareview.routing.declarations import Gates, correlate, read_gates
+from metareview.routing.visible_text import visible_text
 
 TEMPLATE = """## Summary
 <!-- What does this change? Fixes #123 -->

@@ -8,8 +8,8 @@ from routing_stories import happen, history_of
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.history import read_history
-from metareview.routing.events import Eligibility, make_history
-from metareview.routing.when import SECOND
+from metareview.model.event import Eligibility, make_history
+from metareview.model.time import SECOND
 
 OPENED = {"repo": "o/r", "pr": 1, "at": "2025-06-01T12:00:00Z", "kind": "opened", "actor": "ann"}
 REVIEW = {"repo": "o/r", "pr": 1, "at": "2025-06-01T12:30:00Z", "kind": "review_submitted", "actor": "bob"}

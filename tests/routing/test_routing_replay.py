@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from routing_stories import MINUTE, happen, history_of
 
-from metareview.routing.events import Event, PullRequest
+from metareview.model.event import Event, PullRequest
+from metareview.model.time import Cutoff, parse_cutoff
+from metareview.routing.protocol import Ranking
 from metareview.routing.replay import Visible, cutoffs, questions, replay, visible_events
-from metareview.routing.routers.protocol import Ranking
 from metareview.routing.score import score_history
-from metareview.routing.when import Cutoff, parse_cutoff
 
 
 class Witness:

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from routing_stories import happen, logins, pull_request
 
-from metareview.routing.routers import paths
+from metareview.routing import paths
 from metareview.routing.routers.revfinder import RevFinder
 
 

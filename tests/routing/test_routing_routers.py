@@ -4,11 +4,11 @@ from hypothesis import strategies as st
 from routing_stories import DAYS, happen, logins, pull_request
 
 from metareview.errors import UsageError
+from metareview.routing.protocol import Ranking
 from metareview.routing.routers import ROUTERS, make_router
 from metareview.routing.routers.chrev import CHRev
 from metareview.routing.routers.mentions import Mentions
 from metareview.routing.routers.popularity import Popularity
-from metareview.routing.routers.protocol import Ranking
 from metareview.routing.routers.recency import Recency
 
 COUNTED = ("review_submitted", "review_comment", "comment")

@@ -6,7 +6,7 @@ from routing_stories import happen, history_of
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.predictions import Prediction, read_predictions
-from metareview.routing.routers.protocol import Ranking
+from metareview.routing.protocol import Ranking
 from metareview.routing.score import score_history
 
 STORY = [

@@ -1,7 +1,7 @@
 import pytest
 from routing_stories import MINUTE, happen, history_of
 
-from metareview.routing.events import Eligibility
+from metareview.model.event import Eligibility
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first, waiting_times
 from metareview.routing.truth import Truth, find_truth
 

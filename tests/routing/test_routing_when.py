@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.errors import UsageError
-from metareview.routing.when import (
+from metareview.model.time import (
     SECOND,
     Cutoff,
     parse_cutoff,

@@ -15,7 +15,7 @@ from metareview.cli.output import common_options, print_json, say
 @common_options
 def command(action: str, cache: Path | None, as_json: bool, quiet: bool) -> None:
     """What models have answered so far. info: where it is and what it holds; clear: forget it all."""
-    from metareview.judges.cache import VerdictCache
+    from metareview.judges.remote.cache import VerdictCache
 
     target = VerdictCache(cache)
     if action == "clear":

@@ -32,7 +32,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note."""
-    from metareview.calibrate import calibrate
+    from metareview.benchmark.calibrate import calibrate
     from metareview.formats.labels import read_labels
     from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
 

@@ -35,7 +35,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
-    from metareview.check import check_benchmark
+    from metareview.benchmark.check import check_benchmark
     from metareview.formats.comments import read_benchmark
 
     benchmark, _ = read_benchmark(reference, negatives, format_name=reference_format)

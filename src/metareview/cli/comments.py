@@ -90,10 +90,10 @@ def command(
     from metareview.cli.step_summary import append_step_summary, comments_markdown
     from metareview.comments.filters import FilterConfig
     from metareview.comments.measures import MEASURES
-    from metareview.comments.plan import plan_comments
-    from metareview.evaluate import carry_out
     from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
-    from metareview.runs import VERDICTS, default_folder
+    from metareview.pipelines.comments.plan import plan_comments
+    from metareview.pipelines.evaluate import carry_out
+    from metareview.runs.folder import VERDICTS, default_folder
 
     gates = parse_gates(fail_under, fail_over, MEASURES)
     if cache is not None and no_cache:

@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request."""
     from metareview.cli.step_summary import append_step_summary, compare_markdown
-    from metareview.comparison import compare
+    from metareview.comparison.paired import compare
 
     result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha)
     _check_names(fail_if_worse, result["metrics"])
@@ -69,7 +69,7 @@ def _check_names(names: Sequence[str], metrics: Mapping[str, Any]) -> None:
 
 
 def _check_gate(names: Sequence[str], result: Mapping[str, Any]) -> None:
-    from metareview.comparison import is_loss
+    from metareview.comparison.paired import is_loss
     from metareview.errors import GateFailed, Undecided
 
     undecided = sum(result["undecided"].values())
@@ -119,7 +119,7 @@ def _table(result: Mapping[str, Any], width: int) -> Any:
     from rich.text import Text
 
     from metareview.cli.step_summary import p_value, signed
-    from metareview.contenders import LOWER, word_for
+    from metareview.comparison.competitors import LOWER, word_for
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(f"{result['prs']} pull requests", no_wrap=True)
@@ -161,7 +161,7 @@ def _kinds(result: Mapping[str, Any]) -> Iterator[str]:
 
 def _entry(entry: Mapping[str, Any], a: str, b: str) -> Iterator[str]:
     from metareview.cli.step_summary import signed
-    from metareview.differences import excerpt
+    from metareview.comparison.explain import excerpt
 
     yield f"  {signed(entry['effect'])}  {_clean(entry['pr'])}"
     if "truth" in entry:

@@ -16,8 +16,8 @@ from metareview.cli.output import common_options, console, print_json, progress_
 @common_options
 def command(out: Path | None, overwrite: bool, as_json: bool, quiet: bool) -> None:
     """Score three invented reviewers on a dozen invented pull requests: no key, no network."""
-    from metareview.evaluate import evaluate_comments
-    from metareview.runs import default_folder
+    from metareview.pipelines.evaluate import evaluate_comments
+    from metareview.runs.folder import default_folder
 
     folder = out or default_folder("demo")
     with (

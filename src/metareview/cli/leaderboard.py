@@ -23,7 +23,7 @@ from metareview.cli.output import common_options, console, print_json, print_war
 def command(runs: tuple[Path, ...], sort: str | None, beta: float | None, as_json: bool, quiet: bool) -> None:
     """Rank the reviewers, or routers, of all RUNS. Whoever shares a letter is tied."""
     from metareview.cli.step_summary import append_step_summary, leaderboard_markdown
-    from metareview.leaderboard import leaderboard
+    from metareview.comparison.leaderboard import leaderboard
 
     result = leaderboard(runs, sort=sort, beta=beta)
     print_warnings(result["warnings"], [], quiet)
@@ -42,7 +42,7 @@ def _table(result: Mapping[str, Any], width: int) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from metareview.contenders import word_for
+    from metareview.comparison.competitors import word_for
 
     chosen = result["sort"]
     others = [
@@ -77,6 +77,6 @@ def _table(result: Mapping[str, Any], width: int) -> Any:
 
 
 def _title(metric: str, beta: float | None) -> str:
-    from metareview.contenders import word_for
+    from metareview.comparison.competitors import word_for
 
     return f"F{beta:g}" if metric == "f_beta" and beta is not None else word_for(metric)

@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Write reports of the finished run in folder RUN. Gates are test cases in .xml, and decide the exit code."""
     from metareview.report import check_path, write_report
-    from metareview.runs import read_run
+    from metareview.runs.folder import read_run
 
     stored = read_run(run)
     figures = stored.figures()

@@ -73,8 +73,8 @@ def command(
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
     from metareview.cli.step_summary import append_step_summary, routing_markdown
-    from metareview.evaluate import evaluate_routing
-    from metareview.runs import default_folder
+    from metareview.pipelines.evaluate import evaluate_routing
+    from metareview.runs.folder import default_folder
 
     try:
         ranks = [int(each) for each in k.split(",")]

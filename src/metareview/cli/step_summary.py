@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metareview.cli.output import rate, say
-from metareview.contenders import LOWER, word_for
+from metareview.comparison.competitors import LOWER, word_for
 
 # Everything that Markdown, its tables, its links and emoji codes, or HTML read as more than itself.
 _ACTIVE = frozenset("\\`*_{}[]()<>#|~&!:@$")

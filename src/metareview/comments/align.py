@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.comments.model import Comment
+from metareview.model.comment import Comment
 
 Mode = Literal["optimal", "coverage", "greedy"]
 MODES: tuple[Mode, ...] = ("optimal", "coverage", "greedy")

@@ -13,8 +13,8 @@ from metareview.comments.align import Alignment, Graph, Mode, align, align_greed
 from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
 from metareview.comments.measures import COUNTS, LINE_COUNTS, measured, rates, table
-from metareview.comments.model import Comment, Review, counted, repository_and_number
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Question, judged_part
+from metareview.model.comment import Comment, Review, counted, repository_and_number
 
 FREE_REACH = 20
 """A judge that costs nothing also judges pairs up to this many lines apart. They count for nothing; they are kept so

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from metareview.comments.model import (
+from metareview.errors import UsageError
+from metareview.model.comment import (
     Benchmark,
     Comment,
     CommentCategory,
@@ -14,7 +15,6 @@ from metareview.comments.model import (
     PRCategory,
     ProjectLanguage,
 )
-from metareview.errors import UsageError
 
 
 @dataclass(frozen=True)

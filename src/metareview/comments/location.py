@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.comments.model import MAX_LINE, Comment, normal_path, normal_side
+from metareview.model.comment import MAX_LINE, Comment, normal_path, normal_side
 
 Indices = NDArray[np.int64]
 

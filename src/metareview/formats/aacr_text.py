@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from metareview.comments.model import MAX_LINE, Comment, Review, repository_and_number
 from metareview.errors import UsageError
 from metareview.formats.source import Source, readable
+from metareview.model.comment import MAX_LINE, Comment, Review, repository_and_number
 
 NAME = "aacr-text"
 SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"

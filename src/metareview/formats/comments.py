@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from metareview.comments.model import Benchmark, Review, merged, repository_and_number
 from metareview.errors import InputError, UsageError
 from metareview.formats import aacr, aacr_text, github, jsonl, martian
 from metareview.formats.source import Source, readable
+from metareview.model.comment import Benchmark, Review, merged, repository_and_number
 
 Paths = str | Path | Sequence[str | Path]
 

@@ -23,8 +23,8 @@ from metareview.formats.jsonlines import (
     text,
     whole_number,
 )
-from metareview.routing.events import KINDS, Event, History, UnknownKinds, make_history
-from metareview.routing.when import usual_time
+from metareview.model.event import KINDS, Event, History, UnknownKinds, make_history
+from metareview.model.time import usual_time
 
 _PARQUET = b"PAR1"
 _TEXTS = ("actor_type", "state", "title", "body", "base_sha", "target")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from metareview.comments.model import MAX_LINE, Comment
 from metareview.formats.source import Document, JsonPath, Source
+from metareview.model.comment import MAX_LINE, Comment
 
 COMMENT_KEYS: Mapping[str, str] = {
     name: name

@@ -18,7 +18,7 @@ from metareview.formats.jsonlines import (
     json_lines,
     whole_number,
 )
-from metareview.routing.events import Event, History, make_history
+from metareview.model.event import Event, History, make_history
 
 
 def sniff(head: bytes) -> bool:

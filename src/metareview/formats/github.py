@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from metareview.comments.model import Comment, Review
 from metareview.errors import UsageError
 from metareview.formats.aacr_text import pull_request_of_name
 from metareview.formats.fields import Record
 from metareview.formats.source import Document, JsonPath, Source
+from metareview.model.comment import Comment, Review
 
 NAME = "github"
 SUMMARY = "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays"

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from metareview.errors import InputError, UsageError
 from metareview.formats import events, gerrit
+from metareview.formats.garbage import paused_collection
 from metareview.formats.jsonlines import json_lines
-from metareview.routing.collection import paused_collection
-from metareview.routing.events import History
+from metareview.model.event import History
 
 _HEAD = 4 << 20
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from metareview.comments.model import Review
 from metareview.formats.fields import Record
 from metareview.formats.source import Source
+from metareview.model.comment import Review
 
 NAME = "jsonl"
 SUMMARY = (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from metareview.errors import InputError
-from metareview.routing.when import parse_time
+from metareview.model.time import parse_time
 
 _TIME_FIX = "Give a time such as 2025-06-01T12:30:00Z; without a zone it is UTC."
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from metareview.comments.model import Comment, Review
 from metareview.errors import UsageError
 from metareview.formats.fields import Record
 from metareview.formats.source import Document, Source
+from metareview.model.comment import Comment, Review
 
 NAME = "martian"
 SUMMARY = "Code Review Bench: golden [{url, comments: [{comment, severity}]}], candidates {url: {tool: [{text, …}]}}"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from metareview.errors import InputError
 from metareview.formats.jsonlines import Problem, json_lines, text, whole_number
-from metareview.routing.events import RISKS, fold
+from metareview.model.event import RISKS, fold
 
 
 class Prediction(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge, Question, Usage
-from metareview.judges.verdicts import Verdict
+from metareview.judges.remote.verdict import Verdict
 
 LOW, LOW_AFTER_NO, HIGH = 0.2, 0.03, 0.89
 """Chosen on held-out scores of the offline judge; docs/judges.md has the figures."""

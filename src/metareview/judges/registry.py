@@ -11,7 +11,7 @@ from metareview.errors import UsageError
 from metareview.judges.protocol import Judge
 
 if TYPE_CHECKING:
-    from metareview.judges.llm import LlmJudge
+    from metareview.judges.remote.llm import LlmJudge
 
 DEFAULT_JUDGE = "offline"
 
@@ -59,8 +59,8 @@ def _rouge(options: JudgeOptions) -> Judge:
 
 
 def _llm(options: JudgeOptions) -> LlmJudge:
-    from metareview.judges.cache import VerdictCache
-    from metareview.judges.llm import LlmJudge
+    from metareview.judges.remote.cache import VerdictCache
+    from metareview.judges.remote.llm import LlmJudge
 
     return LlmJudge(
         threshold=options.threshold,
@@ -72,21 +72,21 @@ def _llm(options: JudgeOptions) -> LlmJudge:
 
 
 def _offline(options: JudgeOptions) -> Judge:
-    from metareview.judges.offline import OfflineJudge
+    from metareview.judges.offline.judge import OfflineJudge
 
     return OfflineJudge(options.threshold)
 
 
 def _cascade(options: JudgeOptions) -> Judge:
     from metareview.judges.cascade import CascadeJudge
-    from metareview.judges.offline import OfflineJudge
+    from metareview.judges.offline.judge import OfflineJudge
 
     return CascadeJudge(OfflineJudge(), _llm(options), one_to_one=options.one_to_one)
 
 
 def _embedding(options: JudgeOptions) -> Judge:
-    from metareview.judges.cache import VerdictCache
-    from metareview.judges.embedding import EmbeddingJudge
+    from metareview.judges.remote.cache import VerdictCache
+    from metareview.judges.remote.embedding import EmbeddingJudge
 
     return EmbeddingJudge(
         threshold=options.threshold,

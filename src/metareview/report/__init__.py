@@ -64,7 +64,7 @@ def _render(run: Run, suffix: str, gates: Sequence[Gate]) -> str:
 def _renderer(suffix: str) -> Callable[[Run], str]:
     """Imported when it is asked for."""
     if suffix == ".html":
-        from metareview.report.html import as_html
+        from metareview.report.page.page import as_html
 
         return as_html
     if suffix == ".md":
@@ -72,7 +72,7 @@ def _renderer(suffix: str) -> Callable[[Run], str]:
 
         return as_markdown
     if suffix == ".csv":
-        from metareview.report.as_csv import as_csv
+        from metareview.report.csv_table import as_csv
 
         return as_csv
     return _as_json

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from metareview.report.figures import hit_names, plural, pull_request_name, ranked, ranked_routers, rate
-from metareview.report.markup import clean
+from metareview.report.numbers import hit_names, plural, pull_request_name, ranked, ranked_routers, rate
+from metareview.report.page.markup import clean
 from metareview.report.source import Run
 
 

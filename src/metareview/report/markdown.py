@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from metareview.report.figures import (
+from metareview.report.numbers import (
     count,
     duration,
     hit_names,
@@ -17,8 +17,8 @@ from metareview.report.figures import (
     rate,
     span,
 )
-from metareview.report.markup import clean
-from metareview.report.slices import MOST_COLUMNS, sliced
+from metareview.report.page.markup import clean
+from metareview.report.page.slices import MOST_COLUMNS, sliced
 from metareview.report.source import Run
 
 MOST_ROWS = 200

@@ -10,7 +10,7 @@ Pairs = Callable[[], Iterable[Mapping[str, Any]]]
 
 
 class Run(Protocol):
-    """A finished run. `metareview.runs.StoredRun` is one; records and pairs are read as often as needed."""
+    """A finished run. `metareview.runs.folder.StoredRun` is one; records and pairs are read as often as needed."""
 
     @property
     def kind(self) -> str: ...

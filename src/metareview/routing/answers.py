@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from metareview.errors import UsageError
 from metareview.formats.predictions import Prediction
-from metareview.routing.events import RISKS, Eligibility, PullRequest, fold
-from metareview.routing.routers.protocol import People, Ranking, Scored
+from metareview.model.event import RISKS, Eligibility, PullRequest, fold
+from metareview.routing.protocol import People, Ranking, Scored
 
 KEPT = 20
 """How many candidates of a list are kept for the record; ranks are counted on all of them."""

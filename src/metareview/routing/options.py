@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from metareview.errors import UsageError
+from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
 from metareview.routing.truth import TRUTHS
-from metareview.routing.when import Cutoff, parse_cutoff, parse_span, parse_time
 
 REVIEWS_VISIBLE_AT = ("event", "creation")
 

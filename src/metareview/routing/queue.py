@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
-from metareview.routing.events import RISKS, Eligibility, Event
-from metareview.routing.when import SECOND
+from metareview.model.event import RISKS, Eligibility, Event
+from metareview.model.time import SECOND
 
 REVIEWS = frozenset({"review_submitted"})
 COMMENTS = frozenset({"review_comment", "comment"})

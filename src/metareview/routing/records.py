@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.model.event import fold
+from metareview.model.time import show_time
 from metareview.routing import measures
 from metareview.routing.answers import Answer
-from metareview.routing.events import fold
-from metareview.routing.gates import GATES, Gates, correlate
+from metareview.routing.declarations import GATES, Gates, correlate
 from metareview.routing.queue import waiting_times
 from metareview.routing.truth import Truth
-from metareview.routing.when import show_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from metareview.routing.events import RESPONSES, Event, PullRequest
-from metareview.routing.routers.protocol import Ranking, Router
-from metareview.routing.when import Cutoff
+from metareview.model.event import RESPONSES, Event, PullRequest
+from metareview.model.time import Cutoff
+from metareview.routing.protocol import Ranking, Router
 
 
 class Question(NamedTuple):

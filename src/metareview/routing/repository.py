@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from metareview.errors import UsageError
 from metareview.formats.predictions import Predictions
+from metareview.model.event import Eligibility, Event
 from metareview.routing.answers import KEPT, Answer, Reader
-from metareview.routing.events import Eligibility, Event
-from metareview.routing.gates import read_gates
+from metareview.routing.declarations import read_gates
 from metareview.routing.options import Options
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
 from metareview.routing.records import Record

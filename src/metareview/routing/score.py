@@ -10,9 +10,9 @@ from typing import Any
 
 from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
+from metareview.formats.garbage import paused_collection
 from metareview.formats.predictions import Predictions
-from metareview.routing.collection import paused_collection
-from metareview.routing.events import History, counted
+from metareview.model.event import History, counted
 from metareview.routing.options import Options, make_options, show_options
 from metareview.routing.records import Record, summarise
 from metareview.routing.replay import cutoffs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from metareview.routing.events import Eligibility, Event
+from metareview.model.event import Eligibility, Event
 
 TRUTHS = ("first_response", "first_approval", "all_reviewers")
 

@@ -9,11 +9,11 @@ from functools import partial
 from typing import NamedTuple, cast
 
 from metareview.errors import UsageError
+from metareview.routing.protocol import Ranking, Router
 from metareview.routing.routers.chrev import CHRev
 from metareview.routing.routers.codeowners import CodeOwnersRouter
 from metareview.routing.routers.mentions import Mentions
 from metareview.routing.routers.popularity import Popularity
-from metareview.routing.routers.protocol import Ranking, Router
 from metareview.routing.routers.recency import Recency
 from metareview.routing.routers.revfinder import RevFinder
 

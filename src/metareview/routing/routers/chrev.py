@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from metareview.routing.events import RESPONSES, Event, PullRequest, fold
-from metareview.routing.routers.protocol import Ranking
-from metareview.routing.when import DAY
+from metareview.model.event import RESPONSES, Event, PullRequest, fold
+from metareview.model.time import DAY
+from metareview.routing.protocol import Ranking
 
 
 class CHRev:

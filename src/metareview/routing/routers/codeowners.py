@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from metareview.formats.codeowners import OwnersByCommit
-from metareview.routing.events import Event, PullRequest, fold
-from metareview.routing.routers.protocol import Ranking
+from metareview.model.event import Event, PullRequest, fold
+from metareview.routing.protocol import Ranking
 
 
 class CodeOwnersRouter:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from metareview.routing.events import Event, PullRequest, fold
-from metareview.routing.markdown import visible_text
-from metareview.routing.routers.protocol import Ranking
+from metareview.model.event import Event, PullRequest, fold
+from metareview.routing.protocol import Ranking
+from metareview.routing.visible_text import visible_text
 
 _MENTION = re.compile(
     r"@(?<![\w@/.`+-]@)([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))?(?![A-Za-z0-9@])",

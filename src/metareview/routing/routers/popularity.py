@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from metareview.routing.events import Event, PullRequest
-from metareview.routing.routers.activity import Activity
-from metareview.routing.routers.protocol import Ranking
+from metareview.model.event import Event, PullRequest
+from metareview.routing.activity import Activity
+from metareview.routing.protocol import Ranking
 
 
 class Popularity:

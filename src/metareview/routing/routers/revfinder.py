@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.routing.events import RESPONSES, Event, PullRequest, fold
-from metareview.routing.routers.paths import PREFIX, RUN, SUBSEQUENCE, SUFFIX, Places, split_path
-from metareview.routing.routers.protocol import People, Ranking, Scored, best_first
+from metareview.model.event import RESPONSES, Event, PullRequest, fold
+from metareview.routing.paths import PREFIX, RUN, SUBSEQUENCE, SUFFIX, Places, split_path
+from metareview.routing.protocol import People, Ranking, Scored, best_first
 
 _CHUNK = 256
 

@@ -1,0 +1,63 @@
+"""A measure is an object: its names, which way is better, its definition, and its formula over summed counts.
+
+Sums hold counts in the last axis, so that one formula serves a pull request, a slice, the whole set, and ten thousand
+resamples at once. Where a measure is undefined its formula gives NaN, which users see as null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from metareview.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Sums = NDArray[np.float64]
+    Formula = Callable[[Sums], Sums]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure of a run.
+
+    `name` is its key in JSON, `short` what users may type for it, `label` what tables call it. `needs` says what a run
+    must have for the measure to mean something: `location`, `negatives`, or nothing.
+    """
+
+    name: str
+    short: str
+    label: str
+    definition: str
+    formula: Formula
+    lower_is_better: bool = False
+    needs: str = ""
+
+    def __call__(self, sums: Sums) -> Sums:
+        return self.formula(sums)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def value(self, sums: Sums) -> float | None:
+        """The figure for JSON: null, never NaN."""
+        figure = float(self.formula(sums))
+        return figure if math.isfinite(figure) else None
+
+    def is_named(self, text: str) -> bool:
+        """Whether a user who types this means the measure: its name, its short name, whatever the case."""
+        return text.casefold() in (self.name, self.short)
+
+
+def find_measure(text: str, measures: Iterable[Measure], option: str) -> Measure:
+    """The measure that a user names; UsageError with all short names where there is none."""
+    known = list(measures)
+    for measure in known:
+        if measure.is_named(text):
+            return measure
+    names = ", ".join(measure.short for measure in known)
+    raise UsageError(f"{option}: unknown metric {text!r}. The metrics are {names}.")

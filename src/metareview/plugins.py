@@ -1,0 +1,102 @@
+"""How judges, routers and formats are found, all three in the same way.
+
+A plug-in is known by its name: a module of our own folder for its kind, one module per plug-in, or an entry point
+of an installed package. A user's own needs no installation: `package.module:factory` names it too. What a module
+or an entry point holds is loaded when it is used, so that listing names costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from metareview import __version__
+from metareview.errors import UsageError
+
+BUILT_IN = f"metareview {__version__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A plug-in that is installed: its name, the package that brings it, and `module:attribute` to load it from."""
+
+    name: str
+    origin: str
+    target: str
+
+    @property
+    def built_in(self) -> bool:
+        return self.origin == BUILT_IN
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All plug-ins of one kind, such as judges.
+
+    `folder` is the package whose modules are our own, each with its plug-in under the name `attribute`; a hyphen in
+    a plug-in's name is an underscore in its module's. `group` is the entry point group of other packages.
+    """
+
+    kind: str
+    folder: str
+    group: str
+    attribute: str = "PLUGIN"
+
+    @cached_property
+    def installed(self) -> Mapping[str, Found]:
+        """By name: our own first, in alphabetical order, then those of other packages. Our names cannot be taken."""
+        package = importlib.import_module(self.folder)
+        own = [
+            Found(module.name.replace("_", "-"), BUILT_IN, f"{self.folder}.{module.name}:{self.attribute}")
+            for module in pkgutil.iter_modules(package.__path__)
+        ]
+        others = [
+            Found(point.name, f"{point.dist.name} {point.dist.version}" if point.dist else "?", point.value)
+            for point in sorted(entry_points(group=self.group), key=lambda point: point.name)
+        ]
+        names = {found.name for found in own}
+        return {found.name: found for found in (*own, *others) if found.built_in or found.name not in names}
+
+    def names(self) -> list[str]:
+        return list(self.installed)
+
+    def load(self, spec: str) -> object:
+        """What the name or `package.module:factory` stands for; UsageError with the fix where it is nothing."""
+        known = self.installed.get(spec)
+        if known is None and ":" not in spec:
+            raise UsageError(
+                f"Unknown {self.kind} {spec!r}. The {self.kind}s are {', '.join(self.names())},"
+                " or package.module:factory for one of your own."
+            )
+        return load_object(known.target if known else spec, f"{self.kind} {spec}")
+
+
+def load_object(target: str, what: str) -> object:
+    """The object at `package.module:attribute`; the working folder is importable. UsageError where there is none."""
+    module, _, path = target.partition(":")
+    if not module or not path:
+        raise UsageError(f"{what}: {target!r} is not package.module:factory.")
+    try:
+        found: object = _import(module)
+        for attribute in path.split("."):
+            found = getattr(found, attribute)
+    except (Exception, SystemExit) as error:  # a module may raise anything, or exit, while it is imported
+        raise UsageError(
+            f"{what}: cannot be loaded ({type(error).__name__}: {error}). "
+            "Check the module's name, the factory's name and the Python path."
+        ) from error
+    return found
+
+
+def _import(module: str) -> ModuleType:
+    folder = os.getcwd()
+    if folder not in sys.path and "" not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module(module)

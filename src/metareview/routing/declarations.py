@@ -1,0 +1,301 @@
+"""What a pull request's body declares: an issue, the use of AI, where the code comes from.
+
+Read from the body as of the cutoff, without code and HTML comments: what people see. Descriptive only: that
+merged pull requests name an issue more often does not say that naming one gets them merged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from metareview.routing.visible_text import visible_text
+
+GATES = ("issue", "ai_disclosure", "provenance")
+
+
+class Gates(NamedTuple):
+    """Which of the three a body has."""
+
+    issue: bool
+    ai_disclosure: bool
+    provenance: bool
+
+
+def read_gates(body: str) -> Gates:
+    """Which gates a body passes.
+
+    >>> read_gates("Fixes #12\\n\\nAI disclosure: none used")
+    Gates(issue=True, ai_disclosure=True, provenance=False)
+    """
+    text = visible_text(body)
+    lowered = text.lower()
+    return Gates(
+        has_issue(text),
+        _declares(text, lowered, _AI) or (_names(lowered, _CREDITS) and _CREDIT.search(text) is not None),
+        _declares(text, lowered, _PROVENANCE),
+    )
+
+
+# -- the issue ---------------------------------------------------------------------------------------------
+
+_URL = re.compile(
+    r"https?://(?:(?:www\.)?github\.[\w.-]+/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+"
+    r"|[\w.-]{0,60}gitlab[\w.:-]{0,60}/[\w./-]{1,200}/(?:issues|merge_requests|work_items)/\d+"
+    r"|[\w.:-]{1,120}/[\w./-]{1,200}/-/(?:issues|merge_requests|work_items)/\d+)",
+    re.ASCII | re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]*/[\w.-]+#[1-9]\d*(?![\w-])", re.ASCII)
+_GH = re.compile(r"GH-(?<![\w-]GH-)[1-9]\d*(?![\w-])", re.ASCII)
+_NUMBER = re.compile(r"#(?<![\w#&/.@-]#)([1-9]\d*)(?![\w-])", re.ASCII)
+_KEY = re.compile(r"([A-Z](?<![\w.#-][A-Z])[A-Z]+)-[1-9]\d*(?![\w-]|\.\d)", re.ASCII)
+# Standards, encodings, licences, models, hardware: written like a tracker's key, and none.
+_NO_TRACKER = re.compile(
+    "AES|AGPL|ANSI|APACHE|ARM|ASCII|BASE|BF|BIP|BSD|CC|CLAUDE|COVID|CP|CRC|CVE|CWE|DDR|DES|ECMA|ED|EIP|EN|ERC|ES|"
+    "FIPS|FP|GEMINI|GLM|GMT|GPL|GPT|GTX|HTTP|HTTPS|IEC|IEEE|INT|IP|IPV|ISO|JEP|JSR|KOI|LGPL|LLAMA|MD|MIT|MPEG|MPL|"
+    "NIST|OAUTH|PEP|PHI|PKCS|PSR|QWEN|RFC|RSA|RTX|SHA|SOC|SSL|TCP|TIER|TLS|TOP|UDP|USB|UTC|UTF|UUID|WCAG|WEB|WIN"
+)
+_CALLED_COLOUR = re.compile(
+    r"(?:colou?rs?|background|foreground|fill|stroke|border|hex|shade|tint|rgb|accent|primary|palette)[\"')]?"
+    r"\W{1,3}(?:(?:code|value|to|from|of|is|was|and|as)\W{1,3}){0,2}$",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*#*[ \t]*$")
+_REFERS = re.compile(
+    r"\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|references?|issues?|bug|ticket|see|"
+    r"relate[sd]?(?: to)?|part of|pr|pull request)\W{0,3}$",
+    re.IGNORECASE,
+)
+
+
+def has_issue(text: str) -> bool:
+    """Whether visible text refers to an issue or a pull request.
+
+    `#12` in a heading counts after a word such as "fixes" only: "Step #1" is no reference. A colour is none.
+    """
+    if "://" in text and _URL.search(text):
+        return True
+    if "-" in text and (_GH.search(text) or any(map(_is_tracker, _KEY.finditer(text)))):
+        return True
+    if "#" not in text:
+        return False
+    if "/" in text and _ELSEWHERE.search(text):
+        return True
+    for line in text.split("\n"):
+        if "#" not in line:
+            continue
+        heading = _HEADING.match(line[:500])
+        for match in _NUMBER.finditer(line):
+            before = line[max(0, match.start() - 60) : match.start()]
+            if heading and not _REFERS.search(before):
+                continue
+            if not _is_colour(match[1], before):
+                return True
+    return False
+
+
+def _is_tracker(match: re.Match[str]) -> bool:
+    return _NO_TRACKER.fullmatch(match[1]) is None
+
+
+def _is_colour(digits: str, before: str) -> bool:
+    if len(digits) not in (3, 4, 6, 8):
+        return False
+    return (len(digits) == 6 and len(set(digits)) == 1) or _CALLED_COLOUR.search(before) is not None
+
+
+# -- declarations ------------------------------------------------------------------------------------------
+
+_ASSISTANT = (
+    r"(?:(?:git\s?hub\s+)?copilot|chat-?gpt|gpt-?\d[\w.]*|openai|claude(?:[ -]code)?|anthropic|codex|gemini|"
+    r"cursor(?!\w)|devin(?:[ -]ai)?|windsurf|codeium|aider|tabnine|amazon q|codewhisperer|jules|cody|llama|"
+    r"deepseek|mistral|openhands|cline|sweep ai|junie|augment code)"
+)
+
+
+class _Subject(NamedTuple):
+    """What a declaration is about. A text without `words` and `capitals`, found quickly, has no `pattern`."""
+
+    pattern: re.Pattern[str]
+    words: tuple[str, ...]
+    capitals: re.Pattern[str] | None = None
+
+
+_AI = _Subject(
+    re.compile(
+        r"(?<![\w.])(?:AI|Ai|A\.I\.)(?!\w)|(?<!\w)Cursor(?!\w)|(?i:(?<!\w)(?:LLMs?|artificial intelligence|"
+        r"language models?|machine[- ]generated|copilot|chat-?gpt|claude|codex|gemini|devin|"
+        r"generated (?:with|by))(?!\w))"
+    ),
+    (
+        "llm",
+        "artificial",
+        "language m",
+        "machine",
+        "pilot",
+        "gpt",
+        "claude",
+        "codex",
+        "gemini",
+        "devin",
+        "generated",
+    ),
+    re.compile(r"A(?:[Ii]|\.I\.)(?!\w)|Cursor"),
+)
+_PROVENANCE = _Subject(
+    re.compile(
+        r"(?<![\w-])(?:provenance|origins?|source of (?:the |this )?(?:code|change|contribution)|code source|"
+        r"authorship|(?:human|machine)[- ]?(?:written|authored|generated|made)|"
+        r"(?:human|machine)s? or (?:human|machine)s?|"
+        r"(?:written|authored|made) by (?:an? )?(?:human|machine|person|hand))(?![\w-])",
+        re.IGNORECASE,
+    ),
+    (
+        "provenance",
+        "origin",
+        "source",
+        "authorship",
+        "human",
+        "machine",
+        "written by",
+        "authored by",
+        "made by",
+    ),
+)
+_BOX = re.compile(r"\s*(?:>\s*)*(?:[-*+]|\d+[.)])\s+\[([ xX✓✔])\]\s*(.*)")
+_PAIR = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?([^:\n]{1,80}?)\s*:(?!//)(.*)")
+_ASKED = re.compile(
+    r"\s*(?:[-*+]\s+)?([^?\n]{1,100})\?[*_]*\s*:?\s*[*_]*((?:yes|no|none|n/a|not?)\b.*)", re.IGNORECASE
+)
+_BOLD = re.compile(r"\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__)\s*:?\s*$")
+_CREDITS = ("-by:", "generated")
+# Co-authored-by, or generated with, a known assistant: a line that begins so.
+_CREDIT = re.compile(
+    r"^[^\w\n]{0,20}(?:(?:co-?authored|assisted|generated|written|created)-by:"
+    r"|(?:this (?:pr|pull request|change|code|commit) (?:was|is|has been) )?generated (?:with|by|using)\b)"
+    r".{0,60}?\b" + _ASSISTANT,
+    re.IGNORECASE | re.MULTILINE,
+)
+_EMPTY = re.compile(r"[\s*_`~.…:|>-]*")
+_PLACEHOLDER = re.compile(
+    r"[\s*_>(-]*(?:\[[^\]]*\]|<[^>]*>|\{[^}]*\}|to ?do|tbd|tba|fill (?:me )?in|fixme|xxx|\?+|_+)[\s*_.)]*",
+    re.IGNORECASE,
+)
+_PROMPT = re.compile(
+    r"[\s*_>(-]*(?:please|describe|list|explain|state|specify|indicate|disclose|declare|provide|mention|"
+    r"tell us|select|tick|check (?:the|one|all|if)|delete|replace|fill|add|enter|write|choose|"
+    r"if (?:you|any|applicable|so)|(?:did|do|have|has|was|were|is|are|which|what|how|who|where)\b[^.]*\?)",
+    re.IGNORECASE,
+)
+
+
+def _names(lowered: str, words: tuple[str, ...]) -> bool:
+    return any([word in lowered for word in words])  # noqa: C419 (a list is quicker here)
+
+
+def _declares(text: str, lowered: str, about: _Subject) -> bool:
+    """A `key: value` line, a ticked box, or a heading with an answer below, about a subject."""
+    if not _names(lowered, about.words) and not (about.capitals and about.capitals.search(text)):
+        return False
+    titled = False
+    found = about.pattern.search(text)
+    while found:
+        start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+        end = len(text) if end < 0 else end
+        line = _tidy(text[start:end])
+        if _heading(line):
+            titled = True
+        elif _line_declares(line, about.pattern):
+            return True
+        found = about.pattern.search(text, end)
+    return titled and any(map(_is_answered, _sections(text.split("\n"), about.pattern)))
+
+
+def _tidy(line: str) -> str:
+    """A line in single spaces, cut short: nobody declares anything in more than a few hundred characters."""
+    return " ".join(line[:2_000].split())[:500]
+
+
+def _line_declares(line: str, about: re.Pattern[str]) -> bool:
+    if box := _BOX.match(line):
+        return box[1] != " " and about.search(box[2]) is not None
+    if _HEADING.match(line):
+        return False
+    if (asked := _ASKED.match(line)) and about.search(asked[1]):
+        return True
+    pair = _PAIR.match(line)
+    return (
+        pair is not None
+        and len(pair[1].split()) <= 8
+        and about.search(pair[1]) is not None
+        and not _is_blank(pair[2])
+    )
+
+
+def _sections(lines: list[str], about: re.Pattern[str]) -> Iterator[list[str]]:
+    """The lines below each heading about the subject, down to the next heading of its level or above.
+
+    A line all in bold is a heading below the others.
+    """
+    open_ones: list[tuple[int, list[str]]] = []
+    for line in map(_tidy, lines):
+        heading = _heading(line)
+        if heading is None:
+            for _, below in open_ones:
+                below.append(line)
+            continue
+        level, title = heading
+        while open_ones and open_ones[-1][0] >= level:
+            yield open_ones.pop()[1]
+        if about.search(title):
+            open_ones.append((level, []))
+    for _, below in open_ones:
+        yield below
+
+
+def _heading(line: str) -> tuple[int, str] | None:
+    if not line.startswith(("#", "**", "__")):
+        return None
+    if match := _HEADING.match(line):
+        return len(match[1]), match[2] or ""
+    if match := _BOLD.match(line):
+        return 7, match[1]
+    return None
+
+
+def _is_answered(lines: list[str]) -> bool:
+    """Whether there is more than empty lines, placeholders, a template's questions and unticked boxes.
+
+    Boxes decide where there are any: a template's text around them is no answer.
+    """
+    boxes = [box[1] for line in lines if (box := _BOX.match(line))]
+    if boxes:
+        return any(mark != " " for mark in boxes)
+    return any(not _is_blank(line) and not _PROMPT.match(line) for line in lines)
+
+
+def _is_blank(text: str) -> bool:
+    return bool(_EMPTY.fullmatch(text) or _PLACEHOLDER.fullmatch(text))
+
+
+# -- correlation -------------------------------------------------------------------------------------------
+
+
+def correlate(items: Iterable[tuple[bool, bool]]) -> dict[str, float | int | None]:
+    """Counts and rates of one gate from (present, merged) of each pull request; an empty group's rate is
+    None.
+    """
+    merged: dict[bool, list[bool]] = {False: [], True: []}
+    for present, was_merged in items:
+        merged[present].append(was_merged)
+    missing, present_ones = merged[False], merged[True]
+    n = len(missing) + len(present_ones)
+    return {
+        "n": n,
+        "missing_n": len(missing),
+        "present_n": len(present_ones),
+        "missing_rate": len(missing) / n if n else None,
+        "merged_rate_missing": sum(missing) / len(missing) if missing else None,
+        "merged_rate_present": sum(present_ones) / len(present_ones) if present_ones else None,
+    }
