@@ -47,22 +47,24 @@ class Registry:
     kind: str
     folder: str
     group: str
+    order: tuple[str, ...] = ()
+    """Names that come first, in this order; any other of our own follows by its name."""
     attribute: str = "PLUGIN"
 
     @cached_property
     def installed(self) -> Mapping[str, Found]:
-        """By name: our own first, in alphabetical order, then those of other packages. Our names cannot be taken."""
+        """By name: our own first, then those of other packages, which cannot take a name of ours."""
         package = importlib.import_module(self.folder)
-        own = [
-            Found(module.name.replace("_", "-"), BUILT_IN, f"{self.folder}.{module.name}:{self.attribute}")
-            for module in pkgutil.iter_modules(package.__path__)
-        ]
+        modules = {
+            module.name.replace("_", "-"): module.name for module in pkgutil.iter_modules(package.__path__)
+        }
+        names = [*self.order, *(name for name in modules if name not in self.order)]
+        own = [Found(name, BUILT_IN, f"{self.folder}.{modules[name]}:{self.attribute}") for name in names]
         others = [
             Found(point.name, f"{point.dist.name} {point.dist.version}" if point.dist else "?", point.value)
             for point in sorted(entry_points(group=self.group), key=lambda point: point.name)
         ]
-        names = {found.name for found in own}
-        return {found.name: found for found in (*own, *others) if found.built_in or found.name not in names}
+        return {found.name: found for found in (*own, *others) if found.built_in or found.name not in modules}
 
     def names(self) -> list[str]:
         return list(self.installed)
