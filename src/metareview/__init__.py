@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     )
     from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
     from metareview.judges.protocol import Judge
-    from metareview.model.comment import (
-        Comment,
-        CommentCategory,
-        CommentContext,
-        PRCategory,
-        ProjectLanguage,
-    )
+    from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage
     from metareview.pipelines.evaluate import CommentRun, RoutingRun, evaluate_comments, evaluate_routing
     from metareview.routing.protocol import Router
     from metareview.text.matching import MatchingStrategy, PrecisionRecallF1

@@ -14,7 +14,8 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
 from metareview.comments.measures import COUNTS, LINE_COUNTS, measured, rates, table
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Question, judged_part
-from metareview.model.comment import Comment, Review, counted, repository_and_number
+from metareview.model.address import repository_and_number
+from metareview.model.comment import Comment, Review, counted
 
 FREE_REACH = 20
 """A judge that costs nothing also judges pairs up to this many lines apart. They count for nothing; they are kept so

@@ -19,7 +19,7 @@ from metareview.comments.measures import (
     rates,
     table,
 )
-from metareview.model.comment import pull_request_key
+from metareview.model.address import pull_request_key
 from metareview.stats import bootstrap_intervals
 
 Record = Mapping[str, Any]

@@ -16,7 +16,7 @@ import numpy as np
 
 from metareview.comments.measures import LOWER_IS_BETTER, SHORT_NAMES, f_beta, measured, number, table
 from metareview.errors import InputError, UsageError
-from metareview.model.comment import pull_request_key
+from metareview.model.address import pull_request_key
 from metareview.runs.folder import StoredRun
 from metareview.stats import Array, Metric
 

@@ -15,7 +15,7 @@ from metareview.errors import InputError, UsageError
 from metareview.formats.comments import Paths, PullRequestIndex, Skipped, read_benchmark, read_inputs, several
 from metareview.judges.protocol import LONG_NOTE, Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
-from metareview.model.comment import Benchmark, Review, merged
+from metareview.model.comment import ReferenceSet, Review, merged
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def plan_comments(
         raise UsageError(f"--limit must be 1 or more, found {limit}.")
     benchmark, hashes = read_benchmark(reference, negatives, format_name=reference_format)
     filters.check(benchmark)
-    place = benchmark.has_places and not ignore_location
+    place = benchmark.has_locations and not ignore_location
     if chosen.name == "none" and not place:
         why = "--ignore-location leaves it nothing" if ignore_location else "no reference has a path"
         raise UsageError(f"The judge none goes by place alone, and {why}. Choose another --judge.")
@@ -150,7 +150,7 @@ def _mode(name: str) -> Mode:
 
 
 def _located(
-    reviews: Iterable[Review], benchmark: Benchmark
+    reviews: Iterable[Review], benchmark: ReferenceSet
 ) -> tuple[dict[tuple[str, str], Review], list[Skipped]]:
     """Reviews by (pull request of the reference set, reviewer), and those that name none."""
     index = PullRequestIndex({key: review.pr for key, review in benchmark.references.items()})
@@ -166,7 +166,7 @@ def _located(
 
 
 def _with_silence(
-    reviews: dict[tuple[str, str], Review], benchmark: Benchmark
+    reviews: dict[tuple[str, str], Review], benchmark: ReferenceSet
 ) -> dict[tuple[str, str], Review]:
     """Every reviewer on every pull request: what it has no file for is its silence."""
     reviewers = dict.fromkeys(reviewer for _, reviewer in reviews)
@@ -188,7 +188,7 @@ def _sample(cases: list[Case], limit: int | None, seed: int) -> list[Case]:
     return [case for case in cases if case.skipped or case.reference_review.key in chosen]
 
 
-def _note_warnings(reviews: Mapping[tuple[str, str], Review], benchmark: Benchmark) -> Iterator[str]:
+def _note_warnings(reviews: Mapping[tuple[str, str], Review], benchmark: ReferenceSet) -> Iterator[str]:
     everything: Iterable[tuple[str, Review]] = [
         *((f"{review.reviewer} on {key}", review) for (key, _), review in reviews.items()),
         *((f"the references of {key}", review) for key, review in benchmark.references.items()),
