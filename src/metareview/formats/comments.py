@@ -11,7 +11,7 @@ from metareview.errors import InputError, UsageError
 from metareview.formats import aacr, aacr_text, github, jsonl, martian
 from metareview.formats.source import Source, readable
 from metareview.model.address import repository_and_number
-from metareview.model.comment import ReferenceSet, Review, merged
+from metareview.model.comment import ReferenceSet, Review, Skipped, merged
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -40,14 +40,6 @@ def _registered(module: ModuleType) -> CommentFormat:
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson"}
 
 FORMATS = {fmt.name: fmt for fmt in map(_registered, (aacr_text, aacr, jsonl, github, martian))}
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file, or a part of it, that was left out, and why."""
-
-    file: str
-    reason: str
 
 
 @dataclass
