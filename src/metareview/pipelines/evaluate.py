@@ -7,21 +7,21 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from metareview.comments.case import Case
 from metareview.comments.filters import FilterConfig
 from metareview.comments.summary import summarise
 from metareview.errors import UsageError
-from metareview.formats.comments import Paths, several
-from metareview.formats.history import read_history
-from metareview.formats.predictions import read_predictions
-from metareview.formats.source import content_hash
+from metareview.formats.comments import Paths
 from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, release
+from metareview.pipelines import routing
 from metareview.pipelines.comments.plan import Plan, plan_comments
-from metareview.routing.score import Spec, score_history
+from metareview.pipelines.routing import RoutingKeywords, RoutingOptions
+from metareview.routing.measures import MRR, rank_measures
 from metareview.runs.folder import RESULTS, RunFolder, read_lines, read_run
+from metareview.runs.routing_json import record_to_json, summary_to_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -263,9 +263,9 @@ class RoutingRun:
     @property
     def metrics(self) -> dict[str, dict[str, float | None]]:
         """Each router's hit@k and MRR."""
-        ranked = [f"hit@{k}" for k in self.summary["config"]["k"]] + ["mrr"]
+        measures = [measure.name for measure in rank_measures(self.summary["config"]["k"])]
         return {
-            name: {metric: block[metric] for metric in ranked}
+            name: {measure: block[measure] for measure in measures}
             for name, block in self.summary["routers"].items()
         }
 
@@ -291,7 +291,7 @@ class RoutingRun:
                 "truth": record["truth"]["state"],
                 "router": name,
                 "rank": answer["rank"],
-                "reciprocal_rank": 1 / answer["rank"] if answer["rank"] else 0.0,
+                "reciprocal_rank": MRR.of_rank(answer["rank"] or 0),
                 "risk": answer["risk"],
             }
             for record in self.records
@@ -300,60 +300,17 @@ class RoutingRun:
         return _frame(rows)
 
 
-def evaluate_routing(
-    history: str | Path,
-    *,
-    routers: Sequence[Spec] | None = None,
-    predictions: Paths = (),
-    codeowners: str | Path | None = None,
-    seed: int = 0,
-    out: str | Path | None = None,
-    overwrite: bool = False,
-    **options: Any,
-) -> RoutingRun:
+def evaluate_routing(history: str | Path, **keywords: Unpack[RoutingKeywords]) -> RoutingRun:
     """Replay a history and score routers on it; with `out`, keep the run in that folder.
-
-    `options` are those of `metareview routing`: cutoff, truth, truth_window, k, merged_within, ttfc,
-    reviews_visible_at, include_bots, include_author, since, until, repos, prs, limit.
 
     >>> run = evaluate_routing("events.jsonl", routers=["popularity"], truth_window="1d")   # doctest: +SKIP
     >>> run.metrics["popularity"]["mrr"]                                                    # doctest: +SKIP
     """
-    known = read_history(history)
-    said = [each for path in several(predictions) for each in read_predictions(path)]
-    result = score_history(known, routers, predictions=said, codeowners=codeowners, seed=seed, **options)
-    records = [record.as_json() for record in result.records]
-    folder = Path(out) if out is not None else None
-    summary = {
-        "schema": result.summary["schema"],
-        "run": None if folder is None else str(folder),
-    } | result.summary
-    if folder is None:
-        return RoutingRun(summary, None, records)
-    inputs = {"history": content_hash(Path(history))}
-    inputs |= {f"predictions/{Path(path).name}": content_hash(Path(path)) for path in several(predictions)}
-    if codeowners is not None:
-        inputs["codeowners"] = content_hash(Path(codeowners))
-    config = summary["config"] | {"seed": seed, "codeowners": codeowners is not None}
-
-    def key(record: Mapping[str, Any]) -> tuple[str, str]:
-        return (record["repo"], str(record["pr"]))
-
-    # The figures are worked out before the folder is opened: a replay costs seconds, and a router of the user's may
-    # have changed since the run that is there.
-    with RunFolder(folder, "routing", config, inputs, overwrite=overwrite, key=key) as run:
-        kept = run.done if run.summary is None else {key(old): old for old in read_lines(folder / RESULTS)}
-        if any(kept.get(key(record), record) != record for record in records):
-            raise UsageError(
-                f"{folder} holds a run of the same inputs with other results: a router has changed since. "
-                "Choose another --out, or pass --overwrite."
-            )
-        if run.summary is None:
-            for record in records:
-                if key(record) not in run.done:
-                    run.append(record)
-            run.finish(summary, [key(record) for record in records])
-    return RoutingRun(summary, folder)
+    options = RoutingOptions(history, **keywords)
+    result = routing.evaluate(options)
+    folder = None if options.out is None else Path(options.out)
+    records = [record_to_json(record) for record in result.records] if folder is None else []
+    return RoutingRun(summary_to_json(result.summary, folder), folder, records)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> DataFrame:

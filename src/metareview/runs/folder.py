@@ -26,6 +26,7 @@ from typing import IO, Any
 
 from metareview import __version__
 from metareview.errors import InputError, UsageError
+from metareview.routing.measures import rank_measures
 
 SCHEMA = "metareview.run/1"
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
@@ -212,8 +213,8 @@ class StoredRun:
         """Each reviewer's metrics, or each router's hit@k and MRR."""
         if self.kind == "comments":
             return {name: block["metrics"] for name, block in self.summary["reviewers"].items()}
-        ranked = [f"hit@{k}" for k in self.summary["config"]["k"]] + ["mrr"]
-        return {name: {m: block[m] for m in ranked} for name, block in self.summary["routers"].items()}
+        measures = [measure.name for measure in rank_measures(self.summary["config"]["k"])]
+        return {name: {m: block[m] for m in measures} for name, block in self.summary["routers"].items()}
 
     def records(self) -> Iterator[dict[str, Any]]:
         return read_lines(self.path / RESULTS)
