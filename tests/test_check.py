@@ -4,7 +4,7 @@ import pytest
 
 from metareview.benchmark.check import check_benchmark
 from metareview.formats.comments import read_benchmark
-from metareview.model.comment import Benchmark, Comment, Review
+from metareview.model.comment import Comment, ReferenceSet, Review
 
 AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"
 
@@ -22,7 +22,9 @@ def findings(result, level):
 
 
 def test_a_sound_benchmark_passes_every_probe():
-    result = check_benchmark(Benchmark(dict([pull(1, at(1, "leak")), pull(2, at(1, "race"), at(2, "slow"))])))
+    result = check_benchmark(
+        ReferenceSet(dict([pull(1, at(1, "leak")), pull(2, at(1, "race"), at(2, "slow"))]))
+    )
     assert result["sound"]
     assert {name: probe["passed"] for name, probe in result["probes"].items()} == {
         "oracle": True, "silence": True, "shuffled notes": None, "shifted lines": True,
@@ -34,14 +36,14 @@ def test_a_sound_benchmark_passes_every_probe():
 
 
 def test_notes_that_are_all_alike_make_figures_meaningless():
-    result = check_benchmark(Benchmark(dict([pull(1, at(1, "add a test")), pull(2, at(1, "add a test"))])))
+    result = check_benchmark(ReferenceSet(dict([pull(1, at(1, "add a test")), pull(2, at(1, "add a test"))])))
     assert not result["sound"]
     assert result["probes"]["shuffled notes"]["passed"] is False
     assert result["probes"]["shuffled notes"]["metrics"]["positive_recall_rate"] == 1
 
 
 def test_a_comment_cannot_be_valid_and_rejected():
-    result = check_benchmark(Benchmark(dict([pull(1, at(1, "x"))]), dict([pull(1, at(1, "x"))])))
+    result = check_benchmark(ReferenceSet(dict([pull(1, at(1, "x"))]), dict([pull(1, at(1, "x"))])))
     assert not result["sound"]
     assert findings(result, "error") == ["github.com/o/r#1: 1 comments are both reference and negative"]
 
@@ -55,7 +57,7 @@ def test_what_is_odd_is_named():
             ("github.com/other/r#1", Review("https://github.com/other/r/pull/1", (at(1, "q"),))),
         ]
     )
-    warnings = " | ".join(findings(check_benchmark(Benchmark(references)), "warning"))
+    warnings = " | ".join(findings(check_benchmark(ReferenceSet(references)), "warning"))
     for expected in (
         "1 references stand there more than once",
         "1 references without a note",
@@ -68,7 +70,7 @@ def test_what_is_odd_is_named():
 
 
 def test_without_places_lines_are_not_probed():
-    result = check_benchmark(Benchmark(dict([pull(1, Comment(note="a")), pull(2, Comment(note="b"))])))
+    result = check_benchmark(ReferenceSet(dict([pull(1, Comment(note="a")), pull(2, Comment(note="b"))])))
     assert result["sound"]
     assert result["probes"]["shifted lines"]["passed"] is None
     assert result["probes"]["oracle"]["metrics"]["line_f1"] is None

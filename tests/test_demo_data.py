@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metareview.formats.comments import PullRequestIndex, read_benchmark, read_inputs
-from metareview.model.comment import pull_request_key
+from metareview.model.address import pull_request_key
 from metareview.pipelines.evaluate import evaluate_comments
 
 DEMO = Path(str(files("metareview") / "data" / "demo"))

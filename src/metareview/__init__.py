@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from metareview.api import Run, evaluate_comments, evaluate_routing, load_run
     from metareview.comments.filters import FilterConfig
     from metareview.comparison.paired import compare
     from metareview.compat.aacr import (
@@ -19,14 +20,7 @@ if TYPE_CHECKING:
     )
     from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
     from metareview.judges.protocol import Judge
-    from metareview.model.comment import (
-        Comment,
-        CommentCategory,
-        CommentContext,
-        PRCategory,
-        ProjectLanguage,
-    )
-    from metareview.pipelines.evaluate import CommentRun, RoutingRun, evaluate_comments, evaluate_routing
+    from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage
     from metareview.routing.protocol import Router
     from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
 
@@ -34,7 +28,6 @@ _HOME = {
     "Comment": "model.comment",
     "CommentCategory": "model.comment",
     "CommentContext": "model.comment",
-    "CommentRun": "pipelines.evaluate",
     "EvaluatorConfig": "compat.aacr",
     "FilterConfig": "comments.filters",
     "GateFailed": "errors",
@@ -46,22 +39,22 @@ _HOME = {
     "PrecisionRecallF1": "text.matching",
     "ProjectLanguage": "model.comment",
     "Router": "routing.protocol",
-    "RoutingRun": "pipelines.evaluate",
+    "Run": "api",
     "SemanticMatcherType": "compat.aacr",
     "Undecided": "errors",
     "UsageError": "errors",
     "compare": "comparison.paired",
-    "evaluate_comments": "pipelines.evaluate",
-    "evaluate_routing": "pipelines.evaluate",
+    "evaluate_comments": "api",
+    "evaluate_routing": "api",
     "get_evaluator_ans_from_json": "compat.aacr",
     "load_generated_comments_from_file": "compat.aacr",
+    "load_run": "api",
 }
 
 __all__ = [
     "Comment",
     "CommentCategory",
     "CommentContext",
-    "CommentRun",
     "EvaluatorConfig",
     "FilterConfig",
     "GateFailed",
@@ -73,7 +66,7 @@ __all__ = [
     "PrecisionRecallF1",
     "ProjectLanguage",
     "Router",
-    "RoutingRun",
+    "Run",
     "SemanticMatcherType",
     "Undecided",
     "UsageError",
@@ -83,6 +76,7 @@ __all__ = [
     "evaluate_routing",
     "get_evaluator_ans_from_json",
     "load_generated_comments_from_file",
+    "load_run",
 ]
 
 

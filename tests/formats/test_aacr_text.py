@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from metareview.errors import InputError, UsageError
 from metareview.formats import aacr_text
 from metareview.formats.source import Source
-from metareview.model.comment import Comment, Review, repository_and_number
+from metareview.model.address import repository_and_number
+from metareview.model.comment import Comment, Review
 
 EXAMPLE = """<path>src/main.py</path>
 <side>right</side>

@@ -16,7 +16,8 @@ from metareview.formats.comments import (
     read_inputs,
 )
 from metareview.formats.source import Source
-from metareview.model.comment import Comment, Review, pull_request_key
+from metareview.model.address import pull_request_key
+from metareview.model.comment import Comment, Review
 
 BLOCK = "<path>a.py</path><from>3</from><to>4</to><note>{}</note><notesplit />\n"
 URL = "https://github.com/octo/shop/pull/5"

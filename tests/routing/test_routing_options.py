@@ -8,7 +8,7 @@ from metareview.cli.routing import command
 from metareview.errors import UsageError
 from metareview.pipelines.routing import RoutingKeywords, RoutingOptions
 
-OF_THE_COMMAND_ALONE = {"fail_under", "fail_over", "as_json", "quiet"}
+OF_THE_COMMAND_ALONE = {"out", "overwrite", "fail_under", "fail_over", "as_json", "quiet"}
 
 
 def test_dataclass_keywords_and_command_have_the_same_options():

@@ -112,7 +112,7 @@ def test_what_was_written_is_read_back_equal():
     del document["gates"]["issue"]["missing_n"]
     with pytest.raises(KeyError):
         summary_from_json(document)
-    with pytest.raises(ValueError, match="schema .metareview"):
+    with pytest.raises(ValueError, match=r"schema .metareview"):
         summary_from_json({"schema": "metareview.comments/1"})
 
 

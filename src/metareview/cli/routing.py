@@ -71,6 +71,8 @@ def _parse_ks(context: click.Context, option: click.Parameter, text: str) -> tup
 @common_options
 def command(
     history: Path,
+    out: Path | None,
+    overwrite: bool,
     fail_under: tuple[str, ...],
     fail_over: tuple[str, ...],
     as_json: bool,
@@ -78,28 +80,29 @@ def command(
     **options: Unpack[RoutingKeywords],
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
+    from metareview.api import evaluate_routing
     from metareview.cli.step_summary import append_step_summary, routing_markdown
-    from metareview.pipelines.evaluate import evaluate_routing
     from metareview.routing.measures import rank_measures
-    from metareview.runs.folder import default_folder
+    from metareview.runs.files import default_folder
 
     gates = parse_gates(fail_under, fail_over, [measure.name for measure in rank_measures(options["k"])])
-    folder = options["out"] = options["out"] or default_folder(history.resolve().stem)
+    folder = out or default_folder(history.resolve().stem)
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
-    run = evaluate_routing(history, **options)
-    print_warnings(run.summary["warnings"], [], quiet)
-    append_step_summary(routing_markdown(run.summary))
+    run = evaluate_routing(history, out=folder, overwrite=overwrite, **options)
+    summary = run.summary
+    print_warnings(summary["warnings"], [], quiet)
+    append_step_summary(routing_markdown(summary))
     if as_json:
-        print_json(run.summary)
+        print_json(summary)
     else:
         screen = console()
-        screen.print(_table(run.summary, screen.width))
+        screen.print(_table(summary, screen.width))
         if not quiet:
-            screen.print(_declarations(run.summary["gates"]), markup=False)
-            if run.summary["config"]["merged_within"]:
-                screen.print(_merged_within(run.summary), markup=False)
-            say(f"{_cohort(run.summary)} Each pull request's lists, ranks and times: {folder}")
+            screen.print(_declarations(summary["gates"]), markup=False)
+            if summary["config"]["merged_within"]:
+                screen.print(_merged_within(summary), markup=False)
+            say(f"{_cohort(summary)} Each pull request's lists, ranks and times: {folder}")
     check_gates(run.metrics, gates)
 
 

@@ -67,9 +67,7 @@ def comments_markdown(summary: Mapping[str, Any]) -> str:
 
 def routing_markdown(summary: Mapping[str, Any]) -> str:
     """A run's routers, the best MRR first."""
-    from metareview.routing.measures import rank_measures
-
-    hits = [measure.name for measure in rank_measures(summary["config"]["k"])[:-1]]
+    hits = [f"hit@{k}" for k in summary["config"]["k"]]
     blocks = sorted(summary["routers"].items(), key=lambda item: -(item[1]["mrr"] or 0))
     rows = [
         [

@@ -8,12 +8,12 @@ from enum import StrEnum
 
 from metareview.errors import UsageError
 from metareview.model.comment import (
-    Benchmark,
     Comment,
     CommentCategory,
     CommentContext,
     PRCategory,
     ProjectLanguage,
+    ReferenceSet,
 )
 
 
@@ -54,7 +54,7 @@ class FilterConfig:
     def to_dict(self) -> dict[str, list[str] | None]:
         return {f.name: list(v) if (v := getattr(self, f.name)) else None for f in fields(self)}
 
-    def check(self, benchmark: Benchmark) -> None:
+    def check(self, benchmark: ReferenceSet) -> None:
         """Refuse a value that neither the enums nor the benchmark know: it would leave nothing, silently."""
         reviews = benchmark.references.values()
         comments = [comment for review in reviews for comment in review.comments]

@@ -16,8 +16,7 @@ import numpy as np
 
 from metareview.comments.measures import LOWER_IS_BETTER, SHORT_NAMES, f_beta, measured, number, table
 from metareview.errors import InputError, UsageError
-from metareview.model.comment import pull_request_key
-from metareview.routing.measures import rank_measures, rank_table
+from metareview.model.address import pull_request_key
 from metareview.runs.folder import StoredRun
 from metareview.stats import Array, Metric
 
@@ -217,14 +216,20 @@ def _comment_metrics(run: StoredRun) -> dict[str, Metric]:
 def _read_routing(run: StoredRun, record: Record) -> Iterator[tuple[str, str, Unit]]:
     key = f"{record['repo']}#{record['pr']}"
     benchmark = _digest([record["cutoff"], record["truth"]])
-    ranks = np.array([answer["rank"] or 0 for answer in record["routers"].values()], dtype=np.int64)
-    rows = rank_table(ranks, rank_measures(run.manifest["config"]["k"])).tolist()
-    for name, row in zip(record["routers"], rows, strict=True):
-        yield name, key, Unit(key, tuple(row), benchmark, None, 0, record)
+    for name, answer in record["routers"].items():
+        rank = answer["rank"] or 0
+        hits = [float(0 < rank <= k) for k in run.manifest["config"]["k"]]
+        yield name, key, Unit(key, (1.0, *hits, 1 / rank if rank else 0.0), benchmark, None, 0, record)
 
 
 def _routing_metrics(run: StoredRun) -> dict[str, Metric]:
-    return {measure.name: measure.formula for measure in rank_measures(run.manifest["config"]["k"])}
+    names = [*(f"hit@{k}" for k in run.manifest["config"]["k"]), "mrr"]
+    return {name: _mean(column) for column, name in enumerate(names, 1)}
+
+
+def _mean(column: int) -> Metric:
+    """The mean over pull requests of a column; column 0 counts them."""
+    return lambda sums: sums[..., column] / sums[..., 0]
 
 
 COMMENTS = Kind(

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
 from metareview.formats.source import Source, readable
-from metareview.model.comment import MAX_LINE, Comment, Review, repository_and_number
+from metareview.model.address import repository_and_number
+from metareview.model.comment import MAX_LINE, Comment, Review
 
 NAME = "aacr-text"
 SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"

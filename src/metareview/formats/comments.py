@@ -10,7 +10,8 @@ from types import ModuleType
 from metareview.errors import InputError, UsageError
 from metareview.formats import aacr, aacr_text, github, jsonl, martian
 from metareview.formats.source import Source, readable
-from metareview.model.comment import Benchmark, Review, merged, repository_and_number
+from metareview.model.address import repository_and_number
+from metareview.model.comment import ReferenceSet, Review, Skipped, merged
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -39,14 +40,6 @@ def _registered(module: ModuleType) -> CommentFormat:
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson"}
 
 FORMATS = {fmt.name: fmt for fmt in map(_registered, (aacr_text, aacr, jsonl, github, martian))}
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file, or a part of it, that was left out, and why."""
-
-    file: str
-    reason: str
 
 
 @dataclass
@@ -156,7 +149,7 @@ def read_benchmark(
     negatives: Paths = (),
     *,
     format_name: str | None = None,
-) -> tuple[Benchmark, dict[str, str]]:
+) -> tuple[ReferenceSet, dict[str, str]]:
     """The references and negatives of these files, by pull request, and the files' hashes by role and name."""
     references, negatives = several(references), several(negatives)
     warnings: list[str] = []
@@ -191,7 +184,7 @@ def read_benchmark(
             + (", …" if len(stray) > 5 else "")
         )
     kept = {key: review for key, review in negative.items() if key in positive}
-    return Benchmark(positive, kept, tuple(warnings)), hashes
+    return ReferenceSet(positive, kept, tuple(warnings)), hashes
 
 
 class PullRequestIndex:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,8 @@ class NoJudge:
 
     name = "none"
     free = True
+    threshold: float | None = None
+    parameters: Mapping[str, object] = {}
 
     def __init__(self) -> None:
         self.usage = Usage()
@@ -33,6 +35,8 @@ class ExactJudge:
 
     name = "exact"
     free = True
+    threshold: float | None = None
+    parameters: Mapping[str, object] = {}
 
     def __init__(self) -> None:
         self.usage = Usage()
@@ -57,6 +61,8 @@ class RougeJudge:
 
     name = "rouge"
     free = True
+    threshold: float | None = None
+    parameters: Mapping[str, object] = {}
 
     def __init__(self, threshold: float | None = None) -> None:
         self.threshold = ROUGE_THRESHOLD if threshold is None else threshold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -59,14 +59,19 @@ class Usage:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Anything with a name, a usage count and `judge`. It is called with many questions at once, so that a
-    model can be kept busy across pull requests and is asked about each distinct pair of notes once."""
-
     name: str
-    free: bool
-    """Whether a verdict costs nothing but processor time."""
+    threshold: float | None = None
+    parameters: Mapping[str, object] = {}
+
+    def judge(self, questions: Sequence[Question]) -> Sequence[Answer]: ...
+
+
+@runtime_checkable
+class ModelJudge(Judge, Protocol):
+    progress: Callable[[int, int], None] | None
 
     @property
     def usage(self) -> Usage: ...
-
-    def judge(self, questions: Sequence[Question]) -> Sequence[Answer]: ...
+    @property
+    def warnings(self) -> Sequence[str]: ...
+    def planned_calls(self, questions: Sequence[Question]) -> int: ...

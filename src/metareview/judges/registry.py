@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,3 +138,16 @@ def release(judge: Judge) -> None:
         close = getattr(part, "close", None)
         if close is not None:
             close()
+
+
+@contextmanager
+def open_judge(spec: str | Judge, options: JudgeOptions | None = None) -> Iterator[Judge]:
+    options = options or JudgeOptions()
+    if not isinstance(spec, str):
+        yield spec
+        return
+    judge = make_judge(spec, options.threshold, options)
+    try:
+        yield judge
+    finally:
+        release(judge)

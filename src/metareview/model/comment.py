@@ -1,4 +1,4 @@
-"""Comments, reviews and benchmarks. Frozen and validated; made by the readers in `metareview.formats`."""
+"""Comments, reviews and reference sets. Frozen and checked; made by the readers in `metareview.formats`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import lru_cache
 from operator import attrgetter
 
 from metareview.errors import InputError
+from metareview.model.address import pull_request_key
 
 MAX_LINE = 2**31 - 1
 
@@ -141,35 +142,6 @@ def normal_side(side: str | None) -> str | None:
     return (side.strip().casefold() or None) if side is not None else None
 
 
-_PULL_URL = re.compile(
-    r"^(?:https?://)?(?P<host>[^/\s]+)/(?:(?:api/v3/)?repos/)?(?P<repo>[^\s?#]+?)/(?:-/)?"
-    r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>[0-9]{1,18})(?:[/?#].*)?$",
-    re.IGNORECASE,
-)
-
-
-@lru_cache(maxsize=65536)
-def pull_request_key(url: str) -> str:
-    """One key for the many ways to write a pull request's address.
-
-    >>> pull_request_key("https://github.com/Owner/Repo/pull/5/files")
-    'github.com/owner/repo#5'
-    >>> pull_request_key("https://api.github.com/repos/owner/repo/pulls/5")
-    'github.com/owner/repo#5'
-    """
-    found = _PULL_URL.match(url.strip())
-    if not found:
-        return url.strip()
-    host = found["host"].casefold().removeprefix("www.").removeprefix("api.")
-    return f"{host}/{found['repo'].casefold()}#{int(found['number'])}"
-
-
-def repository_and_number(url: str) -> tuple[str, int] | None:
-    """The repository's own name (without owner) and the number, or None for an address of another shape."""
-    found = _PULL_URL.match(url.strip())
-    return (found["repo"].rsplit("/", 1)[-1], int(found["number"])) if found else None
-
-
 @dataclass(frozen=True, slots=True)
 class Review:
     """All that one reviewer said on one pull request; with no comments, its silence."""
@@ -189,7 +161,7 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Benchmark:
+class ReferenceSet:
     """The references, and the negatives if there are any, by pull request, in the order of the file."""
 
     references: Mapping[str, Review]
@@ -197,9 +169,17 @@ class Benchmark:
     warnings: tuple[str, ...] = ()
 
     @property
-    def has_places(self) -> bool:
-        """Whether any reference has a path; where none has, place is not asked."""
+    def has_locations(self) -> bool:
+        """Whether any reference has a path; where none has, locations are not compared."""
         return any(normal_path(c.path) for review in self.references.values() for c in review.comments)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file, or a review in it, that was left out, and why."""
+
+    file: str
+    reason: str
 
 
 def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:

@@ -11,7 +11,6 @@ from metareview.comments.measures import COUNTS, MEASURES
 from metareview.report.numbers import hit_names, ranked_routers
 from metareview.report.page.markup import clean
 from metareview.report.source import Run
-from metareview.routing.measures import MRR, parse_measure
 
 _COMMENTS = (
     "github_pr_url",
@@ -86,9 +85,9 @@ def _routing_rows(run: Run, hits: list[str]) -> Iterator[Mapping[str, Any]]:
                 "truth_targets": " ".join(record["truth"]["targets"]),
                 "router": router,
                 "rank": rank,
-                "reciprocal_rank": MRR.of_rank(rank) if rank else 0,
+                "reciprocal_rank": 1 / rank if rank else 0,
                 "risk": answer["risk"],
                 "listed": answer["listed"],
                 "first_candidate": next(iter(answer["candidates"]), None),
-                **{hit: int(parse_measure(hit).of_rank(rank or 0)) for hit in hits},
+                **{hit: int(bool(rank) and rank <= int(hit.removeprefix("hit@"))) for hit in hits},
             }

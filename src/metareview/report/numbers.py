@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from metareview.comments import measures
-from metareview.model.comment import pull_request_key
+from metareview.model.address import pull_request_key
 
 NOT_DEFINED = "n/a"
 

@@ -28,7 +28,7 @@ _HIT = re.compile(r"hit@([1-9]\d*)", re.ASCII | re.IGNORECASE)
 class RankMeasure(Measure):
     """The mean over pull requests of what a rank is worth; a miss is worth nothing, and counts.
 
-    Its formula takes the mean from summed columns: column 0 counts pull requests.
+    Its formula takes the mean from summed columns: column 0 counts pull requests, column 1 sums their worth.
     """
 
     worth: Callable[[Ranks], Worth]
@@ -37,6 +37,10 @@ class RankMeasure(Measure):
     def mean(self, ranks: Ranks) -> float | None:
         """The figure of these ranks. None for no pull requests."""
         return float(self.worth(ranks).mean()) if len(ranks) else None
+
+    def in_column(self, column: int) -> RankMeasure:
+        """The same measure, whose formula finds its sum in another column than the first."""
+        return replace(self, formula=_mean_of(column))
 
     def of_rank(self, rank: int) -> float:
         """What one rank is worth."""
@@ -81,10 +85,9 @@ MRR = RankMeasure(
 )
 
 
-def rank_measures(ks: Iterable[int], *, column: int = 1) -> list[RankMeasure]:
-    """hit@k for each k, and MRR, which find their sums from `column` on, one after the other."""
-    measures = [*map(hit_at, ks), MRR]
-    return [replace(each, formula=_mean_of(at)) for at, each in enumerate(measures, column)]
+def rank_measures(ks: Iterable[int]) -> list[RankMeasure]:
+    """hit@k for each k, and MRR, each in its column of a `rank_table`."""
+    return [measure.in_column(at) for at, measure in enumerate([*map(hit_at, ks), MRR], 1)]
 
 
 def rank_table(ranks: Ranks, measures: Sequence[RankMeasure]) -> NDArray[np.float64]:

@@ -37,9 +37,10 @@ class RoutingConfig:
     codeowners: str | None
     seed: int = 0
 
-    def measures(self, *, column: int = 1) -> list[RankMeasure]:
-        """The rank measures of the run, hit@k in rising order; see `rank_measures`."""
-        return rank_measures(sorted(set(self.k)), column=column)
+    @property
+    def measures(self) -> list[RankMeasure]:
+        """hit@k in rising order, and MRR."""
+        return rank_measures(sorted(set(self.k)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,15 @@ class RoutingSummary:
     declarations: Mapping[str, DeclarationRates]
     warnings: tuple[str, ...] = ()
 
+    @property
+    def measures(self) -> list[RankMeasure]:
+        return self.config.measures
+
+    @property
+    def metrics(self) -> dict[str, Mapping[str, float | None]]:
+        """Each router's figures by the name of the measure."""
+        return {name: router.metrics for name, router in self.routers.items()}
+
 
 def summarise(
     records: Sequence[RoutingRecord],
@@ -163,23 +173,21 @@ def summarise(
 
 
 def _metrics(ranks: Ranks, config: RoutingConfig) -> dict[str, float | None]:
-    return {measure.name: measure.mean(ranks) for measure in config.measures()}
+    return {measure.name: measure.mean(ranks) for measure in config.measures}
 
 
 def _intervals(ranks: Mapping[str, Ranks], config: RoutingConfig) -> dict[str, dict[str, Interval | None]]:
     """Bootstrap intervals over pull requests; one set of resamples serves all routers."""
     columns = []
     formulas: dict[str, Metric] = {}
-    width = len(config.measures())
+    width = len(config.measures)
     for at, (name, of_one) in enumerate(ranks.items()):
-        measures = config.measures(column=1 + at * width)
-        table = rank_table(of_one, measures)
-        columns.append(table if not at else table[:, 1:])  # Column 0 counts pull requests, once for all.
-        formulas |= {f"{name} {measure}": measure.formula for measure in measures}
+        table = rank_table(of_one, config.measures)
+        columns.append(table[:, 1:] if at else table)  # Column 0 counts pull requests, once for all.
+        for column, measure in enumerate(config.measures, 1 + at * width):
+            formulas[f"{name} {measure}"] = measure.in_column(column).formula
     found = bootstrap_intervals(np.hstack(columns), formulas, seed=config.seed)
-    return {
-        name: {measure.name: found[f"{name} {measure}"] for measure in config.measures()} for name in ranks
-    }
+    return {name: {measure.name: found[f"{name} {measure}"] for measure in config.measures} for name in ranks}
 
 
 def _load(lists: Iterable[Sequence[str]], recommended: set[str]) -> Load:

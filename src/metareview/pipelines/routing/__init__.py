@@ -13,22 +13,20 @@ from metareview.pipelines.routing.keep import keep
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
 from metareview.pipelines.routing.plan import make_plan
 from metareview.pipelines.routing.read import Inputs, read
+from metareview.runs.run import RoutingRun
 
 __all__ = ["Inputs", "RoutingKeywords", "RoutingOptions", "RoutingResult", "evaluate", "score"]
 
 
-def evaluate(options: RoutingOptions) -> RoutingResult:
-    """Replay a history and score routers on it; with `out`, keep the run in that folder."""
+def evaluate(options: RoutingOptions, *, out: Path | None = None, overwrite: bool = False) -> RoutingRun:
+    """The whole evaluation; with `out`, the run is kept in that folder."""
     with garbage_collection_paused():
         inputs = read(options)
-    result = score(inputs, options)
-    if options.out is not None:
-        keep(result, Path(options.out), options)
-    return result
+    return keep(score(inputs, options), options, out=out, overwrite=overwrite)
 
 
 def score(inputs: Inputs, options: RoutingOptions) -> RoutingResult:
-    """The same on what has been read already; nothing is kept."""
+    """The records and the summary of what has been read already; nothing is kept."""
     plan = make_plan(inputs, options)
     # A router of the user's may well make reference cycles, which must be collected.
     with garbage_collection_paused(all(router.built_in for router in plan.routers)):

@@ -18,7 +18,7 @@ REVIEWS_VISIBLE_AT = ("event", "creation")
 
 
 class RoutingKeywords(TypedDict, total=False):
-    """What `evaluate_routing` and the command take beside the history; see RoutingOptions."""
+    """The options as keywords of `evaluate_routing` and of the command; `RoutingOptions` says what each means."""
 
     routers: Sequence[RouterSpec] | None
     predictions: Paths
@@ -38,8 +38,6 @@ class RoutingKeywords(TypedDict, total=False):
     prs: Collection[int]
     limit: int | None
     seed: int
-    out: str | Path | None
-    overwrite: bool
 
 
 @dataclass(frozen=True)
@@ -68,8 +66,6 @@ class RoutingOptions:
     prs: Collection[int] = ()
     limit: int | None = None
     seed: int = 0
-    out: str | Path | None = None
-    overwrite: bool = False
 
     # What the texts above mean: spans and instants in nanoseconds, a span of None without an end.
     cutoff_rule: Cutoff = field(init=False, repr=False)

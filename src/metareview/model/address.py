@@ -1,0 +1,34 @@
+"""Addresses of pull requests: one key for the many ways to write one."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_PULL_URL = re.compile(
+    r"^(?:https?://)?(?P<host>[^/\s]+)/(?:(?:api/v3/)?repos/)?(?P<repo>[^\s?#]+?)/(?:-/)?"
+    r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>[0-9]{1,18})(?:[/?#].*)?$",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=65536)
+def pull_request_key(url: str) -> str:
+    """One key for the many ways to write a pull request's address.
+
+    >>> pull_request_key("https://github.com/Owner/Repo/pull/5/files")
+    'github.com/owner/repo#5'
+    >>> pull_request_key("https://api.github.com/repos/owner/repo/pulls/5")
+    'github.com/owner/repo#5'
+    """
+    found = _PULL_URL.match(url.strip())
+    if not found:
+        return url.strip()
+    host = found["host"].casefold().removeprefix("www.").removeprefix("api.")
+    return f"{host}/{found['repo'].casefold()}#{int(found['number'])}"
+
+
+def repository_and_number(url: str) -> tuple[str, int] | None:
+    """The repository's own name (without owner) and the number, or None for an address of another shape."""
+    found = _PULL_URL.match(url.strip())
+    return (found["repo"].rsplit("/", 1)[-1], int(found["number"])) if found else None
