@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from metareview.api import Comparison, Run, compare, evaluate_comments, load_run
+    from metareview.api import (
+        Comparison,
+        Run,
+        compare,
+        evaluate_comments,
+        evaluate_routing,
+        load_run,
+    )
     from metareview.comments.filters import FilterConfig
     from metareview.compat.aacr import (
         EvaluatorConfig,
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
     from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
     from metareview.judges.protocol import Judge
     from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage
-    from metareview.pipelines.evaluate import evaluate_routing
     from metareview.routing.protocol import Router
     from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
 
@@ -46,7 +52,7 @@ _HOME = {
     "UsageError": "errors",
     "compare": "api",
     "evaluate_comments": "api",
-    "evaluate_routing": "pipelines.evaluate",
+    "evaluate_routing": "api",
     "get_evaluator_ans_from_json": "compat.aacr",
     "load_generated_comments_from_file": "compat.aacr",
     "load_run": "api",

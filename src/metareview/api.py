@@ -12,9 +12,11 @@ from metareview.comparison.competitors import Source
 from metareview.comparison.result import Comparison as PlainComparison
 from metareview.errors import UsageError
 from metareview.formats.comments import Paths
-from metareview.pipelines import comments
+from metareview.pipelines import comments, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
+from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
+from metareview.routing.measures import MRR
 from metareview.runs import run as runs
 from metareview.runs.comments_json import pair_to_json, record_to_json
 
@@ -102,7 +104,7 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
                 "truth": record["truth"]["state"],
                 "router": name,
                 "rank": answer["rank"],
-                "reciprocal_rank": 1 / answer["rank"] if answer["rank"] else 0.0,
+                "reciprocal_rank": MRR.of_rank(answer["rank"] or 0),
                 "risk": answer["risk"],
             }
 
@@ -124,6 +126,22 @@ def evaluate_comments(
     chosen = CommentsOptions(generated, reference, **options)
     folder = None if out is None else Path(out)
     return Run.of(comments.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
+
+
+def evaluate_routing(
+    history: str | Path,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    **options: Unpack[RoutingKeywords],
+) -> Run:
+    """Replay a history and score routers on it; with `out`, keep the run in that folder.
+
+    >>> run = evaluate_routing("events.jsonl", routers=["popularity"], truth_window="1d")   # doctest: +SKIP
+    >>> run.metrics["popularity"]["mrr"]                                                    # doctest: +SKIP
+    """
+    chosen = RoutingOptions(history, **options)
+    return Run.of(routing.evaluate(chosen, out=None if out is None else Path(out), overwrite=overwrite))
 
 
 def load_run(folder: str | Path) -> Run:
