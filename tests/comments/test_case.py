@@ -5,8 +5,9 @@ import pytest
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
-from metareview.judges.protocol import Answer, Usage
-from metareview.judges.registry import make_judge
+from metareview.judges.builtin.exact import ExactJudge
+from metareview.judges.builtin.none import NoJudge
+from metareview.judges.protocol import Answer, Judge
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import judge_cases
 
@@ -25,7 +26,7 @@ def record_of(said, expected, rejected=(), judge=None, **rules):
         Review(URL, tuple(rejected)),
         Rules(negatives=bool(rejected), **rules),
     )
-    [(_, record, answer, negative)] = judge_cases([case], judge or make_judge("exact"))
+    [(_, record, answer, negative)] = judge_cases([case], judge or ExactJudge())
     return record, [] if answer is None else list(case.pair_rows(record, answer, negative))
 
 
@@ -109,14 +110,10 @@ def test_reference_slices_count_what_was_raised():
     assert record["reference_slices"]["context"] == {"unknown": [2, 1, 2], "Diff Level": [1, 0, 0]}
 
 
-class Hesitant:
+class Hesitant(Judge):
     """Decides nothing about notes that hold a question mark."""
 
     name = "hesitant"
-    free = False
-
-    def __init__(self):
-        self.usage = Usage()
 
     def judge(self, questions):
         answers = []
@@ -177,7 +174,7 @@ def test_the_three_alignments_by_place_alone(alignment, line, full):
     record, _ = record_of(
         [at(1, "a"), at(1, "b"), at(2, "c")],
         [at(1, "x"), at(2, "y")],
-        judge=make_judge("none"),
+        judge=NoJudge(),
         meaning=False,
         alignment=alignment,
     )

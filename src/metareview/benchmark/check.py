@@ -20,7 +20,7 @@ from metareview.comments.align import Graph, align_greedy
 from metareview.comments.case import Case, Rules
 from metareview.comments.location import candidate_pairs
 from metareview.comments.measures import measured, rates, table
-from metareview.judges.registry import make_judge
+from metareview.judges.registry import open_judge
 from metareview.model.comment import (
     MAX_LINE,
     Benchmark,
@@ -202,7 +202,8 @@ def _score(
         )
         for key, comments in said.items()
     ]
-    records = [record for _, record, _, _ in judge_cases(cases, make_judge("exact"))]
+    with open_judge("exact") as judge:
+        records = [record for _, record, _, _ in judge_cases(cases, judge)]
     figures = rates(table(records).sum(axis=0), measured(rules.place, False))
     return {name: value for name, value in figures.items() if name != "false_positive_rate"}
 

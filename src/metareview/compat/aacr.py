@@ -15,7 +15,7 @@ from metareview.errors import InputError, UsageError
 from metareview.formats import aacr_text
 from metareview.formats.fields import comment_of
 from metareview.formats.source import Source
-from metareview.judges.registry import make_judge, release
+from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review, normal_path
 from metareview.pipelines.evaluate import judge_cases
 
@@ -92,7 +92,6 @@ async def get_evaluator_ans_from_json(
     `pr_metadata` holds `category` and `project_main_language`, which the pull request filters go by.
     """
     config = config or EvaluatorConfig()
-    judge = make_judge(str(config.semantic_matcher_type) if config.enable_semantic_match else "none")
     metadata = pr_metadata or {}
     said = _comments(generated_comments, "generated_comments")
     expected = _comments(good_comments, "good_comments")
@@ -111,11 +110,10 @@ async def get_evaluator_ans_from_json(
         pr_category=metadata.get("category"),
     )
     case = Case("generated", Review(github_pr_url, tuple(said)), reference, None, rules)
-    # In a thread of its own: a judge that asks a model runs an event loop of its own.
-    try:
+    name = str(config.semantic_matcher_type) if config.enable_semantic_match else "none"
+    with open_judge(name) as judge:
+        # In a thread of its own: asking a model must not hold up the caller's event loop.
         [(_, record, _, _)] = await asyncio.to_thread(lambda: list(judge_cases([case], judge)))
-    finally:
-        release(judge)
     return record
 
 

@@ -17,8 +17,8 @@ from metareview.formats.comments import Paths, several
 from metareview.formats.history import read_history
 from metareview.formats.predictions import read_predictions
 from metareview.formats.source import content_hash
-from metareview.judges.protocol import Answer, Judge
-from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, release
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Progress, Usage
+from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, open_judge
 from metareview.pipelines.comments.plan import Plan, plan_comments
 from metareview.routing.score import Spec, score_history
 from metareview.runs.folder import RESULTS, RunFolder, read_lines, read_run
@@ -26,7 +26,6 @@ from metareview.runs.folder import RESULTS, RunFolder, read_lines, read_run
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Progress = Callable[[int, int], None]
 Pairs = Callable[[], Iterator[dict[str, Any]]]
 
 # The parts of a record that hold notes; everything else is figures.
@@ -106,31 +105,31 @@ def evaluate_comments(
     >>> run = evaluate_comments("comments/", reference="positive_samples.json")   # doctest: +SKIP
     >>> run.metrics["comments"]["f1"]                                             # doctest: +SKIP
     """
-    plan = plan_comments(
-        generated,
-        reference=reference,
-        negatives=negatives,
-        judge=judge,
+    options = JudgeOptions(
         threshold=threshold,
-        line_distance=line_distance,
-        alignment=alignment,
-        ignore_location=ignore_location,
-        format=format,
-        reference_format=reference_format,
-        filters=filters,
-        all_prs=all_prs,
-        name=name,
-        limit=limit,
-        seed=seed,
-        judge_options=JudgeOptions(
-            concurrency=concurrency, cache=Path(cache) if cache else None, max_llm_calls=max_llm_calls
-        ),
+        concurrency=concurrency,
+        cache=Path(cache) if cache else None,
+        max_llm_calls=max_llm_calls,
+        one_to_one=alignment != "coverage",
     )
-    try:
+    with open_judge(judge, options) as opened:
+        plan = plan_comments(
+            generated,
+            reference=reference,
+            negatives=negatives,
+            judge=opened,
+            line_distance=line_distance,
+            alignment=alignment,
+            ignore_location=ignore_location,
+            format=format,
+            reference_format=reference_format,
+            filters=filters,
+            all_prs=all_prs,
+            name=name,
+            limit=limit,
+            seed=seed,
+        )
         return carry_out(plan, out=out, overwrite=overwrite, progress=progress)
-    finally:
-        if isinstance(judge, str):
-            release(plan.judge)
 
 
 def carry_out(
@@ -150,7 +149,7 @@ def carry_out(
         left = [case for case in plan.cases if case.key not in done]
         light = {key: _light(record) for key, record in done.items()}
         kept: list[dict[str, Any]] = []
-        if not plan.judge.free and hasattr(plan.judge, "progress"):
+        if isinstance(plan.judge, ModelJudge):
             # A model is asked about all pull requests at once: what moves is the number of its answers.
             plan.judge.progress, progress = progress, None
         kept_pairs: list[Pairs] = []
@@ -214,7 +213,8 @@ def _summary(plan: Plan, records: Sequence[dict[str, Any]], folder: Path | None)
     reviewers: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         reviewers.setdefault(record["reviewer"], []).append(record)
-    usage = plan.judge.usage
+    judge = plan.judge
+    usage = judge.usage if isinstance(judge, ModelJudge) else Usage()
     rules = plan.rules
     return {
         "schema": "metareview.comments/1",
@@ -225,7 +225,7 @@ def _summary(plan: Plan, records: Sequence[dict[str, Any]], folder: Path | None)
             for name, block in reviewers.items()
         },
         "judge": {
-            "name": plan.judge.name,
+            "name": judge.name,
             "pairs": sum(record.get("judged_pairs", 0) for record in records),
             "llm_calls": usage.llm_calls,
             "cached": usage.cached,
@@ -233,7 +233,7 @@ def _summary(plan: Plan, records: Sequence[dict[str, Any]], folder: Path | None)
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
         },
-        "warnings": [*plan.warnings, *getattr(plan.judge, "warnings", [])],
+        "warnings": [*plan.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ())],
         "skipped": [{"file": item.file, "reason": item.reason} for item in plan.skipped],
     }
 

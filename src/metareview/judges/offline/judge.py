@@ -16,29 +16,24 @@ from metareview.judges.offline.features import Features, extract
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import Floats
 from metareview.judges.offline.reasons import Reasons, Wording
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, Question, Usage
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
 
 BATCH = 200_000
 """Pairs, asked or not, whose features are held at a time."""
 
 
-class OfflineJudge:
+class OfflineJudge(Judge):
     """Scores every pair; never undecided. `threshold` replaces the one that was learned."""
 
     name = "offline"
-    free = True
+    threshold: float
 
     def __init__(self, threshold: float | None = None) -> None:
         self._model = shipped()
         self.threshold = self._model.threshold if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold must be in 0..1, found {threshold}")
-        self.usage = Usage()
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What, besides the notes, decides its answers; a run's manifest has it."""
-        return {"weights": f"offline-{self._model.version}"}
+        self.parameters = {"weights": f"offline-{self._model.version}"}
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
@@ -65,7 +60,6 @@ class OfflineJudge:
         shape = (len(question.generated), len(question.reference))
         at = pairs[:, 0], pairs[:, 1]
         asked = score[here].reshape(shape)[at]
-        self.usage.pairs += len(pairs)
         return Answer(
             score=asked,
             match=np.where(asked >= self.threshold, SAME, DIFFERENT).astype(np.int8),

@@ -13,8 +13,7 @@ from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import Paths, PullRequestIndex, Skipped, read_benchmark, read_inputs, several
-from metareview.judges.protocol import LONG_NOTE, Judge
-from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
+from metareview.judges.protocol import LONG_NOTE, Judge, ModelJudge
 from metareview.model.comment import Benchmark, Review, merged
 
 
@@ -40,12 +39,11 @@ class Plan:
 
     def model_calls(self) -> int:
         """How many pairs of notes a model would be asked about, after the cache; with negatives, at the most."""
-        count = getattr(self.judge, "planned_calls", None)
-        if count is None:
+        if not isinstance(self.judge, ModelJudge):
             return 0
         questions = [case.question() for case in self.cases]
         nothing = [case.unjudged_negative_question() for case in self.cases]
-        return int(count([*questions, *nothing]))
+        return self.judge.planned_calls([*questions, *nothing])
 
     @property
     def negative_pairs(self) -> int:
@@ -58,8 +56,7 @@ def plan_comments(
     *,
     reference: Paths,
     negatives: Paths = (),
-    judge: str | Judge = DEFAULT_JUDGE,
-    threshold: float | None = None,
+    judge: Judge,
     line_distance: int = 1,
     alignment: str = "optimal",
     ignore_location: bool = False,
@@ -70,16 +67,10 @@ def plan_comments(
     name: str | None = None,
     limit: int | None = None,
     seed: int = 0,
-    judge_options: JudgeOptions | None = None,
 ) -> Plan:
     """Read everything and find the pairs; nothing is judged and nothing is written."""
     filters = filters or FilterConfig()
     mode = _mode(alignment)
-    if isinstance(judge, str):
-        options = replace(judge_options or JudgeOptions(), one_to_one=mode != "coverage")
-        chosen = make_judge(judge, threshold, options)
-    else:
-        chosen = judge
     if line_distance < 0:
         raise UsageError(f"--line-distance must be 0 or more, found {line_distance}.")
     if seed < 0:
@@ -89,15 +80,15 @@ def plan_comments(
     benchmark, hashes = read_benchmark(reference, negatives, format_name=reference_format)
     filters.check(benchmark)
     place = benchmark.has_places and not ignore_location
-    if chosen.name == "none" and not place:
+    if judge.name == "none" and not place:
         why = "--ignore-location leaves it nothing" if ignore_location else "no reference has a path"
         raise UsageError(f"The judge none goes by place alone, and {why}. Choose another --judge.")
     rules = Rules(
         line_distance=line_distance,
-        reach=FREE_REACH if chosen.free else 0,
+        reach=0 if isinstance(judge, ModelJudge) else FREE_REACH,
         alignment=mode,
         place=place,
-        meaning=chosen.name != "none",
+        meaning=judge.name != "none",
         filters=filters,
         negatives=bool(several(negatives)),
     )
@@ -121,9 +112,9 @@ def plan_comments(
     if all(case.skipped for case in cases):
         raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")
     config = {
-        "judge": chosen.name,
-        "judge_parameters": getattr(chosen, "parameters", {}),
-        "threshold": getattr(chosen, "threshold", None),
+        "judge": judge.name,
+        "judge_parameters": dict(judge.parameters),
+        "threshold": judge.threshold,
         "line_distance": line_distance,
         "alignment": mode,
         "ignore_location": ignore_location,
@@ -139,7 +130,7 @@ def plan_comments(
     }
     warnings = dict.fromkeys([*benchmark.warnings, *inputs.warnings, *_note_warnings(reviews, benchmark)])
     named = {**hashes, **{f"generated/{file}": value for file, value in inputs.hashes.items()}}
-    return Plan(cases, rules, chosen, config, named, list(warnings), skipped)
+    return Plan(cases, rules, judge, config, named, list(warnings), skipped)
 
 
 def _mode(name: str) -> Mode:
