@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from metareview.judges.cascade import CascadeJudge
 
 from metareview.comments.align import Graph, align
+from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.offline.model import shipped
-from metareview.judges.protocol import Answer, Question, Usage
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Question, Usage
 from metareview.model.comment import Comment
 
 ROOT = Path(__file__).resolve().parents[1]
