@@ -105,6 +105,8 @@ def _plugin(spec: str) -> JudgePlugin:
 
 
 def _checked(judge: Judge, what: str) -> Judge:
+    if isinstance(judge, type):
+        raise UsageError(f"{what} is the class {judge.__name__}. Make a judge of it: {judge.__name__}().")
     missing = [member for member in _MEMBERS if not hasattr(judge, member)]
     if missing:
         raise UsageError(
