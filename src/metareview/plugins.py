@@ -8,13 +8,13 @@ or an entry point holds is loaded when it is used, so that listing names costs n
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import ModuleType
 
 from metareview import __version__
@@ -98,7 +98,7 @@ def load_object(target: str, what: str) -> object:
 
 
 def _import(module: str) -> ModuleType:
-    folder = os.getcwd()
+    folder = str(Path.cwd())
     if folder not in sys.path and "" not in sys.path:
         sys.path.append(folder)
     return importlib.import_module(module)
