@@ -11,7 +11,7 @@ from metareview.comparison.explain import effects, excerpt
 from metareview.comparison.paired import compare, is_loss
 from metareview.errors import InputError, UsageError
 from metareview.formats import jsonl
-from metareview.judges.protocol import SAME, UNDECIDED, Answer, Usage
+from metareview.judges.protocol import SAME, UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments
 
@@ -292,13 +292,10 @@ def test_negatives_on_one_side_only_cost_one_metric(make, tmp_path):
     assert result["warnings"] == ["measured in one of the runs only, so not compared: false_positive_rate"]
 
 
-class Unsure:
+class Unsure(Judge):
     """Decides that equal notes are the same, and cannot tell about any others."""
 
-    name, free = "unsure", True
-
-    def __init__(self):
-        self.usage = Usage()
+    name = "unsure"
 
     def judge(self, questions):
         answers = []

@@ -10,7 +10,7 @@ import pytest
 from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import UsageError
 from metareview.formats import jsonl
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, Usage
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments
 from metareview.runs.folder import read_run
@@ -145,13 +145,12 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
         leaderboard([plain], sort="recall")
 
 
-class Replay:
+class Replay(Judge):
     """A judge that repeats verdicts on pairs of notes."""
 
-    name, free = "replay", True
+    name = "replay"
 
     def __init__(self, matches):
-        self.usage = Usage()
         self.matches = matches
 
     def judge(self, questions):

@@ -10,8 +10,8 @@ from metareview.comments.filters import FilterConfig
 from metareview.comparison.sensitivity import sensitivity
 from metareview.errors import InputError, UsageError
 from metareview.formats import jsonl
-from metareview.judges.lexical import RougeJudge
-from metareview.judges.protocol import SAME, Answer, Usage
+from metareview.judges.builtin.rouge import RougeJudge
+from metareview.judges.protocol import SAME, Answer, Judge, ModelJudge, Usage
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments
 from metareview.runs.folder import read_run
@@ -131,10 +131,13 @@ def test_curves_by_hand(tmp_path):
     assert len(threshold["ranking"]["changes"]) == 10
 
 
-class PaidRouge(RougeJudge):
+class PaidRouge(RougeJudge, ModelJudge):
     """ROUGE that is said to cost something, and so is only asked about pairs within the distance."""
 
-    name, free = "paid", False
+    name, usage = "paid", Usage()
+
+    def planned_calls(self, questions):
+        return 0
 
     def judge(self, questions):
         return [
@@ -152,13 +155,10 @@ def test_a_paid_judges_curve_stops_at_the_runs_distance(tmp_path):
 
 
 def test_a_label_does_not_move_with_the_threshold(tmp_path):
-    class Labelled:
+    class Labelled(Judge):
         """Says the same of every pair: one by its score, one because a person said so."""
 
-        name, free, threshold = "labelled", True, 0.5
-
-        def __init__(self):
-            self.usage = Usage()
+        name, threshold = "labelled", 0.5
 
         def judge(self, questions):
             return [

@@ -46,12 +46,11 @@ def judge_labels(labels: Sequence[Label], judge: Judge) -> tuple[np.ndarray, np.
 def calibrate(labels: Sequence[Label], judge: Judge) -> dict[str, Any]:
     """The result of `metareview calibrate`: how far the judge's verdicts and scores agree with the labels."""
     scores, verdicts = judge_labels(labels, judge)
-    threshold = getattr(judge, "threshold", None)
-    found = agreement([label.match for label in labels], scores, threshold, verdicts=verdicts)
+    found = agreement([label.match for label in labels], scores, judge.threshold, verdicts=verdicts)
     return {
         "schema": "metareview.calibrate/1",
         "judge": judge.name,
-        "parameters": getattr(judge, "parameters", {}),
+        "parameters": dict(judge.parameters),
         **found.as_json(),
         "groups": len({label.group for label in labels if label.group is not None}),
         "ungrouped": sum(label.group is None for label in labels),

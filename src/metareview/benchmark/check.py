@@ -20,16 +20,16 @@ from metareview.comments.align import Graph, align_greedy
 from metareview.comments.case import Case, Rules
 from metareview.comments.location import candidate_pairs
 from metareview.comments.measures import measured, rates, table
-from metareview.judges.registry import make_judge
-from metareview.model.address import repository_and_number
+from metareview.judges.registry import open_judge
 from metareview.model.comment import (
     MAX_LINE,
+    Benchmark,
     Comment,
     CommentCategory,
     CommentContext,
-    ReferenceSet,
     Review,
     normal_path,
+    repository_and_number,
 )
 from metareview.pipelines.evaluate import judge_cases
 
@@ -55,7 +55,7 @@ class Probe:
     metrics: Mapping[str, float | None]
 
 
-def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1) -> dict[str, Any]:
+def check_benchmark(benchmark: Benchmark, line_distance: int = 1) -> dict[str, Any]:
     """The result of `metareview check`: sound or not, the findings and the probes."""
     findings = [Finding("warning", text) for text in benchmark.warnings]
     findings += lint(benchmark, line_distance)
@@ -75,21 +75,21 @@ def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1) -> dict[str
     }
 
 
-def lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
+def lint(benchmark: Benchmark, line_distance: int) -> Iterator[Finding]:
     """What can be seen without scoring anything."""
     for key, review in benchmark.references.items():
         if not any(comment.counted for comment in review.comments):
             yield Finding("warning", f"{key}: no reference; every comment on it counts as noise")
-        yield from _lint_review(key, "reference", review.comments, benchmark.has_locations)
+        yield from _lint_review(key, "reference", review.comments, benchmark.has_places)
         negatives = benchmark.negatives.get(key)
         if negatives is not None:
-            yield from _lint_review(key, "negative", negatives.comments, benchmark.has_locations)
+            yield from _lint_review(key, "negative", negatives.comments, benchmark.has_places)
             both = {_identity(c) for c in review.comments} & {_identity(c) for c in negatives.comments}
             if both:
                 yield Finding("error", f"{key}: {len(both)} comments are both reference and negative")
     yield from _lint_names(benchmark)
     yield from _lint_values(benchmark)
-    if benchmark.has_locations:
+    if benchmark.has_places:
         yield from _lint_crowds(benchmark, line_distance)
 
 
@@ -107,7 +107,7 @@ def _lint_review(key: str, what: str, comments: Sequence[Comment], places: bool)
         yield Finding("warning", f"{key}: {nowhere} {what}s have no path, so they match in any file")
 
 
-def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
+def _lint_names(benchmark: Benchmark) -> Iterator[Finding]:
     named: dict[tuple[str, int], list[str]] = {}
     for key, review in benchmark.references.items():
         found = repository_and_number(review.pr)
@@ -120,7 +120,7 @@ def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
             yield Finding("warning", f"aacr-text cannot tell apart {' and '.join(keys)}; use jsonl for these")
 
 
-def _lint_values(benchmark: ReferenceSet) -> Iterator[Finding]:
+def _lint_values(benchmark: Benchmark) -> Iterator[Finding]:
     comments = [comment for review in benchmark.references.values() for comment in review.comments]
     for name, enum, values in (
         ("category", CommentCategory, [comment.category for comment in comments]),
@@ -132,7 +132,7 @@ def _lint_values(benchmark: ReferenceSet) -> Iterator[Finding]:
             yield Finding("note", f"values of {name} outside AACR-Bench's own: {shown}")
 
 
-def _lint_crowds(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
+def _lint_crowds(benchmark: Benchmark, line_distance: int) -> Iterator[Finding]:
     crowded = total = greedy = 0
     for review in benchmark.references.values():
         comments = [comment for comment in review.comments if comment.counted]
@@ -154,8 +154,8 @@ def _identity(comment: Comment) -> tuple[object, ...]:
     return (*comment.content_key, comment.side and comment.side.casefold())
 
 
-def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
-    rules = Rules(line_distance=line_distance, place=benchmark.has_locations)
+def _probes(benchmark: Benchmark, line_distance: int) -> Iterator[Probe]:
+    rules = Rules(line_distance=line_distance, place=benchmark.has_places)
     references = {key: tuple(c for c in r.comments if c.counted) for key, r in benchmark.references.items()}
     recalls = ["positive_recall_rate"] + ["positive_line_recall_rate"] * rules.place
     precisions = ["positive_match_rate"] + ["positive_line_match_rate"] * rules.place
@@ -190,7 +190,7 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
 
 
 def _score(
-    benchmark: ReferenceSet, said: Mapping[str, Iterable[Comment]], rules: Rules
+    benchmark: Benchmark, said: Mapping[str, Iterable[Comment]], rules: Rules
 ) -> dict[str, float | None]:
     cases = [
         Case(
@@ -202,7 +202,8 @@ def _score(
         )
         for key, comments in said.items()
     ]
-    records = [record for _, record, _, _ in judge_cases(cases, make_judge("exact"))]
+    with open_judge("exact") as judge:
+        records = [record for _, record, _, _ in judge_cases(cases, judge)]
     figures = rates(table(records).sum(axis=0), measured(rules.place, False))
     return {name: value for name, value in figures.items() if name != "false_positive_rate"}
 
