@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from metareview.formats.history import read_history
+from metareview.formats.registry import read_history
 from metareview.model.event import Event, make_history
 from metareview.model.time import show_time
 from metareview.routing.measures import first_ranks, hit_at, mrr

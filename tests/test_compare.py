@@ -10,7 +10,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comparison.explain import effects, excerpt
 from metareview.comparison.paired import compare, is_loss
 from metareview.errors import InputError, UsageError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.protocol import SAME, UNDECIDED, Answer, Usage
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments

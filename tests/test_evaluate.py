@@ -13,8 +13,8 @@ import pytest
 
 from metareview.comments.filters import FilterConfig
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr, aacr_text, jsonl
-from metareview.formats.comments import read_inputs
+from metareview.formats.comments import aacr, aacr_text, jsonl
+from metareview.formats.registry import read_inputs
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments
 

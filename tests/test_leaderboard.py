@@ -9,7 +9,7 @@ import pytest
 
 from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import UsageError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Usage
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments

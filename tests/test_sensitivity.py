@@ -9,7 +9,7 @@ import pytest
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.sensitivity import sensitivity
 from metareview.errors import InputError, UsageError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.lexical import RougeJudge
 from metareview.judges.protocol import SAME, Answer, Usage
 from metareview.model.comment import Comment, Review

@@ -21,7 +21,7 @@ from metareview.cli.step_summary import (
     signed,
 )
 from metareview.comparison.paired import compare
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.protocol import UNDECIDED, Answer, Usage
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments

@@ -9,7 +9,7 @@ import pytest
 
 import metareview as mr
 from metareview.cli import _run
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments
 from model_server import ModelServer, ReplayModel, error, verdict

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from metareview.formats.history import read_history
+from metareview.formats.registry import read_history
 from metareview.routing.score import score_history
 
 PUBLISHED = {"truth": "all_reviewers", "truth_window": "none", "k": (1, 3, 5, 10)}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from metareview.benchmark.agreement import agreement
-from metareview.formats.labels import Label
 from metareview.judges.protocol import UNDECIDED, Judge, Question, judged_part
+from metareview.model.label import Label
 
 
 def questions_of(labels: Sequence[Label]) -> tuple[list[Question], list[list[int]]]:

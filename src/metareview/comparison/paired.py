@@ -24,7 +24,7 @@ from metareview.comparison.competitors import (
 )
 from metareview.comparison.explain import details_of, effects
 from metareview.errors import UsageError
-from metareview.model.event import counted
+from metareview.model.words import plural
 from metareview.runs.folder import StoredRun, read_run
 from metareview.stats import (
     Array,
@@ -154,7 +154,7 @@ def _shared(a: Contender, b: Contender, common: bool) -> tuple[list[str], dict[s
     shared = [key for key in a.units if key in b.units and key not in different]
     left_out = {"only_a": len(only_a), "only_b": len(only_b), "different_references": len(different)}
     reasons = [
-        f"{counted(len(keys), 'pull request')} {what} "
+        f"{plural(len(keys), 'pull request')} {what} "
         f"({', '.join(keys[:_SHOWN_NAMES])}{', …' * (len(keys) > _SHOWN_NAMES)})"
         for keys, what in (
             (only_a, "only in A"),
@@ -247,7 +247,7 @@ def _warnings(
     warnings = []
     if any(left_out.values()):
         warnings.append(
-            f"left out: {counted(left_out['only_a'], 'pull request')} that only A has, "
+            f"left out: {plural(left_out['only_a'], 'pull request')} that only A has, "
             f"{left_out['only_b']} that only B has, {left_out['different_references']} with other references"
         )
     one_sided = sorted({*a.metrics} ^ {*b.metrics})

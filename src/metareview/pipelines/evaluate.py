@@ -13,9 +13,8 @@ from metareview.comments.case import Case
 from metareview.comments.filters import FilterConfig
 from metareview.comments.summary import summarise
 from metareview.errors import UsageError
-from metareview.formats.comments import Paths, several
-from metareview.formats.history import read_history
 from metareview.formats.predictions import read_predictions
+from metareview.formats.registry import Paths, read_history, several
 from metareview.formats.source import content_hash
 from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, release

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.errors import UsageError
-from metareview.formats.predictions import Prediction
 from metareview.model.event import RISKS, Eligibility, PullRequest, fold
+from metareview.model.prediction import Prediction
 from metareview.routing.protocol import People, Ranking, Scored
 
 KEPT = 20

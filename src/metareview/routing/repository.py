@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from metareview.errors import UsageError
-from metareview.formats.predictions import Predictions
 from metareview.model.event import Eligibility, Event
+from metareview.model.prediction import Predictions
 from metareview.routing.answers import KEPT, Answer, Reader
 from metareview.routing.declarations import read_gates
 from metareview.routing.options import Options

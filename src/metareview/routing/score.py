@@ -10,9 +10,10 @@ from typing import Any
 
 from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
-from metareview.formats.garbage import paused_collection
-from metareview.formats.predictions import Predictions
-from metareview.model.event import History, counted
+from metareview.formats.registry import paused_garbage_collection
+from metareview.model.event import History
+from metareview.model.prediction import Predictions
+from metareview.model.words import plural
 from metareview.routing.options import Options, make_options, show_options
 from metareview.routing.records import Record, summarise
 from metareview.routing.replay import cutoffs
@@ -84,10 +85,10 @@ def score_history(
     parts, unready = split_history(history, options)
     if unready:
         warnings.append(
-            f"{counted(unready, 'pull request')} left out: drafts that never became ready for review"
+            f"{plural(unready, 'pull request')} left out: drafts that never became ready for review"
         )
     # A user's router may well make cycles, and must not be kept from having them collected.
-    with paused_collection(all(router.ours for router in chosen)):
+    with paused_garbage_collection(all(router.ours for router in chosen)):
         results = [score_part(part, chosen, predictions, options) for part in parts]
     warnings += result_warnings(history, parts, results, predictions, options)
     names = [router.name for router in chosen] + [each.router for each in predictions]
@@ -203,7 +204,7 @@ def result_warnings(
         strange = sum(key not in known for key in each.answers)
         if strange:
             warnings.append(
-                f"{each.router}: {counted(strange, 'prediction')} left out: "
+                f"{each.router}: {plural(strange, 'prediction')} left out: "
                 "no such pull request in the history"
             )
         missing = sum((part.repo, pr) not in each.answers for part in parts for pr in part.cutoffs)

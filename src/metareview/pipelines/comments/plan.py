@@ -12,7 +12,8 @@ from metareview.comments.align import MODES, Mode
 from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.errors import InputError, UsageError
-from metareview.formats.comments import Paths, PullRequestIndex, Skipped, read_benchmark, read_inputs, several
+from metareview.formats.pull_requests import PullRequestIndex, Skipped
+from metareview.formats.registry import Paths, read_inputs, read_reference_set, several
 from metareview.judges.protocol import LONG_NOTE, Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
 from metareview.model.comment import ReferenceSet, Review, merged
@@ -86,7 +87,7 @@ def plan_comments(
         raise UsageError(f"--seed must be 0 or more, found {seed}.")
     if limit is not None and limit < 1:
         raise UsageError(f"--limit must be 1 or more, found {limit}.")
-    benchmark, hashes = read_benchmark(reference, negatives, format_name=reference_format)
+    benchmark, hashes = read_reference_set(reference, negatives, format_name=reference_format)
     filters.check(benchmark)
     place = benchmark.has_locations and not ignore_location
     if chosen.name == "none" and not place:
