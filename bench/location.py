@@ -7,10 +7,11 @@ import sys
 import time
 from typing import Any
 
+from metareview.pipelines.evaluate import judge_cases
+
 from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.judges.builtin.none import NoJudge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import judge_cases
 
 PULL_REQUESTS, COMMENTS = 200, 500
 LAYOUTS = {

@@ -23,14 +23,14 @@ from xml.etree import ElementTree
 
 import click
 import pytest
+from metareview.pipelines.evaluate import evaluate_comments
 
 import metareview
 from metareview.cli import COMMANDS, cli, main
 from metareview.comments.align import MODES
 from metareview.comments.measures import COUNTS, MEASURES
-from metareview.formats.comments import FORMATS, read_inputs
+from metareview.formats.registry import COMMENT_FORMATS, read_inputs
 from metareview.judges.registry import DEFAULT_JUDGE, JUDGES
-from metareview.pipelines.evaluate import evaluate_comments
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -192,8 +192,8 @@ def test_commands_parse(page):
         judge = values.get("judge") or DEFAULT_JUDGE
         assert judge in JUDGES.names() or ":" in judge, where
         assert values.get("alignment") in (None, *MODES), where
-        assert values.get("format_name") in (None, *FORMATS), where
-        assert values.get("reference_format") in (None, *FORMATS), where
+        assert values.get("format_name") in (None, *COMMENT_FORMATS.names()), where
+        assert values.get("reference_format") in (None, *COMMENT_FORMATS.names()), where
         for gate in (*values.get("fail_under", ()), *values.get("fail_over", ())):
             assert gate.partition("=")[0] in MEASURES, where
 
@@ -289,7 +289,7 @@ def test_every_format_is_shown_and_found_by_content(tmp_path):
         title = section.partition("\n")[0].strip("`")
         for name in re.findall(r"^<!-- file: (.*) -->$", section, re.MULTILINE):
             shown.setdefault(title, []).append(name)
-    assert shown.keys() == FORMATS.keys()
+    assert set(shown) == set(COMMENT_FORMATS.names())
     for title, names in shown.items():
         for name in names:
             inputs = read_inputs(tmp_path / name)

@@ -11,7 +11,7 @@ from metareview.api import evaluate_comments, load_run
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.sensitivity import sensitivity
 from metareview.errors import InputError, UsageError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.builtin.rouge import RougeJudge
 from metareview.judges.protocol import SAME, Answer, Judge, ModelJudge, Usage
 from metareview.model.comment import Comment, Review

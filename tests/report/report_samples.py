@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
+from metareview.pipelines.evaluate import evaluate_comments
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge
-from metareview.pipelines.evaluate import evaluate_comments
 from metareview.report.source import MemoryRun
 
 HOSTILE = (

@@ -112,7 +112,9 @@ def sensitivity(run: AnyRun) -> Sensitivity:
     )
 
 
-def _curves(values: Sequence[float], at: float | None, figures: Mapping[str, Sequence[Rates]]) -> Curves | None:
+def _curves(
+    values: Sequence[float], at: float | None, figures: Mapping[str, Sequence[Rates]]
+) -> Curves | None:
     if at is None or not values:
         return None
     curves = {

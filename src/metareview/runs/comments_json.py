@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, fields
 from typing import Any
 
 from metareview.comments.filters import FilterConfig
-from metareview.comments.measures import MEASURES, Counts, Rates
+from metareview.comments.measures import MEASURES, Counts
 from metareview.comments.records import (
     CommentRecord,
     Comparison,

@@ -18,7 +18,9 @@ from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
 from metareview.model.measure import Measure
-from metareview.runs import comments_json
+from metareview.routing.records import RoutingRecord
+from metareview.routing.summary import RoutingSummary
+from metareview.runs import comments_json, routing_json
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines
 
 SCHEMA = "metareview.run/1"
@@ -61,6 +63,16 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     comments_json.record_from_json,
     key=lambda record: record.key,
     is_complete=lambda record: not record.counts.undecided,
+)
+
+
+ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
+    "routing",
+    routing_json.summary_to_json,
+    routing_json.summary_from_json,
+    routing_json.record_to_json,
+    routing_json.record_from_json,
+    key=lambda record: (record.repo, str(record.pr)),
 )
 
 
@@ -163,6 +175,7 @@ class Run(Generic[SummaryT, RecordT]):
 
 AnyRun = Run[Any, Any]
 CommentsRun = Run[CommentsSummary, CommentRecord]
+RoutingRun = Run[RoutingSummary, RoutingRecord]
 
 
 def is_comments(run: AnyRun) -> TypeGuard[CommentsRun]:
@@ -172,7 +185,9 @@ def is_comments(run: AnyRun) -> TypeGuard[CommentsRun]:
 Stored = TypeVar("Stored")
 
 
-def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], folder: Path) -> Iterator[Stored]:
+def _typed(
+    lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], folder: Path
+) -> Iterator[Stored]:
     for number, line in enumerate(lines, 1):
         try:
             yield read(line)
@@ -214,4 +229,4 @@ def load_run(path: str | Path) -> AnyRun:
         ) from None
 
 
-KINDS: Mapping[str, Kind[Any, Any]] = {"comments": COMMENTS}
+KINDS: Mapping[str, Kind[Any, Any]] = {"comments": COMMENTS, "routing": ROUTING}
