@@ -11,7 +11,7 @@ from metareview.comparison import paired
 from metareview.comparison.competitors import Source
 from metareview.comparison.result import Comparison as PlainComparison
 from metareview.errors import UsageError
-from metareview.formats.comments import Paths
+from metareview.formats.registry import Paths
 from metareview.pipelines import comments, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions

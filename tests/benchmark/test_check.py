@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from metareview.benchmark.check import check_benchmark
-from metareview.formats.comments import read_benchmark
+from metareview.formats.registry import read_reference_set
 from metareview.model.comment import Comment, ReferenceSet, Review
 
 AACR = Path(__file__).resolve().parents[3] / "shared" / "data" / "aacr"
@@ -82,7 +82,7 @@ def test_without_locations_lines_are_not_probed():
 
 @pytest.mark.skipif(not AACR.exists(), reason="the AACR set is not beside this checkout")
 def test_the_published_set_is_sound_but_for_one_reversed_range():
-    benchmark, _ = read_benchmark([AACR / "positive_samples.json"])
+    benchmark, _ = read_reference_set([AACR / "positive_samples.json"])
     result = check_benchmark(benchmark).to_dict()
     assert result["sound"]
     assert all(probe["passed"] for probe in result["probes"].values())

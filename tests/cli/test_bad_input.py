@@ -11,7 +11,7 @@ BAD = {
     "missing file": ({}, "reviews/none.txt", r"reviews/none\.txt: no such file\. Check the path\."),
     "empty folder": ({"e/.x": ""}, "e", r"e: an empty folder\. Name the folder that holds the comment files\."),
     "not UTF-8": ({"x.txt": b"<note>\ncaf\xe9</note>"}, "x.txt", r"x\.txt:2: not UTF-8 .*Save the file as UTF-8\."),
-    "broken JSON": ({"x.jsonl": '{"pr": "u"}\n{"pr"'}, "x.jsonl", r"x\.jsonl:2: broken JSON.*Mend it"),
+    "broken JSON": ({"x.jsonl": '{"pr": "u"}\n{"pr"'}, "x.jsonl", r"x\.jsonl:2: broken JSON.*Correct it"),
     "top level": ({"x.json": '"text"'}, "x.json", r"x\.json: not in a known format\. The formats are aacr-text, "),
     "top level of list": (
         {"x.json": '[{"githubPrUrl": "u"},\n5]'}, "x.json", r"x\.json:2: a pull request must be an object, found a n"

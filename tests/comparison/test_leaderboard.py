@@ -11,7 +11,7 @@ from metareview.api import evaluate_comments, load_run
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import UsageError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge
 from metareview.model.comment import Comment, Review
 

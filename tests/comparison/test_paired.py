@@ -11,7 +11,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comparison.explain import effects, excerpt
 from metareview.comparison.paired import compare
 from metareview.errors import InputError, UsageError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.protocol import SAME, UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
 

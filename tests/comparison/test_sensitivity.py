@@ -11,9 +11,9 @@ from metareview.api import evaluate_comments, load_run
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.sensitivity import sensitivity
 from metareview.errors import InputError, UsageError
-from metareview.formats import jsonl
-from metareview.judges.lexical import RougeJudge
-from metareview.judges.protocol import SAME, Answer, Judge, Usage
+from metareview.formats.comments import jsonl
+from metareview.judges.builtin.rouge import RougeJudge
+from metareview.judges.protocol import SAME, Answer, Judge, ModelJudge, Usage
 from metareview.model.comment import Comment, Review
 
 AACR = Path(__file__).resolve().parents[3] / "shared" / "data" / "aacr"
@@ -138,17 +138,13 @@ def test_curves_by_hand(tmp_path):
     assert len(threshold["ranking"]["changes"]) == 10
 
 
-class PaidRouge(RougeJudge):
-    """ROUGE as if a model had to be paid for it, and so is only asked about pairs within the distance."""
+class PaidRouge(RougeJudge, ModelJudge):
+    """ROUGE that is said to cost something, and so is only asked about pairs within the distance."""
 
-    name, warnings, progress = "paid", (), None
-
-    def __init__(self):
-        super().__init__()
-        self.usage = Usage()
+    name, usage = "paid", Usage()
 
     def planned_calls(self, questions):
-        return sum(len(question.pairs) for question in questions)
+        return 0
 
     def judge(self, questions):
         return [

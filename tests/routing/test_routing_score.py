@@ -5,7 +5,8 @@ import pytest
 from routing_stories import happen, history_of, score_history, summary_of
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.predictions import Prediction, read_predictions
+from metareview.formats.predictions import read_predictions
+from metareview.model.prediction import Prediction
 from metareview.routing.protocol import Ranking
 from metareview.runs.routing_json import record_from_json, record_to_json, summary_from_json, summary_to_json
 
@@ -354,11 +355,11 @@ def test_a_file_names_its_router_where_the_lines_do_not(write_lines):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"repo": None}, "repo is missing"),
-        ({"pr": "x"}, "pr is not a whole number"),
-        ({"router": 5}, "router is not text"),
-        ({"candidates": None}, "candidates is not a list of logins"),
-        ({"candidates": ["a", 1]}, "candidates is not a list of logins"),
+        ({"repo": None}, "repo must be a string, found null"),
+        ({"pr": "x"}, "pr must be a whole number"),
+        ({"router": 5}, "router must be a string"),
+        ({"candidates": None}, "candidates must be a list of logins"),
+        ({"candidates": ["a", 1]}, "candidates must be a list of logins"),
         ({"candidates": ["a", "b", "A"]}, "candidate A is listed twice"),
         ({"risk": "huge"}, "risk 'huge' is not known"),
         ({"pr": 1}, r"router model answers for o/r#1 a second time \(first on line 1\)"),
@@ -372,7 +373,7 @@ def test_a_bad_prediction_names_its_line(write_lines, change, problem):
 def test_files_without_predictions(tmp_path, write_lines):
     with pytest.raises(InputError, match="no predictions"):
         read_predictions(write_lines("", name="p.jsonl"))
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="no such file"):
         read_predictions(tmp_path / "absent")
 
 

@@ -36,9 +36,9 @@ def command(
 ) -> None:
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
     from metareview.benchmark.check import check_benchmark
-    from metareview.formats.comments import read_benchmark
+    from metareview.formats.registry import read_reference_set
 
-    benchmark, _ = read_benchmark(reference, negatives, format_name=reference_format)
+    benchmark, _ = read_reference_set(reference, negatives, format_name=reference_format)
     result = check_benchmark(benchmark, line_distance)
     if as_json:
         print_json(result)

@@ -24,8 +24,8 @@ from metareview.comparison.competitors import (
 from metareview.comparison.explain import explain
 from metareview.comparison.result import Comparison, LeftOut, MetricDifference, Side
 from metareview.errors import UsageError
-from metareview.model.event import counted
 from metareview.model.measure import Measure
+from metareview.model.words import plural
 from metareview.runs.run import AnyRun
 from metareview.stats import (
     Array,
@@ -133,7 +133,7 @@ def _shared(a: Competitor[Any], b: Competitor[Any], common: bool) -> tuple[list[
     only_b = [key for key in b.rows if key not in a.rows]
     shared = [key for key in a.rows if key in b.rows and key not in different]
     reasons = [
-        f"{counted(len(keys), 'pull request')} {what} "
+        f"{plural(len(keys), 'pull request')} {what} "
         f"({', '.join(keys[:_SHOWN_NAMES])}{', …' * (len(keys) > _SHOWN_NAMES)})"
         for keys, what in (
             (only_a, "only in A"),
@@ -186,7 +186,7 @@ def _metrics(
 def _warnings(a: Competitor[Any], b: Competitor[Any], left_out: LeftOut) -> Iterator[str]:
     if left_out != LeftOut():
         yield (
-            f"left out: {counted(left_out.only_a, 'pull request')} that only A has, "
+            f"left out: {plural(left_out.only_a, 'pull request')} that only A has, "
             f"{left_out.only_b} that only B has, {left_out.different_references} with other references"
         )
     one_sided = sorted({measure.name for measure in a.measures} ^ {measure.name for measure in b.measures})

@@ -7,6 +7,7 @@ from typing import Any
 
 from metareview.comments import measures
 from metareview.model.address import pull_request_key
+from metareview.model.words import plural as plural
 
 NOT_DEFINED = "n/a"
 
@@ -28,14 +29,6 @@ def span(interval: Sequence[float] | None) -> str:
 
 def count(value: int | None) -> str:
     return NOT_DEFINED if value is None else f"{value:,}"
-
-
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """
-    >>> plural(1, "reviewer"), plural(1200, "reviewer")
-    ('1 reviewer', '1,200 reviewers')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def capital(words: str) -> str:

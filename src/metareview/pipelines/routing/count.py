@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from metareview.model.event import counted
+from metareview.model.words import plural
 from metareview.pipelines.routing.answer import PartAnswers
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Plan
@@ -67,7 +67,7 @@ def _prediction_warnings(plan: Plan, inputs: Inputs, prs: int) -> Iterator[str]:
     for each in inputs.predictions:
         strange = sum(key not in known for key in each.answers)
         if strange:
-            what = counted(strange, "prediction")
+            what = plural(strange, "prediction")
             yield f"{each.router}: {what} left out: no such pull request in the history"
         missing = prs - sum(len(part.predictions[each.router]) for part in plan.parts)
         if missing:

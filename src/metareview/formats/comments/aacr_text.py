@@ -1,4 +1,4 @@
-"""`aacr-text`: one file a pull request, `comments_{repo}_{number}.txt`, of tagged blocks split by <notesplit />."""
+"""`aacr-text`: one file per pull request, `comments_{repo}_{number}.txt`, of tagged blocks split by <notesplit />."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
-from metareview.formats.source import Source, readable
+from metareview.formats.file_names import pull_request_of_file, pull_request_of_stem
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.source import Source
 from metareview.model.address import repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, Review
-
-NAME = "aacr-text"
-SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"
 
 _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
 # No string of a JSON document runs over a line's end, so no line of one begins so.
 _TAG_LINE = re.compile(r"^[ \t]*<(?:path|side|from|to|note)>", re.MULTILINE)
-_FILE_NAME = re.compile(r"^(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})$")
 
 
 def sniff(source: Source) -> bool:
@@ -25,27 +23,17 @@ def sniff(source: Source) -> bool:
         return bool(_TAG_LINE.search(source.text))
     if _ANY_TAG.search(source.text):
         return True
-    named = source.path.stem.startswith("comments_") and pull_request_of_name(source) is not None
+    named = source.path.stem.startswith("comments_") and pull_request_of_file(source) is not None
     return named and (source.path.suffix.lower() == ".txt" or not source.text.strip())
 
 
-def pull_request_of_name(source: Source) -> str | None:
-    """`repo#number` from comments_{repo}_{number}.*, to be looked up in the references."""
-    return _named_by(readable(source.path.stem))
-
-
-def _named_by(stem: str) -> str | None:
-    found = _FILE_NAME.fullmatch(stem)
-    return f"{found['repo']}#{int(found['number'])}" if found else None
-
-
 def read(source: Source) -> Iterator[Review]:
-    pr = pull_request_of_name(source)
-    comments = tuple(parse(source))
-    yield Review(pr=pr or source.path.name, comments=comments, source=source.name)
+    pr = pull_request_of_file(source) or source.path.name
+    yield Review(pr=pr, comments=tuple(parse(source)), source=source.name)
 
 
 def parse(source: Source) -> Iterator[Comment]:
+    """The comments of a file, whatever its name."""
     text, begin = source.text, 0
     for split in [*_SPLIT.finditer(text), None]:
         end = split.start() if split else len(text)
@@ -106,7 +94,7 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
 
 
 def _note_and_rest(block: str) -> tuple[str | None, str]:
-    """What is inside the note is the note, tags and all; the other fields stand around it."""
+    """What is inside the note is the note, tags and all; the other fields are around it."""
     start = block.find("<note>")
     end = block.find("</note>", start) if start >= 0 else -1
     if end < 0:
@@ -128,13 +116,13 @@ def _line(source: Source, offsets: dict[str, int], name: str, value: str | None)
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
-    """File name -> text. What says nothing of the match (id, category, context, severity) has no tag: not written."""
+    """A file per review. What has no tag (id, category, context, severity) is not written."""
     files: dict[str, str] = {}
     for review in reviews:
         name = _file_name(review)
         if name in files:
             raise UsageError(
-                f"{NAME} has one file a repository's name and number: {name} would be written twice, for two "
+                f"aacr-text has one file per repository's name and number: {name} would be written twice, for two "
                 "owners or two reviewers. Use jsonl."
             )
         files[name] = "".join(map(_block, review.comments))
@@ -142,12 +130,12 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def _file_name(review: Review) -> str:
-    found = repository_and_number(review.pr)
-    pr = f"{found[0]}#{found[1]}" if found else review.pr
+    parts = repository_and_number(review.pr)
+    pr = f"{parts[0]}#{parts[1]}" if parts else review.pr
     stem = "comments_" + "_".join(pr.rsplit("#", 1))
-    if _named_by(stem) != pr or re.search(r"[/\\\0]", pr):
+    if pull_request_of_stem(stem) != pr or re.search(r"[/\\\0]", pr):
         raise UsageError(
-            f"{NAME} names files by repository and number, and {review.pr!r} has none. Use jsonl."
+            f"aacr-text names files by repository and number, and {review.pr!r} has none. Use jsonl."
         )
     return f"{stem}.txt"
 
@@ -165,8 +153,16 @@ def _block(comment: Comment) -> str:
         forbidden = f"</{tag}>" in text or _SPLIT.search(text) or (tag != "note" and _ANY_TAG.search(text))
         if forbidden or (tag != "note" and text != text.strip()):
             raise UsageError(
-                f"{NAME} cannot hold this {tag}, it would not be read back as it is: {text[:80]!r}. Use jsonl."
+                f"aacr-text cannot hold this {tag}, it would not be read back as it is: {text[:80]!r}. Use jsonl."
             )
         if value is not None or tag == "note":
             lines.append(f"<{tag}>{text}</{tag}>\n")
     return "".join(lines) + "<notesplit />\n"
+
+
+PLUGIN = CommentFormat(
+    "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />",
+    sniff,
+    read,
+    write,
+)

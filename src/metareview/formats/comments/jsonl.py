@@ -1,18 +1,14 @@
-"""`jsonl`: metareview's own, one line a pull request and reviewer. Holds everything that a review can have."""
+"""`jsonl`: metareview's own, one line per pull request and reviewer. Holds everything that a review can have."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
 
-from metareview.formats.fields import Record
+from metareview.formats.comment_fields import read_comment
+from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Review
-
-NAME = "jsonl"
-SUMMARY = (
-    "metareview's own, a line a review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}"
-)
 
 
 def sniff(source: Source) -> bool:
@@ -23,18 +19,10 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Review]:
-    for document in source.documents:
-        record = Record.of(source, document, (), document.value, "a line")
-        pr = record.text("pr")
-        if not pr:
-            record.fail("pr", "a review without pr", "Give the pull request's address.")
-        comments = (
-            Record.of(source, document, ("comments", i), item, "a comment")
-            for i, item in enumerate(record.items("comments"))
-        )
+    for record in source.records("a line"):
         yield Review(
-            pr=pr,
-            comments=tuple(comment.comment() for comment in comments),
+            pr=record.required("pr", "the pull request's address"),
+            comments=tuple(map(read_comment, record.children("comments", "a comment"))),
             reviewer=record.text("reviewer") or None,
             language=record.text("language"),
             pr_category=record.text("pr_category"),
@@ -54,3 +42,11 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
         }
         lines.append(json.dumps({k: v for k, v in line.items() if v is not None}, ensure_ascii=False) + "\n")
     return {"": "".join(lines)}
+
+
+PLUGIN = CommentFormat(
+    "metareview's own, a line per review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}",
+    sniff,
+    read,
+    write,
+)
