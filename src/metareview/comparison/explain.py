@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from metareview.comments.records import DIMENSIONS, CommentRecord, ScoredReferen
 from metareview.comparison.competitors import Competitor
 from metareview.model.comment import Comment
 from metareview.model.measure import Measure
+from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.runs.files import JsonObject
 from metareview.runs.run import is_comments
 from metareview.stats import Array, Metric
-
-if TYPE_CHECKING:
-    from metareview.routing.records import RouterAnswer, RoutingRecord
 
 EXCERPT = 240
 """Characters of a note that are quoted."""
