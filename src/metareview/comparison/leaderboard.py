@@ -121,12 +121,12 @@ def leaderboard(
     }
     sign = 1 if measure.lower_is_better else -1
 
-    def place(label: str) -> tuple[bool, float, str]:
-        """Best first, whoever has no figure last, equal ones by name."""
+    def best_first(label: str) -> tuple[bool, float, str]:
+        """Whoever has no figure comes last, equal ones by name."""
         value = rows[label].metrics[measure.name]
         return (value is None, sign * (value or 0.0), label)
 
-    order = sorted(rows, key=place)
+    order = sorted(rows, key=best_first)
     tables = {
         label: {key: row.counts for key, row in competitors[label].rows.items()}
         if measure.name in own[label]

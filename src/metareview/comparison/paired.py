@@ -109,6 +109,9 @@ def _chosen(
             _in_run(run, name, required=len(names) == 2)
             for run, name in zip((first, second), given, strict=True)
         ]
+    if same_run:
+        by_name = {one.name: one for one in read_competitors(first, wanted, records=True)}
+        return by_name[wanted[0]], by_name[wanted[1]]
     [a] = read_competitors(first, [wanted[0]], records=True)
     [b] = read_competitors(second, [wanted[1]], records=True)
     return a, b

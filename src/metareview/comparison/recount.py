@@ -158,11 +158,11 @@ def _judged(
     """Of all candidates those that were judged, and their verdicts."""
     theirs = {other.position: index for index, other in enumerate(others)}
     stored = {(ours[pair.generated], theirs[pair.reference]): pair.verdict for pair in pairs}
-    found = [stored.get((one, other)) for one, other in candidates.pairs().tolist()]
-    verdicts = [verdict for verdict in found if verdict is not None]
+    known = [stored.get((one, other)) for one, other in candidates.pairs().tolist()]
+    verdicts = [verdict for verdict in known if verdict is not None]
     if len(verdicts) != len(stored):
         raise InputError("a stored pair that its comments do not explain", fix="Run the evaluation again.")
-    return candidates.only(np.array([verdict is not None for verdict in found], bool)), _Verdicts(
+    return candidates.only(np.array([verdict is not None for verdict in known], bool)), _Verdicts(
         np.array([np.nan if each.score is None else each.score for each in verdicts], np.float64),
         np.array([UNDECIDED if each.match is None else int(each.match) for each in verdicts], np.int8),
         np.array([each.by in moving and each.match is not None for each in verdicts], bool),
