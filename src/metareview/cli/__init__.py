@@ -1,4 +1,4 @@
-"""The command line. One file a command: parse, call, print, exit. Heavy imports happen inside commands."""
+"""The command line. One file per command: parse, call, print, exit. Heavy imports happen inside commands."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ COMMANDS = {
     "report": "Write a finished run as a page, a table or test results.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "calibrate": "How far does a judge agree with labels?",
+    "list": "Which judges, routers, formats and metrics there are.",
     "cache": "What models have answered so far: info, clear.",
     "demo": "Score three invented reviewers on a sample benchmark.",
 }
 
 
 class _LazyGroup(click.Group):
-    """Imports a command's module when the command is asked for, not before."""
+    """Imports a command's module when the command is used, not before."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from metareview.report.numbers import rate, span
+from metareview.report.numbers import interval as shown_interval
+from metareview.report.numbers import rate
 from metareview.report.page.markup import Html, html
 
 _STEPS = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
@@ -37,7 +38,7 @@ def axis(end: float) -> Html:
 
 def interval_bar(label: str, value: float | None, interval: Sequence[float] | None, end: float) -> Html:
     """A rate as a dot, its interval as a bar through it."""
-    spoken = f"{label} {rate(value)}" + (f", 95 % interval {span(interval)}" if interval else "")
+    spoken = f"{label} {rate(value)}" + (f", 95 % interval {shown_interval(interval)}" if interval else "")
     marks = []
     if interval:
         marks.append(
