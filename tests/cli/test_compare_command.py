@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
 from metareview.cli.step_summary import (
     append_step_summary,
     comments_markdown,
@@ -20,9 +19,10 @@ from metareview.cli.step_summary import (
     plain,
     signed,
 )
+
 from metareview.comparison.paired import compare
 from metareview.formats import jsonl
-from metareview.judges.protocol import UNDECIDED, Answer, Usage
+from metareview.judges.protocol import UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import evaluate_comments
 
@@ -147,13 +147,10 @@ def test_bad_usage_is_one_message(folder, arguments, message):
     assert done.stdout == ""
 
 
-class NeverSure:
+class NeverSure(Judge):
     """Cannot decide a single pair."""
 
-    name, free = "never", True
-
-    def __init__(self):
-        self.usage = Usage()
+    name = "never"
 
     def judge(self, questions):
         sizes = [len(question.pairs) for question in questions]

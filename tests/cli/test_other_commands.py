@@ -92,11 +92,11 @@ def test_an_option_of_comments_shows_if_and_only_if_it_works(run, sample, option
 @pytest.mark.parametrize("name", PROMISED_JUDGES)
 def test_a_judge_shows_if_and_only_if_it_works(run, sample, name):
     line = help_of(run, "comments").split("--judge NAME")[1].split("--line-distance")[0]
-    assert (name in words(line)) == (name in JUDGES)
-    if name not in JUDGES:
+    assert (name in words(line)) == (name in JUDGES.names())
+    if name not in JUDGES.names():
         code, out, err = run("comments", "reviews", "--reference", "ref.jsonl", "--judge", name)
         assert (code, out) == (2, "")
-        assert err == f"Error: Unknown judge {name!r}. The judges are {', '.join(JUDGES)}.\n"
+        assert err == f"Error: Unknown judge {name!r}. The judges are {', '.join(JUDGES.names())}.\n"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_an_unsound_benchmark_is_exit_2_with_what_is_wrong(run, sample):
     (sample / "neg.jsonl").write_text(lines({"pr": REFERENCES[1]["pr"], "comments": [CHECK]}))
     code, out, err = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl", "--json")
     assert (code, json.loads(out)["sound"]) == (2, False)
-    assert err == "Error: ref.jsonl: this benchmark is not sound. Mend what is marked FAIL or error.\n"
+    assert err == "Error: ref.jsonl: this benchmark is not sound. Correct what is marked FAIL or error.\n"
     code, out, _ = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl", "-q")
     assert code == 2
     assert "error: github.com/octo/app#2: 1 comments are both reference and negative\n" in out

@@ -22,8 +22,15 @@ def _reading_judges() -> list[str]:
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
 @click.argument("labels", type=PATH)
-@click.option("--judge", cls=ListingOption, names=_reading_judges, default="offline", show_default=True, metavar="NAME",
-              help="{names}, or package.module:factory.")
+@click.option(
+    "--judge",
+    cls=ListingOption,
+    names=_reading_judges,
+    default="offline",
+    show_default=True,
+    metavar="NAME",
+    help="{names}, or package.module:factory.",
+)
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
 @model_options
 @common_options  # fmt: skip

@@ -40,7 +40,9 @@ def _plugins(registry: Registry, summary_of: Callable[[object], str | None]) -> 
 def _judges() -> Iterator[Listed]:
     from metareview.judges.registry import JUDGES, JudgePlugin
 
-    return _plugins(JUDGES, lambda judge: judge.summary if isinstance(judge, JudgePlugin) else _first_line(judge))
+    return _plugins(
+        JUDGES, lambda judge: judge.summary if isinstance(judge, JudgePlugin) else _first_line(judge)
+    )
 
 
 def _routers() -> Iterator[Listed]:
@@ -54,21 +56,26 @@ def _formats() -> Iterator[Listed]:
     from metareview.formats.protocol import CommentFormat, HistoryFormat
     from metareview.formats.registry import COMMENT_FORMATS, HISTORY_FORMATS
 
-    yield from _plugins(COMMENT_FORMATS, lambda each: each.summary if isinstance(each, CommentFormat) else None)
-    yield from _plugins(HISTORY_FORMATS, lambda each: each.summary if isinstance(each, HistoryFormat) else None)
+    yield from _plugins(
+        COMMENT_FORMATS, lambda each: each.summary if isinstance(each, CommentFormat) else None
+    )
+    yield from _plugins(
+        HISTORY_FORMATS, lambda each: each.summary if isinstance(each, HistoryFormat) else None
+    )
 
 
 def _metrics() -> Iterator[Listed]:
     """By short name; the summary says the key in JSON where that is another."""
     from metareview.comments.measures import MEASURES
     from metareview.plugins import BUILT_IN
+    from metareview.report.names import capital
     from metareview.routing.measures import rank_measures
 
     measures: Iterable[Measure] = (*MEASURES, *rank_measures((1, 3, 5)))
     for measure in measures:
         lower = " Lower is better." if measure.lower_is_better else ""
         key = f" In JSON: {measure.name}." if measure.name != measure.short else ""
-        yield Listed(measure.short, BUILT_IN, f"{measure.definition.rstrip('.')}.{lower}{key}")
+        yield Listed(measure.short, BUILT_IN, f"{capital(measure.definition).rstrip('.')}.{lower}{key}")
 
 
 def _first_line(plugin: object) -> str:

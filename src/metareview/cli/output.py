@@ -45,7 +45,9 @@ def show_table(table: Table) -> None:
     from metareview.report.terminal import as_rich
 
     screen = console()
-    screen.print(as_rich(table, screen.width))
+    with screen.capture() as drawn:
+        screen.print(as_rich(table, screen.width))
+    click.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
 
 def show_wrapped(text: str) -> None:

@@ -44,9 +44,7 @@ def _parse(text: str, option: str, measures: Sequence[Measure]) -> Gate:
     try:
         limit = float(number)
     except ValueError:
-        raise UsageError(
-            f"{option} takes METRIC=X with a number, such as f1=0.4; found {text!r}."
-        ) from None
+        raise UsageError(f"{option} takes METRIC=X with a number, such as f1=0.4; found {text!r}.") from None
     if not math.isfinite(limit):
         raise UsageError(f"{option} takes a finite number, found {text!r}.")
     return Gate(measure, limit, option == "--fail-over")

@@ -9,9 +9,10 @@ from metareview.comments.records import ScoredReference
 from metareview.comparison.explain import ReviewerPair, RouterPair
 from metareview.comparison.leaderboard import Leaderboard, Standing
 from metareview.comparison.result import Comparison, MetricDifference
+from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words
-from metareview.report.numbers import count, interval, p_value, plural, rate, signed, signed_interval
+from metareview.report.numbers import count, interval, p_value, rate, signed, signed_interval
 from metareview.report.tables import Column, Table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
@@ -24,8 +25,8 @@ def comparison_table(result: Comparison) -> Table:
     """One row per metric."""
     columns = [
         Column(plural(result.prs, "pull request"), text=True),
-        Column(result.a.label),
-        Column(result.b.label),
+        Column(result.a.label, from_data=True),
+        Column(result.b.label, from_data=True),
         Column("B - A"),
         Column("95 %", optional=True),
         Column("p", optional=True),
@@ -51,7 +52,8 @@ def leaderboard_table(result: Leaderboard) -> Table:
     others = [
         measure
         for measure in result.measures
-        if measure.name != result.sort.name and any(row.metrics[measure.name] is not None for row in result.rows)
+        if measure.name != result.sort.name
+        and any(row.metrics[measure.name] is not None for row in result.rows)
     ]
     columns = [Column(""), Column("name", text=True), Column("PRs", optional=True)]
     columns += [Column(result.sort.label), Column("95 %"), Column("ties", text=True)]
@@ -132,7 +134,9 @@ def comparison_section(result: Comparison) -> str:
     for title, pairs in _effects(result):
         lines += [safe(title), ""]
         for pair in pairs:
-            lines.append(f"- {signed(pair.effect)} {pair.pr if _ADDRESS.fullmatch(pair.pr) else safe(pair.pr)}")
+            lines.append(
+                f"- {signed(pair.effect)} {pair.pr if _ADDRESS.fullmatch(pair.pr) else safe(pair.pr)}"
+            )
             lines += [f"  - {safe(line)}" for line in _pair_lines(pair, result, most=3)]
         lines.append("")
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])
@@ -142,4 +146,3 @@ def leaderboard_section(result: Leaderboard) -> str:
     """A leaderboard for the page of a build."""
     lines = ["### Leaderboard", "", *as_lines(leaderboard_table(result)), TIES, ""]
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])
-

@@ -15,8 +15,8 @@ from metareview.report.names import clean
 from metareview.report.numbers import ranked
 from metareview.routing.measures import MRR, RankMeasure, rank_measures
 from metareview.runs.comments_json import counts_to_json, record_to_json
-from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 from metareview.runs.routing_json import record_to_json as routing_record_to_json
+from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
 Row = dict[str, object]
 
@@ -85,9 +85,13 @@ def _routing_rows(run: RoutingRun, hits: list[RankMeasure]) -> Iterator[Row]:
         }
         for name in names:
             answer = record.answers[name]
-            yield facts | worth(answer.rank) | {
-                "router": name,
-                "risk": answer.risk,
-                "listed": answer.listed,
-                "first_candidate": next(iter(answer.candidates), None),
-            }
+            yield (
+                facts
+                | worth(answer.rank)
+                | {
+                    "router": name,
+                    "risk": answer.risk,
+                    "listed": answer.listed,
+                    "first_candidate": next(iter(answer.candidates), None),
+                }
+            )

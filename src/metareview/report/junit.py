@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from metareview.model.words import plural
 from metareview.report.build_gates import Gate
 from metareview.report.names import clean, in_words, pull_request_name
-from metareview.report.numbers import plural, ranked, rate
+from metareview.report.numbers import ranked, rate
 from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
 
@@ -44,7 +45,12 @@ def _suite(run: AnyRun, name: str, gates: Sequence[Gate]) -> Element:
         value = metrics[gate.measure.name]
         case = _case(suite, f"{gate.measure} {gate.demand}", f"{name}.gates")
         if gate.missed_by(value):
-            SubElement(case, "failure", message=f"{gate.measure} is {rate(value)}, must be {gate.demand}", type="gate")
+            SubElement(
+                case,
+                "failure",
+                message=f"{gate.measure} is {rate(value)}, must be {gate.demand}",
+                type="gate",
+            )
     return suite
 
 

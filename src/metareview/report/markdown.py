@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
 from metareview.model.comment import Skipped
+from metareview.model.words import plural
 from metareview.report.names import capital, clean, in_words, pull_request_name
-from metareview.report.numbers import count, duration, interval, plural, ranked, rate
+from metareview.report.numbers import count, duration, interval, ranked, rate
 from metareview.report.sentences import cohort, judged_by
 from metareview.report.slices import MOST_COLUMNS, sliced
 from metareview.report.tables import Column, Table, reviewers_table, routers_table
@@ -37,19 +38,24 @@ def safe(text: object) -> str:
     """
     line = " ".join(clean(str(text)).split())
     line = line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
-    return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(_BREAK, "&#8203;")
+    return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(
+        _BREAK, "&#8203;"
+    )
 
 
 def as_lines(table: Table) -> list[str]:
     """The table, and an empty line after it."""
+    heads = [safe(column.head) if column.from_data else column.head for column in table.columns]
     rule = ["---" if column.text else "---:" for column in table.columns]
-    rows = [[safe(column.head) for column in table.columns], rule, *([safe(c) for c in r] for r in table.rows)]
+    rows = [heads, rule, *([safe(cell) for cell in row] for row in table.rows)]
     return [f"| {' | '.join(row)} |" for row in rows] + [""]
 
 
 def comments_section(summary: CommentsSummary) -> str:
     """A run's reviewers, for the page of a build."""
-    return document(["### Review comments", "", *as_lines(reviewers_table(summary)), safe(judged_by(summary.judge))])
+    return document(
+        ["### Review comments", "", *as_lines(reviewers_table(summary)), safe(judged_by(summary.judge))]
+    )
 
 
 def routing_section(summary: RoutingSummary) -> str:
@@ -84,7 +90,8 @@ def _slices(summary: CommentsSummary) -> list[str]:
     for table in sliced(summary):
         title = table.dimension.title
         lines += [f"## {title}" + (f": {table.dimension.main.label}" if reviewers > 1 else ""), ""]
-        columns = [Column(title, text=True), Column(table.dimension.of), *map(Column, table.heads)]
+        columns = [Column(title, text=True), Column(capital(table.dimension.of))]
+        columns += [Column(head, from_data=True) for head in table.heads]
         rows = [[row.value, count(row.size), *map(rate, row.figures)] for row in table.rows]
         lines += as_lines(Table(columns, rows))
         if table.left_out:

@@ -16,7 +16,9 @@ def run_table(run: AnyRun) -> str:
 
 def comparison_html(result: Comparison) -> str:
     """The metrics side by side, and the verdict."""
-    return html("{table}<p>{verdict}</p>", table=as_html_table(comparison_table(result)), verdict=result.verdict)
+    return html(
+        "{table}<p>{verdict}</p>", table=as_html_table(comparison_table(result)), verdict=result.verdict
+    )
 
 
 def as_html_table(table: Table) -> Html:

@@ -52,14 +52,6 @@ def count(value: int | None) -> str:
     return NOT_DEFINED if value is None else f"{value:,}"
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """
-    >>> plural(1, "reviewer"), plural(1200, "reviewer")
-    ('1 reviewer', '1,200 reviewers')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def duration(seconds: float | None) -> str:
     """
     >>> duration(90), duration(5400), duration(200_000)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from metareview.comments.summary import JudgeSummary
+from metareview.model.words import plural
 from metareview.report.names import in_words
-from metareview.report.numbers import count, plural, rate
+from metareview.report.numbers import count, rate
 from metareview.routing.summary import RoutingSummary
 
 

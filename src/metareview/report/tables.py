@@ -23,6 +23,8 @@ class Column:
     """Set to the left; numbers are set to the right."""
     optional: bool = False
     """May be left out where there is no room for all."""
+    from_data: bool = False
+    """The head is somebody's name, not a word of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +75,17 @@ def reviewers_table(summary: CommentsSummary) -> Table:
 def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Table:
     """One row per router, the best MRR first; intervals of every measure, or of MRR alone."""
     routers = summary.routers
+
+    def figure(measure: Measure) -> tuple[Column, Cell]:
+        return Column(measure.label), lambda name: rate(routers[name].metrics[measure.name])
+
+    def ends(measure: Measure) -> tuple[Column, Cell]:
+        return Column("95 %"), lambda name: interval(routers[name].intervals.get(measure.name))
+
     columns: list[tuple[Column, Cell]] = [(Column("router", text=True), str)]
     for measure in summary.measures:
-        columns.append((Column(measure.label), lambda name, m=measure.name: rate(routers[name].metrics[m])))
-        if all_intervals or measure.name == "mrr":
-            columns.append(
-                (Column("95 %"), lambda name, m=measure.name: interval(routers[name].intervals.get(m)))
-            )
+        with_interval = all_intervals or measure.name == "mrr"
+        columns += [figure(measure), ends(measure)] if with_interval else [figure(measure)]
     columns += [
         (Column("where observed", optional=True), lambda name: rate(routers[name].observed_metrics["mrr"])),
         (Column("Gini", optional=True), lambda name: rate(routers[name].load.gini)),

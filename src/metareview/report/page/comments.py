@@ -12,8 +12,9 @@ from metareview.comments.measures import (
 )
 from metareview.comments.summary import CommentsSummary
 from metareview.model.measure import Measure
+from metareview.model.words import plural
 from metareview.report.names import capital
-from metareview.report.numbers import count, interval, p_value, plural, ranked, rate, share
+from metareview.report.numbers import count, interval, p_value, ranked, rate, share
 from metareview.report.page.bars import dumbbell, interval_bar, scale_end
 from metareview.report.page.blocks import (
     Column,

@@ -8,8 +8,9 @@ from itertools import islice
 
 from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
+from metareview.model.words import plural
 from metareview.report.names import capital, excerpt, pull_request_name
-from metareview.report.numbers import count, interval, plural, ranked
+from metareview.report.numbers import count, interval, ranked
 from metareview.report.page.blocks import Column, Section, behind, capped, name, paragraph, table
 from metareview.report.page.markup import Html, html, join, link
 from metareview.runs.run import AnyRun, CommentsRun

@@ -23,7 +23,7 @@ class Html(str):
 
 
 def escape(value: object) -> str:
-    """Markup stays; lists are put together; None is nothing; all else becomes text, escaped for text and attributes alike."""
+    """Markup stays; lists are put together; None is nothing; all else becomes text, escaped for attributes too."""
     if isinstance(value, Html):
         return value
     if value is None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from metareview.comments.records import CommentRecord, Comparison, ScoredComment, Verdict
 from metareview.model.comment import Comment
+from metareview.model.words import plural
 from metareview.report.names import excerpt, pull_request_name
-from metareview.report.numbers import count, plural
+from metareview.report.numbers import count
 from metareview.report.page.blocks import Column, Section, name, note, paragraph, remark, table, tag, where
 from metareview.report.page.markup import Html, html, join, link
 from metareview.runs.run import CommentsRun
@@ -286,7 +287,9 @@ def _other_side(scored: ScoredComment, evidence: _Evidence, references: _Referen
         # The judge may well call a pair the same that the one-to-one alignment could not count.
         taken = html(" The judge calls them the same, but the reference is paired with another comment.")
         yield reference("Closest reference", best.reference, whole=False)
-        yield _verdict(join([tag("no match"), near], " "), best.verdict, taken if best.verdict.match else None)
+        yield _verdict(
+            join([tag("no match"), near], " "), best.verdict, taken if best.verdict.match else None
+        )
     else:
         yield html('<p class="where other">No reference is at this location.</p>')
         yield _verdict(tag("no match"))

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from metareview.model.measure import Measure
+from metareview.model.words import plural
 from metareview.report.names import in_words
-from metareview.report.numbers import count, interval, plural, ranked, rate
+from metareview.report.numbers import count, interval, ranked, rate
 from metareview.report.page import routing_flow
 from metareview.report.page.bars import interval_bar, scale_end
 from metareview.report.page.blocks import (
