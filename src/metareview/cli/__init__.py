@@ -35,7 +35,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"metareview.cli.{name}").command
+        # A module called list would take the place of the built-in in this package.
+        module = "listing" if name == "list" else name
+        command: click.Command = import_module(f"metareview.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

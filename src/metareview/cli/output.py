@@ -31,7 +31,7 @@ def show(text: str) -> None:
     """A line of the result."""
     from metareview.report.names import printable
 
-    click.echo(printable(text))
+    print(printable(text))
 
 
 def say(message: str) -> None:
@@ -47,7 +47,8 @@ def show_table(table: Table) -> None:
     screen = console()
     with screen.capture() as drawn:
         screen.print(as_rich(table, screen.width))
-    click.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+    for line in drawn.get().splitlines():
+        print(line.rstrip())
 
 
 def show_wrapped(text: str) -> None:
@@ -56,7 +57,7 @@ def show_wrapped(text: str) -> None:
 
     from metareview.report.names import printable
 
-    click.echo("\n".join(wrap(printable(text), max(20, console().width))))
+    print("\n".join(wrap(printable(text), max(20, console().width))))
 
 
 def console(*, err: bool = False) -> Console:

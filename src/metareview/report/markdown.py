@@ -54,13 +54,18 @@ def as_lines(table: Table) -> list[str]:
 def comments_section(summary: CommentsSummary) -> str:
     """A run's reviewers, for the page of a build."""
     return document(
-        ["### Review comments", "", *as_lines(reviewers_table(summary)), safe(judged_by(summary.judge))]
+        [
+            "### Review comments",
+            "",
+            *as_lines(reviewers_table(summary)),
+            judged_by(summary.judge, safe(summary.judge.name)),
+        ]
     )
 
 
 def routing_section(summary: RoutingSummary) -> str:
     """A run's routers, for the page of a build."""
-    return document(["### Reviewer routing", "", *as_lines(routers_table(summary)), safe(cohort(summary))])
+    return document(["### Reviewer routing", "", *as_lines(routers_table(summary)), cohort(summary)])
 
 
 def as_markdown(run: AnyRun) -> str:
@@ -80,7 +85,7 @@ def _comments(run: CommentsRun) -> list[str]:
         best = summary.reviewers[names[0]]
         figure = f"F1 {rate(best.metrics[f1.name])} (95 %: {interval(best.intervals[f1.name])})"
         lines += [f"**{safe(names[0])}**{' leads with' if len(names) > 1 else ':'} {figure}.", ""]
-    lines += [*as_lines(reviewers_table(summary)), safe(judged_by(summary.judge)), ""]
+    lines += [*as_lines(reviewers_table(summary)), judged_by(summary.judge, safe(summary.judge.name)), ""]
     return lines + _slices(summary) + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
 
 
@@ -163,5 +168,5 @@ def _declarations(summary: RoutingSummary) -> list[str]:
         figures = [block.missing_rate]
         for merged in (block.merged, block.merged_within):
             figures += [merged.merged_rate_present, merged.merged_rate_missing] if merged else []
-        rows.append([capital(in_words(name)), count(block.n), *map(rate, figures)])
+        rows.append([in_words(name), count(block.n), *map(rate, figures)])
     return ["## What pull requests declare", "", *as_lines(Table(columns, rows))] if rows else []
