@@ -5,10 +5,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-
-from metareview.formats.comments import PullRequestIndex, read_benchmark, read_inputs
-from metareview.model.address import pull_request_key
+from metareview.formats.pull_requests import PullRequestIndex
 from metareview.pipelines.evaluate import evaluate_comments
+
+from metareview.formats.registry import read_inputs, read_reference_set
+from metareview.model.address import pull_request_key
 
 DEMO = Path(str(files("metareview") / "data" / "demo"))
 TRUTH = json.loads(Path(__file__).with_name("demo_truth.json").read_text("utf-8"))
@@ -25,7 +26,7 @@ def run():
 
 
 def test_the_set_is_what_it_claims_to_be(run):
-    benchmark, _ = read_benchmark([DEMO / "references.jsonl"], [DEMO / "negatives.jsonl"])
+    benchmark, _ = read_reference_set([DEMO / "references.jsonl"], [DEMO / "negatives.jsonl"])
     assert len(benchmark.references) == 12
     assert len({review.language for review in benchmark.references.values()}) >= 6
     assert benchmark.warnings == ()
@@ -43,7 +44,7 @@ def test_the_reviewers_differ_as_their_names_say(run):
 
 
 def test_the_rouge_judge_never_pairs_what_the_author_holds_apart(run):
-    benchmark, _ = read_benchmark([DEMO / "references.jsonl"])
+    benchmark, _ = read_reference_set([DEMO / "references.jsonl"])
     index = PullRequestIndex({key: review.pr for key, review in benchmark.references.items()})
     for review in read_inputs(DEMO / "reviews").reviews:
         key = index.find(review)

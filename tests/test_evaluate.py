@@ -14,8 +14,8 @@ import pytest
 from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr, aacr_text, jsonl
-from metareview.formats.comments import read_inputs
+from metareview.formats.comments import aacr, aacr_text, jsonl
+from metareview.formats.registry import read_inputs
 from metareview.model.comment import Comment, Review
 
 AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"

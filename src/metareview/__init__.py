@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from metareview.api import Run, evaluate_comments, load_run
+    from metareview.api import (
+        Comparison,
+        Run,
+        compare,
+        evaluate_comments,
+        evaluate_routing,
+        load_run,
+    )
     from metareview.comments.filters import FilterConfig
-    from metareview.comparison.paired import compare
     from metareview.compat.aacr import (
         EvaluatorConfig,
         SemanticMatcherType,
@@ -21,7 +27,6 @@ if TYPE_CHECKING:
     from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
     from metareview.judges.protocol import Judge
     from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage
-    from metareview.pipelines.evaluate import evaluate_routing
     from metareview.routing.protocol import Router
     from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
 
@@ -29,6 +34,7 @@ _HOME = {
     "Comment": "model.comment",
     "CommentCategory": "model.comment",
     "CommentContext": "model.comment",
+    "Comparison": "api",
     "EvaluatorConfig": "compat.aacr",
     "FilterConfig": "comments.filters",
     "GateFailed": "errors",
@@ -44,9 +50,9 @@ _HOME = {
     "SemanticMatcherType": "compat.aacr",
     "Undecided": "errors",
     "UsageError": "errors",
-    "compare": "comparison.paired",
+    "compare": "api",
     "evaluate_comments": "api",
-    "evaluate_routing": "pipelines.evaluate",
+    "evaluate_routing": "api",
     "get_evaluator_ans_from_json": "compat.aacr",
     "load_generated_comments_from_file": "compat.aacr",
     "load_run": "api",
@@ -56,6 +62,7 @@ __all__ = [
     "Comment",
     "CommentCategory",
     "CommentContext",
+    "Comparison",
     "EvaluatorConfig",
     "FilterConfig",
     "GateFailed",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from metareview.comparison import paired
+from metareview.comparison.competitors import Source
+from metareview.comparison.result import Comparison as PlainComparison
 from metareview.errors import UsageError
-from metareview.formats.comments import Paths
-from metareview.pipelines import comments
+from metareview.formats.registry import Paths
+from metareview.pipelines import comments, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
+from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
+from metareview.routing.measures import MRR
 from metareview.runs import run as runs
 from metareview.runs.comments_json import pair_to_json, record_to_json
 
@@ -99,7 +104,7 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
                 "truth": record["truth"]["state"],
                 "router": name,
                 "rank": answer["rank"],
-                "reciprocal_rank": 1 / answer["rank"] if answer["rank"] else 0.0,
+                "reciprocal_rank": MRR.of_rank(answer["rank"] or 0),
                 "risk": answer["risk"],
             }
 
@@ -123,6 +128,63 @@ def evaluate_comments(
     return Run.of(comments.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
 
 
+def evaluate_routing(
+    history: str | Path,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    **options: Unpack[RoutingKeywords],
+) -> Run:
+    """Replay a history and score routers on it; with `out`, keep the run in that folder.
+
+    >>> run = evaluate_routing("events.jsonl", routers=["popularity"], truth_window="1d")   # doctest: +SKIP
+    >>> run.metrics["popularity"]["mrr"]                                                    # doctest: +SKIP
+    """
+    chosen = RoutingOptions(history, **options)
+    return Run.of(routing.evaluate(chosen, out=None if out is None else Path(out), overwrite=overwrite))
+
+
 def load_run(folder: str | Path) -> Run:
     """The finished run in this folder: what `evaluate_comments` or `evaluate_routing` gave."""
     return Run.of(runs.load_run(folder))
+
+
+class Comparison(PlainComparison):
+    """B against A. It prints as its verdict; `to_dict()` is what `metareview compare --json` prints."""
+
+    @classmethod
+    def of(cls, result: PlainComparison) -> Comparison:
+        return cls(**{field.name: getattr(result, field.name) for field in fields(result)})
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.a.label} and {self.b.label}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        from metareview.report.notebook import comparison_html
+
+        return comparison_html(self)
+
+
+def compare(
+    a: Source,
+    b: Source | None = None,
+    *,
+    reviewers: Sequence[str] = (),
+    common: bool = False,
+    alpha: float = 0.05,
+    seed: int = 0,
+    beta: float | None = None,
+) -> Comparison:
+    """Compare two runs, or two reviewers (or routers) of one; a run is what `evaluate_comments` gave, or a folder.
+
+    `reviewers`: one name for both runs, or A's and B's; needed where a run holds several. `common` restricts both to
+    the pull requests that they share with the same references. Runs whose figures would not mean the same are refused.
+
+    >>> print(compare("runs/before", "runs/after"))   # doctest: +SKIP
+    """
+    return Comparison.of(
+        paired.compare(a, b, reviewers=reviewers, common=common, alpha=alpha, seed=seed, beta=beta)
+    )

@@ -12,19 +12,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from metareview.cli.step_summary import (
-    append_step_summary,
-    comments_markdown,
-    compare_markdown,
-    plain,
-    signed,
-)
 
+from metareview.api import evaluate_comments
+from metareview.cli.output import append_step_summary
 from metareview.comparison.paired import compare
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.judges.protocol import UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
+from metareview.report.comparison import comparison_section
+from metareview.report.markdown import comments_section, safe
+from metareview.report.numbers import signed
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "src" / "metareview" / "data" / "demo"
@@ -68,7 +65,7 @@ def test_json_holds_the_promised_keys(folder):
     result = json.loads(done.stdout)
     assert set(result["metrics"]["f1"]) == {"a", "b", "diff", "interval", "p", "p_holm"}
     assert result["metrics"]["f1"]["diff"] == result["metrics"]["f1"]["b"] - result["metrics"]["f1"]["a"]
-    assert result == compare(folder / "runs" / "demo", reviewers=["noisy", "repetitive"]) | {
+    assert result == compare(folder / "runs" / "demo", reviewers=["noisy", "repetitive"]).to_dict() | {
         side: {**result[side], "run": "runs/demo"} for side in ("a", "b")
     }
 
@@ -131,9 +128,9 @@ def test_alpha_decides_the_gate(folder):
                 "--reviewer",
                 "terse",
                 "--fail-if-worse",
-                "recall",
+                "accuracy",
             ],
-            "'recall' is not measured here. The metrics are positive_match_rate",
+            "--fail-if-worse: unknown metric 'accuracy'. The metrics are precision, recall, f1",
         ),
         (["leaderboard", "runs/demo", "--sort", "recall"], "no metric 'recall' here"),
         (["leaderboard"], "Missing argument"),
@@ -190,18 +187,18 @@ def hostile(tmp_path):
     ]
     said.write_text(jsonl.write(reviews)[""])
     run = evaluate_comments(said, reference=reference, judge="exact", out=tmp_path / "run")
-    return run.summary, names
+    return run, names
 
 
 def test_nothing_in_names_and_notes_acts_as_markup(tmp_path):
-    summary, names = hostile(tmp_path)
-    page = comments_markdown(summary) + compare_markdown(compare(tmp_path / "run", reviewers=names))
+    run, names = hostile(tmp_path)
+    page = comments_section(run.result) + comparison_section(compare(run, reviewers=names))
     for active in ("<img", "<script", "</td", "`", "**bold", "](", "# head", "\x1b", "@all"):
         assert active not in page
     assert "&#60;img src=x onerror=alert&#40;1&#41;&#62;" in page
     rows = [line for line in page.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in rows} == {10, 8}  # columns of the two tables, and none broken
-    assert plain("a\r\nb\tc") == "a b c"
+    assert safe("a\r\nb\tc") == "a b c"
     shown = metareview("compare", "run", "--reviewer", names[0], "--reviewer", names[1], cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "\x1b" not in shown.stdout

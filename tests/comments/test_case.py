@@ -6,7 +6,7 @@ import pytest
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.outcome import pairs_of
-from metareview.judges.protocol import Answer, Usage
+from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.comments import count
@@ -117,14 +117,10 @@ def test_reference_slices_count_what_was_raised():
     assert record["reference_slices"]["context"] == {"unknown": [2, 1, 2], "Diff Level": [1, 0, 0]}
 
 
-class Hesitant:
+class Hesitant(Judge):
     """Decides nothing about notes that hold a question mark."""
 
     name = "hesitant"
-    free = False
-
-    def __init__(self):
-        self.usage = Usage()
 
     def judge(self, questions):
         answers = []

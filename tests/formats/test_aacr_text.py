@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr_text
+from metareview.formats.comments import aacr_text
 from metareview.formats.source import Source
 from metareview.model.address import repository_and_number
 from metareview.model.comment import Comment, Review

@@ -5,16 +5,10 @@ from pathlib import Path
 
 import pytest
 from comment_strategies import recognised
+from metareview.formats.pull_requests import PullRequestIndex, Skipped
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.comments import (
-    FORMATS,
-    PullRequestIndex,
-    Skipped,
-    format_named,
-    read_benchmark,
-    read_inputs,
-)
+from metareview.formats.registry import COMMENT_FORMATS, comment_formats, read_inputs, read_reference_set
 from metareview.formats.source import Source
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Comment, Review
@@ -59,12 +53,12 @@ def test_a_file_is_recognised_by_what_is_in_it(tmp_path, name, suffix):
 
 
 def test_the_samples_are_of_every_format():
-    assert set(SAMPLES) == set(FORMATS)
+    assert set(SAMPLES) == set(COMMENT_FORMATS.names())
 
 
 def test_an_unknown_format_is_answered_with_the_known_ones():
     with pytest.raises(UsageError, match=r"'csv'.*aacr-text, aacr, jsonl, github, martian"):
-        format_named("csv")
+        comment_formats("csv")
 
 
 def test_a_format_that_is_named_is_taken_at_its_word(tmp_path):
@@ -241,7 +235,7 @@ def test_records_of_one_pull_request_are_merged_in_order(tmp_path):
             "two.json": json.dumps([{"githubPrUrl": URL.upper(), "comments": [{"note": "3"}]}]),
         },
     )
-    benchmark, hashes = read_benchmark([tmp_path / "one.jsonl", tmp_path / "two.json"])
+    benchmark, hashes = read_reference_set([tmp_path / "one.jsonl", tmp_path / "two.json"])
     assert list(benchmark.references) == ["github.com/octo/shop#5", "github.com/octo/shop#56"]
     first = benchmark.references["github.com/octo/shop#5"]
     assert (first.pr, first.language) == (URL, "Go")
@@ -259,7 +253,7 @@ def test_negatives_without_references_are_left_out_with_a_warning(tmp_path):
             f'{{"pr": "{URL}6", "comments": [{{"note": "b"}}, {{"note": "c"}}]}}',
         },
     )
-    benchmark, _ = read_benchmark([tmp_path / "r.jsonl"], [tmp_path / "n.jsonl"])
+    benchmark, _ = read_reference_set([tmp_path / "r.jsonl"], [tmp_path / "n.jsonl"])
     assert list(benchmark.negatives) == ["github.com/octo/shop#5"]
     assert benchmark.warnings == (
         "2 negatives of 1 pull requests that have no references are left out: github.com/octo/shop#56",
@@ -269,7 +263,7 @@ def test_negatives_without_references_are_left_out_with_a_warning(tmp_path):
 def test_a_reference_set_of_nothing_is_refused(tmp_path):
     path = tree(tmp_path, {"r.jsonl": "\n"}) / "r.jsonl"
     with pytest.raises(InputError, match="it holds no pull request"):
-        read_benchmark([path], format_name="jsonl")
+        read_reference_set([path], format_name="jsonl")
 
 
 # Finding the pull request

@@ -5,7 +5,7 @@ from comment_strategies import ADDRESSES, ANY_TEXT, SOME_TEXT, comments, recogni
 from hypothesis import given
 
 from metareview.errors import InputError, UsageError
-from metareview.formats import github
+from metareview.formats.comments import github
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 

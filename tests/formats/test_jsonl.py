@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.errors import InputError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
@@ -80,8 +80,8 @@ def test_an_empty_reviewer_is_none():
         ("[" * 100_000, "broken JSON: nested too deeply"),
         ("[]", "a line must be an object, found a list"),
         ("null", "a line must be an object, found null"),
-        ('{"reviewer": "x"}', "a review without pr"),
-        ('{"pr": ""}', "a review without pr"),
+        ('{"reviewer": "x"}', "pr is missing"),
+        ('{"pr": ""}', "pr is empty"),
         ('{"pr": 5}', "pr must be a string, found a number"),
         ('{"pr": "u", "comments": {}}', "comments must be a list, found an object"),
         ('{"pr": "u", "comments": [{"note": ["x"]}]}', "note must be a string, found a list"),

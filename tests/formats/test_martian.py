@@ -15,7 +15,7 @@ from comment_strategies import (
 from hypothesis import given
 
 from metareview.errors import InputError, UsageError
-from metareview.formats import martian
+from metareview.formats.comments import martian
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
@@ -90,7 +90,7 @@ def test_other_shapes_are_not_taken_for_it(value):
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        (f'[{{"url": "{URL}", "comments": []}},\n{{"comments": []}}]', 2, "a pull request without url"),
+        (f'[{{"url": "{URL}", "comments": []}},\n{{"comments": []}}]', 2, "url is missing"),
         (f'[{{"url": "{URL}", "comments":\n{{}}}}]', 2, "comments must be a list, found an object"),
         (f'[{{"url": "{URL}", "comments": [\n5]}}]', 2, "a comment must be an object, found a number"),
         (

@@ -145,7 +145,7 @@ def show_run(run: CommentsRun, as_json: bool, quiet: bool) -> None:
     from metareview.report.tables import reviewers_table
 
     print_warnings(run.result.warnings, run.result.skipped, quiet=quiet)
-    append_step_summary(lambda: comments_section(run.result))
+    append_step_summary(comments_section(run.result))
     if as_json:
         print_json(run.summary)
         return

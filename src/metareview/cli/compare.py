@@ -69,7 +69,7 @@ def command(
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     print_warnings(result.warnings, quiet=quiet)
-    append_step_summary(lambda: comparison_section(result))
+    append_step_summary(comparison_section(result))
     if as_json:
         print_json(result.to_dict())
     else:

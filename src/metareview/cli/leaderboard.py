@@ -26,7 +26,7 @@ def command(runs: tuple[Path, ...], sort: str | None, beta: float | None, as_jso
 
     result = leaderboard(runs, sort=sort, beta=beta)
     print_warnings(result.warnings, quiet=quiet)
-    append_step_summary(lambda: leaderboard_section(result))
+    append_step_summary(leaderboard_section(result))
     if as_json:
         print_json(result.to_dict())
         return

@@ -80,14 +80,14 @@ def print_warnings(warnings: Iterable[str], skipped: Iterable[Skipped] = (), *, 
         say(f"… and {len(lines) - _SHOWN_WARNINGS} more; --json lists them all.")
 
 
-def append_step_summary(markdown: Callable[[], str]) -> None:
+def append_step_summary(markdown: str) -> None:
     """Append to the page of a GitHub job, if `$GITHUB_STEP_SUMMARY` names one; a loss of it is only a warning."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
     try:
         with Path(path).open("a", encoding="utf-8", newline="\n") as page:
-            page.write(markdown().rstrip("\n") + "\n\n")
+            page.write(markdown.rstrip("\n") + "\n\n")
     except OSError as error:
         say(f"Warning: cannot append to $GITHUB_STEP_SUMMARY ({path}): {error.strerror}")
 

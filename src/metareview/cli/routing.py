@@ -85,7 +85,7 @@ def command(
     folder = out or default_folder(history.resolve().stem)
     run = evaluate(RoutingOptions(history, **options), out=folder, overwrite=overwrite)
     print_warnings(run.result.warnings, quiet=quiet)
-    append_step_summary(lambda: routing_section(run.result))
+    append_step_summary(routing_section(run.result))
     if as_json:
         print_json(run.summary)
     else:

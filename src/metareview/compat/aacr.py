@@ -13,8 +13,8 @@ from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.records import CommentRecord
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr_text
-from metareview.formats.fields import comment_of
+from metareview.formats.comment_fields import comment_of
+from metareview.formats.comments import aacr_text
 from metareview.formats.source import Source
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review, normal_path

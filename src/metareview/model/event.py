@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metareview.errors import InputError
+from metareview.model.words import plural
 
 KINDS = frozenset(
     {
@@ -209,17 +210,12 @@ def _warnings(tally: Counter[str], unknown: Counter[str]) -> Iterable[str]:
     if unknown:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
         more = ", …" if len(unknown) > 10 else ""
-        yield f"{counted(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}"
+        yield f"{plural(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}"
     if tally["repeated"]:
-        yield f"{counted(tally['repeated'], 'event')} left out: an earlier event of its kind has its id"
+        yield f"{plural(tally['repeated'], 'event')} left out: an earlier event of its kind has its id"
     if tally["reopened"]:
-        yield f"{counted(tally['reopened'], 'event')} left out: opened again, where a pull request opens once"
+        yield f"{plural(tally['reopened'], 'event')} left out: opened again, where a pull request opens once"
     if tally["early"]:
-        yield f"{counted(tally['early'], 'event')} earlier than the opened event of the pull request"
+        yield f"{plural(tally['early'], 'event')} earlier than the opened event of the pull request"
     if tally["unopened"]:
-        yield f"{counted(tally['unopened'], 'pull request')} not scored: no opened event"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 event`, `2 events`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+        yield f"{plural(tally['unopened'], 'pull request')} not scored: no opened event"
