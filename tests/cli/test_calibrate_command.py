@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from metareview.api import evaluate_comments
 from metareview.cli import _run
-from metareview.pipelines.evaluate import evaluate_comments
 from model_server import ModelServer, ReplayModel, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"

@@ -11,7 +11,7 @@ from metareview.cli.output import append_step_summary, print_json, print_warning
 
 
 @click.command(
-    epilog="Example: metareview leaderboard runs/* --sort positive_recall_rate",
+    epilog="Example: metareview leaderboard runs/* --sort recall",
 )
 @click.argument("runs", nargs=-1, required=True, type=PATH)
 @click.option("--sort", metavar="METRIC", help="What decides the rank and the ties.  [default: f1, or mrr]")
