@@ -48,7 +48,10 @@ _TIES_TERM = (
 def meaning(measure: Measure) -> tuple[str, str]:
     """A measure's name and definition, as a reader of the page needs them."""
     lower = " Lower is better." if measure.lower_is_better else ""
-    return capital(measure.label), f"{capital(measure.definition).rstrip('.')}.{lower}"
+    label = (
+        measure.label if measure.label == measure.name else capital(measure.label)
+    )  # hit@5 as it is written
+    return label, f"{capital(measure.definition).rstrip('.')}.{lower}"
 
 
 def answer(run: CommentsRun) -> Section:
