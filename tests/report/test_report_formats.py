@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metareview.pipelines.evaluate import evaluate_comments
 from report_samples import hostile, routing_run, two_reviewers
 
 from metareview.api import evaluate_comments

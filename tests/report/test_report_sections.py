@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from metareview.pipelines.evaluate import evaluate_comments
 from report_samples import comment, pull, two_reviewers, write_jsonl
 
 from metareview.api import evaluate_comments
