@@ -7,10 +7,11 @@ import sys
 import time
 from typing import Any
 
-from metareview.comments.case import FREE_REACH, Case, Rules
-from metareview.judges.registry import make_judge
-from metareview.model.comment import Comment, Review
 from metareview.pipelines.evaluate import judge_cases
+
+from metareview.comments.case import FREE_REACH, Case, Rules
+from metareview.judges.builtin.none import NoJudge
+from metareview.model.comment import Comment, Review
 
 PULL_REQUESTS, COMMENTS = 200, 500
 LAYOUTS = {
@@ -68,7 +69,7 @@ def _measure(files: int, lines: int) -> None:
     rules = Rules(meaning=False, reach=FREE_REACH)
     began = time.process_time()
     cases = (Case("bench", said, expected, None, rules) for said, expected in reviews)
-    pairs = sum(len(case.candidates) for case, _, _, _ in judge_cases(cases, make_judge("none")))
+    pairs = sum(len(case.candidates) for case, _, _, _ in judge_cases(cases, NoJudge()))
     seconds = time.process_time() - began
     print(pairs, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
 

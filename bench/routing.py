@@ -14,19 +14,26 @@ from typing import Any
 import numpy as np
 
 from metareview.formats.registry import read_history
-from metareview.model.event import Event, make_history
+from metareview.model.event import Event, History, make_history
 from metareview.model.time import show_time
-from metareview.routing.measures import first_ranks, hit_at, mrr
-from metareview.routing.score import score_history
+from metareview.pipelines.routing import Inputs, RoutingKeywords, RoutingOptions, evaluate, score
+from metareview.routing.measures import MRR, first_ranks, hit_at
 
 ANDROID = Path(__file__).resolve().parents[2] / "shared" / "data" / "routing" / "gerrit-android.jsonl"
-PUBLISHED = {"truth": "all_reviewers", "truth_window": "none", "reviews_visible_at": "creation"}
+PUBLISHED: RoutingKeywords = {
+    "routers": ["revfinder"],
+    "truth": "all_reviewers",
+    "truth_window": "none",
+    "reviews_visible_at": "creation",
+    "k": (1, 3, 5, 10),
+}
+QUICK: RoutingKeywords = {"routers": ["mentions", "popularity"]}
 START = 1_700_000_000
 WORDS = ("the", "change", "adds", "a", "cache", "for", "parsed", "files", "because", "trees", "are", "large")
 
 
 def synthetic(events: int, *, people: int = 300, repos: int = 5, seed: int = 0) -> list[Event]:
-    """A made-up history: ten events a pull request, a few people doing most of the work, over two years."""
+    """A made-up history: ten events per pull request, a few people doing most of the work, over two years."""
     rng = random.Random(seed)
     logins = [f"dev{number}" for number in range(people)]
     shares = [1 / (rank + 1) for rank in range(people)]
@@ -66,8 +73,8 @@ def seconds(work: Callable[[], Any], repeats: int = 1) -> float:
     return min(times)
 
 
-def score_file(path: Path) -> None:
-    score_history(read_history(path), ["mentions", "popularity"])
+def score_history(history: History, keywords: RoutingKeywords) -> None:
+    score(Inputs(history), RoutingOptions("in memory", **keywords))
 
 
 def row(what: str, value: float, unit: str, target: float) -> dict[str, Any]:
@@ -85,10 +92,10 @@ def run() -> dict[str, Any]:
     rows = []
     if ANDROID.exists():
         history = read_history(ANDROID)
-        taken = seconds(lambda: score_history(history, ["revfinder"], k=(1, 3, 5, 10), **PUBLISHED))
+        taken = seconds(lambda: score_history(history, PUBLISHED))
         rows.append(row("revfinder, 5,126 Android reviews (plain C++: 172 s)", taken, "s", 10))
     small = make_history(synthetic(20_000), source="synthetic")
-    taken = seconds(lambda: score_history(small, ["mentions", "popularity"]), 3)
+    taken = seconds(lambda: score_history(small, QUICK), 3)
     rows.append(
         row(
             "2,000 pull requests with 20,000 events (the harness of the definitions: 63 s)",
@@ -101,7 +108,8 @@ def run() -> dict[str, Any]:
         half, full = Path(folder) / "half.jsonl", Path(folder) / "full.jsonl"
         write_events(synthetic(500_000), half)
         write_events(synthetic(1_000_000), full)
-        halved, whole = seconds(lambda: score_file(half)), seconds(lambda: score_file(full))
+        halved = seconds(lambda: evaluate(RoutingOptions(half, **QUICK)))
+        whole = seconds(lambda: evaluate(RoutingOptions(full, **QUICK)))
     rows.append(row("1,000,000 events, read and scored", whole, "s", 30))
     rows.append(row("the same over 500,000 events: time ratio", whole / halved, "x", 2.3))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -113,8 +121,8 @@ def run() -> dict[str, Any]:
     def measure() -> None:
         ranks = first_ranks(rankings, truth)
         for k in (1, 3, 5):
-            hit_at(ranks, k)
-        mrr(ranks)
+            hit_at(k).mean(ranks)
+        MRR.mean(ranks)
 
     rows.append(row("hit@1/3/5 and MRR of 1,000,000 rankings (ranx: 16 s)", seconds(measure, 3), "s", 0.3))
     return {"title": "Reviewer routing", "rows": rows}

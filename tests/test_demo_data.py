@@ -5,11 +5,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-
 from metareview.formats.pull_requests import PullRequestIndex
+from metareview.pipelines.evaluate import evaluate_comments
+
 from metareview.formats.registry import read_inputs, read_reference_set
 from metareview.model.address import pull_request_key
-from metareview.pipelines.evaluate import evaluate_comments
 
 DEMO = Path(str(files("metareview") / "data" / "demo"))
 TRUTH = json.loads(Path(__file__).with_name("demo_truth.json").read_text("utf-8"))

@@ -23,14 +23,14 @@ from xml.etree import ElementTree
 
 import click
 import pytest
+from metareview.pipelines.evaluate import evaluate_comments
 
 import metareview
 from metareview.cli import COMMANDS, cli, main
 from metareview.comments.align import MODES
 from metareview.comments.measures import COUNTS, MEASURES
 from metareview.formats.registry import COMMENT_FORMATS, read_inputs
-from metareview.judges.registry import JUDGES
-from metareview.pipelines.evaluate import evaluate_comments
+from metareview.judges.registry import DEFAULT_JUDGE, JUDGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -189,7 +189,8 @@ def test_commands_parse(page):
             values = command.make_context(words[1], words[2:]).params
         except click.ClickException as error:
             pytest.fail(f"{where}: {error.format_message()}")
-        assert values.get("judge") in (None, *JUDGES), where
+        judge = values.get("judge") or DEFAULT_JUDGE
+        assert judge in JUDGES.names() or ":" in judge, where
         assert values.get("alignment") in (None, *MODES), where
         assert values.get("format_name") in (None, *COMMENT_FORMATS.names()), where
         assert values.get("reference_format") in (None, *COMMENT_FORMATS.names()), where
@@ -242,7 +243,7 @@ def code_words(page):
 
 def test_every_metric_count_judge_and_alignment_is_documented():
     rows = re.findall(r"^\| `([\w-]+)`", (ROOT / "docs/comments.md").read_text("utf-8"), re.MULTILINE)
-    assert set(rows) >= {*MEASURES, *COUNTS, *JUDGES, *MODES}
+    assert set(rows) >= {*MEASURES, *COUNTS, *JUDGES.names(), *MODES}
 
 
 def keys_of(value):

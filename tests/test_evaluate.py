@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import aacr, aacr_text, jsonl
 from metareview.formats.registry import read_inputs
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
 
 AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"
 real = pytest.mark.skipif(not AACR.exists(), reason="the AACR set is not beside this checkout")

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from metareview.api import (
+        Comparison,
+        Run,
+        compare,
+        evaluate_comments,
+        evaluate_routing,
+        load_run,
+    )
     from metareview.comments.filters import FilterConfig
-    from metareview.comparison.paired import compare
     from metareview.compat.aacr import (
         EvaluatorConfig,
         SemanticMatcherType,
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
     from metareview.errors import GateFailed, InputError, MetareviewError, Undecided, UsageError
     from metareview.judges.protocol import Judge
     from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage
-    from metareview.pipelines.evaluate import CommentRun, RoutingRun, evaluate_comments, evaluate_routing
     from metareview.routing.protocol import Router
     from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
 
@@ -28,7 +34,7 @@ _HOME = {
     "Comment": "model.comment",
     "CommentCategory": "model.comment",
     "CommentContext": "model.comment",
-    "CommentRun": "pipelines.evaluate",
+    "Comparison": "api",
     "EvaluatorConfig": "compat.aacr",
     "FilterConfig": "comments.filters",
     "GateFailed": "errors",
@@ -40,22 +46,23 @@ _HOME = {
     "PrecisionRecallF1": "text.matching",
     "ProjectLanguage": "model.comment",
     "Router": "routing.protocol",
-    "RoutingRun": "pipelines.evaluate",
+    "Run": "api",
     "SemanticMatcherType": "compat.aacr",
     "Undecided": "errors",
     "UsageError": "errors",
-    "compare": "comparison.paired",
-    "evaluate_comments": "pipelines.evaluate",
-    "evaluate_routing": "pipelines.evaluate",
+    "compare": "api",
+    "evaluate_comments": "api",
+    "evaluate_routing": "api",
     "get_evaluator_ans_from_json": "compat.aacr",
     "load_generated_comments_from_file": "compat.aacr",
+    "load_run": "api",
 }
 
 __all__ = [
     "Comment",
     "CommentCategory",
     "CommentContext",
-    "CommentRun",
+    "Comparison",
     "EvaluatorConfig",
     "FilterConfig",
     "GateFailed",
@@ -67,7 +74,7 @@ __all__ = [
     "PrecisionRecallF1",
     "ProjectLanguage",
     "Router",
-    "RoutingRun",
+    "Run",
     "SemanticMatcherType",
     "Undecided",
     "UsageError",
@@ -77,6 +84,7 @@ __all__ = [
     "evaluate_routing",
     "get_evaluator_ans_from_json",
     "load_generated_comments_from_file",
+    "load_run",
 ]
 
 

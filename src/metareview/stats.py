@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations
 from statistics import NormalDist
-from typing import Literal, NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,6 @@ def bootstrap_intervals(
     resamples: int = 2000,
     seed: int = 0,
     level: float = 0.95,
-    method: Literal["percentile", "bca"] = "percentile",
 ) -> dict[str, Interval | None]:
     """The bootstrap interval of each metric over the rows of `counts`, shape (units, columns).
 
@@ -54,20 +54,13 @@ def bootstrap_intervals(
     depend on which others are asked for.
     """
     _check_share("level", level)
-    if method not in ("percentile", "bca"):
-        raise UsageError(f"unknown interval method {method!r}; use percentile or bca")
-    counts = _table(counts)
-    values = _bootstrap_values(counts, metrics, resamples, seed)
-    ends = np.array([(1 - level) / 2, (1 + level) / 2])
-    found: dict[str, Interval | None] = {}
-    for name, drawn in values.items():
-        if drawn is None:
-            found[name] = None
-            continue
-        at = ends if method == "percentile" else _bca_ends(ends, drawn, counts, metrics[name])
-        low, high = np.quantile(drawn, at)
-        found[name] = (float(low), float(high))
-    return found
+
+    def ends(drawn: Array) -> Interval:
+        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
+
+    values = _bootstrap_values(_table(counts), metrics, resamples, seed)
+    return {name: None if drawn is None else ends(drawn) for name, drawn in values.items()}
 
 
 def bootstrap_difference(
@@ -78,7 +71,6 @@ def bootstrap_difference(
     resamples: int = 2000,
     seed: int = 0,
     level: float = 0.95,
-    method: Literal["percentile", "bca"] = "percentile",
 ) -> dict[str, Interval | None]:
     """The interval of metric(b) - metric(a), where row i of `a` and of `b` is the same unit.
 
@@ -86,7 +78,7 @@ def bootstrap_difference(
     for both cancels out. Undefined where either side is; otherwise as `bootstrap_intervals`.
     """
     both, differences = _paired(a, b, metrics)
-    return bootstrap_intervals(both, differences, resamples=resamples, seed=seed, level=level, method=method)
+    return bootstrap_intervals(both, differences, resamples=resamples, seed=seed, level=level)
 
 
 def permutation_test(
@@ -115,16 +107,14 @@ def permutation_test(
         swapped = rng.integers(0, 2, size=(rows, len(swap)), dtype=np.bool_)
         return np.asarray(totals + swapped @ swap, dtype=np.float64)
 
-    found: dict[str, float | None] = {}
-    for name, drawn in _defined_values(draw, len(swap), totals, differences, permutations).items():
-        if drawn is None:
-            found[name] = None
-            continue
+    def p_value(name: str, drawn: Array) -> float:
         observed = abs(_value(differences[name], totals))
         size = max(abs(_value(metrics[name], side)) for side in (totals[:width], totals[width:]))
         extreme = np.count_nonzero(np.abs(drawn) >= observed - _ROUNDING * size)
-        found[name] = (1 + int(extreme)) / (1 + permutations)
-    return found
+        return (1 + int(extreme)) / (1 + permutations)
+
+    values = _defined_values(draw, len(swap), totals, differences, permutations)
+    return {name: None if drawn is None else p_value(name, drawn) for name, drawn in values.items()}
 
 
 def minimum_detectable_difference(
@@ -148,11 +138,13 @@ def minimum_detectable_difference(
     _check_share("power", power)
     both, differences = _paired(a, b, metrics)
     factor = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    found: dict[str, float | None] = {}
-    for name, drawn in _bootstrap_values(both, differences, resamples, seed).items():
-        varies = drawn is not None and len(drawn) > 1 and np.ptp(drawn) > _ROUNDING
-        found[name] = factor * float(np.std(drawn, ddof=1)) if drawn is not None and varies else None
-    return found
+    values = _bootstrap_values(both, differences, resamples, seed)
+    return {
+        name: factor * float(np.std(drawn, ddof=1))
+        if drawn is not None and len(drawn) > 1 and np.ptp(drawn) > _ROUNDING
+        else None
+        for name, drawn in values.items()
+    }
 
 
 def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
@@ -171,8 +163,9 @@ def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
     return {key: adjusted.get(position) for position, key in enumerate(ps)}
 
 
-class PairTest(NamedTuple):
-    """Two contenders on the units that both have: how many those are, and the paired test there."""
+@dataclass(frozen=True, slots=True)
+class PairTest:
+    """Two tables on the units that both have: how many those are, and the paired test there."""
 
     units: int
     p: float | None
@@ -182,7 +175,7 @@ class PairTest(NamedTuple):
 def pairwise_tests(
     tables: Mapping[str, Mapping[str, Sequence[float] | Array]], metric: Metric, *, seed: int = 0
 ) -> dict[tuple[str, str], PairTest]:
-    """The paired test of one metric for every two contenders, in their order, with Holm over all pairs.
+    """The paired test of one metric for every two tables, in their order, with Holm over all pairs.
 
     A table has a row of counts for each unit. Two that share no unit are not tested, and so never separated.
     """
@@ -293,44 +286,17 @@ def _defined_values(
     """
     block = max(1, _BLOCK_CELLS // max(1, units))
     values: dict[str, Array | None] = dict.fromkeys(metrics)
-    found = {name: np.empty(0) for name in metrics if not np.isnan(_value(metrics[name], totals))}
+    unfinished = {name: np.empty(0) for name in metrics if not np.isnan(_value(metrics[name], totals))}
     for _ in range(_DRAWS_PER_VALUE):
-        if not found:
+        if not unfinished:
             break
         sums = np.concatenate([draw(min(block, wanted - start)) for start in range(0, wanted, block)])
-        for name, before in list(found.items()):
+        for name, before in list(unfinished.items()):
             drawn = _values(metrics[name], sums)
-            found[name] = np.concatenate([before, drawn[~np.isnan(drawn)]])[:wanted]
-            if len(found[name]) == wanted:
-                values[name] = found.pop(name)
+            unfinished[name] = np.concatenate([before, drawn[~np.isnan(drawn)]])[:wanted]
+            if len(unfinished[name]) == wanted:
+                values[name] = unfinished.pop(name)
     return values
-
-
-def _bca_ends(ends: Array, drawn: Array, counts: Array, metric: Metric) -> Array:
-    """The quantiles to read instead of `ends`: corrected for bias and for skewness (Efron 1987).
-
-    The skewness comes from leaving out one unit at a time. A unit without which the metric is undefined
-    takes no part in that, and where nothing varies the skewness is 0. If all values lie on one side of the
-    estimate, the bias is taken as if half a value lay on the other.
-    """
-    normal = NormalDist()
-    totals = counts.sum(axis=0)
-    estimate = _value(metric, totals)
-    below = float(np.mean(drawn < estimate) + np.mean(drawn <= estimate)) / 2
-    edge = 0.5 / len(drawn)
-    bias = normal.inv_cdf(min(max(below, edge), 1 - edge))
-    without = _values(metric, totals - counts)
-    without = without[~np.isnan(without)]
-    pull = without.mean() - without if len(without) else without
-    spread = float(np.sum(pull**2)) ** 1.5
-    skew = float(np.sum(pull**3)) / (6 * spread) if spread > 0 else 0.0
-    corrected = []
-    for end in ends:
-        shifted = bias + normal.inv_cdf(float(end))
-        room = 1 - skew * shifted
-        # Beyond room 0 the correction has passed infinity: the end is the furthest value.
-        corrected.append(normal.cdf(bias + shifted / room) if room > 0 else float(shifted > 0))
-    return np.array(corrected)
 
 
 def _values(metric: Metric, sums: Array) -> Array:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from metareview.pipelines.evaluate import evaluate_comments
 
 from metareview.cli.step_summary import (
     append_step_summary,
@@ -22,9 +23,8 @@ from metareview.cli.step_summary import (
 )
 from metareview.comparison.paired import compare
 from metareview.formats.comments import jsonl
-from metareview.judges.protocol import UNDECIDED, Answer, Usage
+from metareview.judges.protocol import UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "src" / "metareview" / "data" / "demo"
@@ -147,13 +147,10 @@ def test_bad_usage_is_one_message(folder, arguments, message):
     assert done.stdout == ""
 
 
-class NeverSure:
+class NeverSure(Judge):
     """Cannot decide a single pair."""
 
-    name, free = "never", True
-
-    def __init__(self):
-        self.usage = Usage()
+    name = "never"
 
     def judge(self, questions):
         sizes = [len(question.pairs) for question in questions]

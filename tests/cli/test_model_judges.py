@@ -6,12 +6,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from metareview.pipelines.evaluate import evaluate_comments
 
 import metareview as mr
 from metareview.cli import _run
 from metareview.formats.comments import jsonl
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
 from model_server import ModelServer, ReplayModel, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"

@@ -92,11 +92,11 @@ def test_an_option_of_comments_shows_if_and_only_if_it_works(run, sample, option
 @pytest.mark.parametrize("name", PROMISED_JUDGES)
 def test_a_judge_shows_if_and_only_if_it_works(run, sample, name):
     line = help_of(run, "comments").split("--judge NAME")[1].split("--line-distance")[0]
-    assert (name in words(line)) == (name in JUDGES)
-    if name not in JUDGES:
+    assert (name in words(line)) == (name in JUDGES.names())
+    if name not in JUDGES.names():
         code, out, err = run("comments", "reviews", "--reference", "ref.jsonl", "--judge", name)
         assert (code, out) == (2, "")
-        assert err == f"Error: Unknown judge {name!r}. The judges are {', '.join(JUDGES)}.\n"
+        assert err == f"Error: Unknown judge {name!r}. The judges are {', '.join(JUDGES.names())}.\n"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from review_sample import files
 
 from metareview.cli.gates import check_undecided
 from metareview.errors import Undecided
-from metareview.judges.lexical import ExactJudge
+from metareview.judges.builtin.exact import ExactJudge
 
 URL = "https://github.com/octo/app/pull/{}"
 NOTE = {"note": "Check the error first", "path": "b.go", "from_line": 9}

@@ -5,10 +5,13 @@ import pytest
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
-from metareview.judges.protocol import Answer, Usage
-from metareview.judges.registry import make_judge
+from metareview.comments.outcome import pairs_of
+from metareview.judges.protocol import Answer, Judge
+from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import judge_cases
+from metareview.pipelines.comments import count
+from metareview.pipelines.comments.answer import answer
+from metareview.runs.comments_json import pair_to_json, record_to_json
 
 URL = "https://github.com/owner/repo/pull/7"
 
@@ -17,16 +20,21 @@ def at(line, note, **fields):
     return Comment(note=note, path="a.py", side="right", from_line=line, to_line=line, **fields)
 
 
-def record_of(said, expected, rejected=(), judge=None, **rules):
-    case = Case(
+def record_of(generated, expected, rejected=(), judge=None, **rules):
+    """The record and the pairs of one case, as a run's files hold them."""
+    case = Case.of(
         "bot",
-        Review(URL, tuple(said)),
+        Review(URL, tuple(generated)),
         Review(URL, tuple(expected), language="Go", pr_category="Bug Fix"),
         Review(URL, tuple(rejected)),
         Rules(negatives=bool(rejected), **rules),
     )
-    [(_, record, answer, negative)] = judge_cases([case], judge or make_judge("exact"))
-    return record, [] if answer is None else list(case.pair_rows(record, answer, negative))
+    with open_judge(judge or "exact") as opened:
+        [(_, judged)] = answer([case], opened)
+    record = count.record_of(case, judged)
+    return record_to_json(record), [
+        pair_to_json(pair) for pair in (pairs_of(judged, record) if judged else ())
+    ]
 
 
 def test_line_and_full_alignments_are_separate():
@@ -109,14 +117,10 @@ def test_reference_slices_count_what_was_raised():
     assert record["reference_slices"]["context"] == {"unknown": [2, 1, 2], "Diff Level": [1, 0, 0]}
 
 
-class Hesitant:
+class Hesitant(Judge):
     """Decides nothing about notes that hold a question mark."""
 
     name = "hesitant"
-    free = False
-
-    def __init__(self):
-        self.usage = Usage()
 
     def judge(self, questions):
         answers = []
@@ -157,7 +161,7 @@ def test_pairs_beyond_the_distance_are_kept_and_count_for_nothing():
 
 
 def test_where_place_is_not_asked_line_figures_are_null():
-    record, pairs = record_of([Comment(note="x")], [Comment(note="x")], place=False)
+    record, pairs = record_of([Comment(note="x")], [Comment(note="x")], location=False)
     assert record["positive_match_nums"] == 1
     for name in (
         "positive_line_match_nums",
@@ -177,7 +181,7 @@ def test_the_three_alignments_by_place_alone(alignment, line, full):
     record, _ = record_of(
         [at(1, "a"), at(1, "b"), at(2, "c")],
         [at(1, "x"), at(2, "y")],
-        judge=make_judge("none"),
+        judge="none",
         meaning=False,
         alignment=alignment,
     )
@@ -185,7 +189,7 @@ def test_the_three_alignments_by_place_alone(alignment, line, full):
 
 
 def test_a_note_beyond_reason_is_judged_on_its_beginning():
-    case = Case(
+    case = Case.of(
         "bot", Review(URL, (at(1, "x" * 100_001),)), Review(URL, (at(1, "y" * 100_000),)), None, Rules()
     )
     question = case.question()

@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
-
-from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Usage
 from metareview.pipelines.evaluate import evaluate_comments
+
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge
 from metareview.report.source import MemoryRun
 
 HOSTILE = (
@@ -32,13 +32,10 @@ def write_jsonl(path, rows):
     return path
 
 
-class PlainJudge:
+class PlainJudge(Judge):
     """Equal notes are the same; a note with "open" in it stays undecided."""
 
-    name, free = "plain", True
-
-    def __init__(self):
-        self.usage = Usage()
+    name = "plain"
 
     def judge(self, questions):
         return [self._answer(question) for question in questions]

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from metareview.pipelines.evaluate import CommentRun
 from report_samples import routing_run, two_reviewers
 
 from metareview.cli import main
 from metareview.errors import InputError, UsageError
-from metareview.pipelines.evaluate import CommentRun
 from metareview.report import check_path, write_report
 from metareview.runs.folder import read_run
 

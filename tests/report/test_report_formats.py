@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from metareview.pipelines.evaluate import evaluate_comments
 from report_samples import hostile, routing_run, two_reviewers
 
 from metareview.cli.gates import Gate
 from metareview.comments.filters import FilterConfig
-from metareview.pipelines.evaluate import evaluate_comments
 from metareview.report.csv_table import as_csv, cell
 from metareview.report.junit import as_junit
 from metareview.report.markdown import as_markdown, safe

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from metareview.pipelines.evaluate import evaluate_comments
 from report_samples import HOSTILE, hostile, routing_run, two_reviewers
 
-from metareview.pipelines.evaluate import evaluate_comments
 from metareview.report import write_report
 from metareview.report.page.blocks import LONGEST_NOTE
 

@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from metareview.pipelines.evaluate import evaluate_comments
 from report_samples import comment, pull, two_reviewers, write_jsonl
 
-from metareview.pipelines.evaluate import evaluate_comments
 from metareview.report.numbers import duration, place, pull_request_name
 from metareview.report.page import charts, pull_requests
 from metareview.report.page.bars import scale_end

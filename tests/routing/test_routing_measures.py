@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.routing.measures import first_ranks, gini, hit_at, mrr, reciprocal, top1_share
+from metareview.errors import UsageError
+from metareview.routing.measures import (
+    MRR,
+    first_ranks,
+    gini,
+    hit_at,
+    parse_measure,
+    rank_measures,
+    rank_table,
+    top1_share,
+)
 
 
 def random_rankings(seed, queries=300, people=12, depth=10, targets=3):
@@ -36,9 +46,9 @@ def test_rank_measures_equal_ir_measures(seed):
     ]
     asked = [ir_measures.RR, *(ir_measures.Success @ k for k in (1, 3, 5))]
     expected = ir_measures.calc_aggregate(asked, qrels, run)
-    assert mrr(ranks) == pytest.approx(expected[ir_measures.RR], abs=1e-12)
+    assert MRR.mean(ranks) == pytest.approx(expected[ir_measures.RR], abs=1e-12)
     for k in (1, 3, 5):
-        assert hit_at(ranks, k) == pytest.approx(expected[ir_measures.Success @ k], abs=1e-12)
+        assert hit_at(k).mean(ranks) == pytest.approx(expected[ir_measures.Success @ k], abs=1e-12)
 
 
 @given(st.lists(st.permutations(range(5)), min_size=1, max_size=8), st.data())
@@ -50,11 +60,32 @@ def test_ranks_equal_a_plain_search(rows, data):
 
 def test_misses_are_zeros():
     ranks = np.array([1, 4, 0, 2])
-    assert [hit_at(ranks, k) for k in (1, 2, 4)] == [0.25, 0.5, 0.75]
-    assert reciprocal(ranks).tolist() == [1.0, 0.25, 0.0, 0.5]
-    assert mrr(ranks) == 1.75 / 4
-    assert hit_at(ranks[:0], 1) is None
-    assert mrr(ranks[:0]) is None
+    assert [hit_at(k).mean(ranks) for k in (1, 2, 4)] == [0.25, 0.5, 0.75]
+    assert MRR.worth(ranks).tolist() == [1.0, 0.25, 0.0, 0.5]
+    assert MRR.mean(ranks) == 1.75 / 4
+    assert hit_at(1).mean(ranks[:0]) is None
+    assert MRR.mean(ranks[:0]) is None
+
+
+def test_a_measure_is_written_as_it_is_read():
+    for text in ("hit@5", "Hit@5", "HIT@5"):
+        assert (str(parse_measure(text)), parse_measure(text).of_rank(5)) == ("hit@5", 1.0)
+    assert (str(parse_measure("MRR")), MRR.label, MRR.of_rank(4), MRR.of_rank(0)) == ("mrr", "MRR", 0.25, 0.0)
+    assert [hit_at(3).of_rank(rank) for rank in (0, 1, 3, 4)] == [0.0, 1.0, 1.0, 0.0]
+    for text in ("hit@0", "hit@", "hit@-1", "hit@x", "hits@5", "f1", ""):
+        with pytest.raises(UsageError, match="hit@K, such as hit@5, and mrr"):
+            parse_measure(text)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30))
+def test_means_of_summed_columns_are_the_figures(ranks):
+    ranks = np.array(ranks)
+    measures = rank_measures([1, 3, 5])
+    assert list(map(str, measures)) == ["hit@1", "hit@3", "hit@5", "mrr"]
+    sums = rank_table(ranks, measures).sum(axis=0)
+    for measure in measures:
+        assert measure.value(sums) == pytest.approx(measure.mean(ranks), abs=1e-12)
+    assert MRR.in_column(2).value(np.array([4.0, 9.0, 1.0])) == 0.25
 
 
 def test_padding_never_matches_and_shapes_are_checked():

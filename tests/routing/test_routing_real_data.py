@@ -5,9 +5,10 @@ import re
 import sqlite3
 
 import pytest
+from routing_stories import score_history, summary_of
 
 from metareview.formats.registry import read_history
-from metareview.routing.score import score_history
+from metareview.runs.routing_json import summary_to_json
 
 PUBLISHED = {"truth": "all_reviewers", "truth_window": "none", "k": (1, 3, 5, 10)}
 
@@ -18,7 +19,7 @@ def android(routing_data):
 
 
 def test_revfinder_meets_the_published_figures(android):
-    found = score_history(android, ["revfinder"], reviews_visible_at="creation", **PUBLISHED).summary
+    found = summary_of(android, ["revfinder"], reviews_visible_at="creation", **PUBLISHED)
     assert found["truth"] == {"observed": 5126, "no_response": 0, "unknown": 0}
     revfinder = found["routers"]["revfinder"]
     for k, percent in ((1, 46.1), (3, 70.8), (5, 79.4), (10, 87.6)):
@@ -27,7 +28,7 @@ def test_revfinder_meets_the_published_figures(android):
 
 
 def test_revfinder_without_the_leak_is_lower_as_the_documentation_says(android):
-    revfinder = score_history(android, ["revfinder"], **PUBLISHED).summary["routers"]["revfinder"]
+    revfinder = summary_of(android, ["revfinder"], **PUBLISHED)["routers"]["revfinder"]
     figures = [round(100 * revfinder[f"hit@{k}"], 1) for k in (1, 3, 5, 10)]
     assert figures == [41.1, 65.1, 73.6, 84.6]
     assert round(revfinder["mrr"], 3) == 0.557
@@ -101,12 +102,12 @@ def test_truth_equals_sql(github, sql, window, seconds):
             "select repo, pr from pull where cutoff + ? > (select max(at) from event)", [seconds]
         )
     }
-    assert found.summary["truth"] == {
+    assert summary_to_json(found.summary)["truth"] == {
         "observed": len(targets) - len(unanswered),
         "no_response": sum(key not in late for key in unanswered),
         "unknown": sum(key in late for key in unanswered),
     }
-    assert found.summary["prs"] == 2686
+    assert summary_to_json(found.summary)["prs"] == 2686
 
 
 def test_approvals_and_reviewers_equal_sql(github, sql):
@@ -147,7 +148,7 @@ def test_queue_equals_sql(github, sql):
         )
         assert {(record.repo, record.pr): getattr(record, name) for record in found.records} == waits
         some = [wait for wait in waits.values() if wait is not None]
-        buckets = found.summary["routers"]["mentions"]["queue"].values()
+        buckets = summary_to_json(found.summary)["routers"]["mentions"]["queue"].values()
         short = name.removesuffix("_seconds")
         total = sum(bucket[f"{short}_n"] * (bucket[f"{name}_mean"] or 0) for bucket in buckets)
         assert total == pytest.approx(sum(some))
@@ -162,7 +163,7 @@ def test_gate_counts_equal_sql(github, sql):
     (before,) = sql.execute("""
         select count(*) from pull p where exists (select 1 from event e where e.repo = p.repo and e.pr = p.pr
             and e.kind = 'merged' and e.at <= p.cutoff)""").fetchone()
-    for figures in found.summary["gates"].values():
+    for figures in summary_to_json(found.summary)["gates"].values():
         groups = (("missing_n", "merged_rate_missing"), ("present_n", "merged_rate_present"))
         assert sum(figures[n] for n, _ in groups) == figures["n"] == 2686
         assert sum(figures[n] * (figures[rate] or 0) for n, rate in groups) == pytest.approx(before)
@@ -203,7 +204,7 @@ def test_gates_equal_a_second_reading_in_sql(github, sql, gate):
     sql.create_function("regexp", 2, lambda pattern, text: re.search(pattern, text) is not None)
     condition = " or ".join(["seen(body) regexp ?"] * len(PATTERNS[gate]))
     (present,) = sql.execute(f"select count(*) from pull where {condition}", PATTERNS[gate]).fetchone()
-    figures = score_history(github, ["mentions"]).summary["gates"][gate]
+    figures = summary_of(github, ["mentions"])["gates"][gate]
     assert (figures["present_n"], figures["missing_n"]) == (present, 2686 - present)
 
 

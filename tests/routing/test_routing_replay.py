@@ -4,13 +4,12 @@ from typing import ClassVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from routing_stories import MINUTE, happen, history_of
+from routing_stories import MINUTE, happen, history_of, score_history
 
 from metareview.model.event import Event, PullRequest
 from metareview.model.time import Cutoff, parse_cutoff
 from metareview.routing.protocol import Ranking
-from metareview.routing.replay import Visible, cutoffs, questions, replay, visible_events
-from metareview.routing.score import score_history
+from metareview.routing.replay import Visible, cutoffs, replay, take_snapshots, visible_events
 
 
 class Witness:
@@ -32,8 +31,7 @@ def tell(history, cutoff="created_at", reviews_visible_at="event"):
     events = list(history.events)
     visible = visible_events(events, reviews_visible_at)
     witness = Witness()
-    for _ in replay(witness, visible, questions(events, visible, cutoffs(events, parse_cutoff(cutoff)))):
-        pass
+    list(replay(witness, visible, take_snapshots(events, visible, cutoffs(events, parse_cutoff(cutoff)))))
     return witness.told
 
 
@@ -216,5 +214,7 @@ def test_what_happens_later_changes_no_answer(cutoff, rows):
                 assert [event for event in story if isinstance(event, Event)] == before
 
 
-def test_a_question_asked_of_nobody_costs_nothing():
-    assert list(replay(Witness(), Visible([happen(0, "opened", "a")]), [])) == []
+def test_without_a_snapshot_nothing_is_observed():
+    witness = Witness()
+    assert list(replay(witness, Visible([happen(0, "opened", "a")]), [])) == []
+    assert witness.told == []

@@ -2,13 +2,13 @@ import json
 import math
 
 import pytest
-from routing_stories import happen, history_of
+from routing_stories import happen, history_of, score_history, summary_of
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.predictions import read_predictions
 from metareview.model.prediction import Prediction
 from metareview.routing.protocol import Ranking
-from metareview.routing.score import score_history
+from metareview.runs.routing_json import record_from_json, record_to_json, summary_from_json, summary_to_json
 
 STORY = [
     happen(0, "opened", "ann", pr=1, body="Fixes #1, cc @Bob", files=("src/a.c",)),
@@ -35,7 +35,7 @@ def ranks(result, router):
 
 def test_a_small_history_by_hand():
     result = score_history(history_of(*STORY), ["mentions", "popularity"], ttfc=True, merged_within="10m")
-    summary = result.summary
+    summary = summary_to_json(result.summary)
     assert summary["schema"] == "metareview.routing/1"
     assert summary["prs"] == 4
     assert summary["truth"] == {"observed": 2, "no_response": 1, "unknown": 1}
@@ -77,7 +77,7 @@ def test_a_small_history_by_hand():
 
 def test_a_record_is_one_json_object_with_all_that_the_figures_rest_on():
     result = score_history(history_of(*STORY), ["mentions"])
-    assert json.loads(json.dumps(result.records[1].as_json())) == {
+    assert json.loads(json.dumps(record_to_json(result.records[1]))) == {
         "repo": "o/r",
         "pr": 2,
         "author": "bob",
@@ -101,9 +101,25 @@ def test_a_record_is_one_json_object_with_all_that_the_figures_rest_on():
     }
 
 
+def test_what_was_written_is_read_back_equal():
+    options = {"ttfc": True, "merged_within": "10m", "k": (10, 1), "repos": ["o/r"], "seed": 3}
+    result = score_history(history_of(*STORY), ["mentions", "popularity"], **options)
+    for record in result.records:
+        assert record_from_json(json.loads(json.dumps(record_to_json(record)))) == record
+    document = json.loads(json.dumps(summary_to_json(result.summary)))
+    assert summary_from_json(document, seed=3) == result.summary
+    assert document["config"]["k"] == [10, 1]
+    assert list(document["routers"]["mentions"])[:3] == ["hit@1", "hit@10", "mrr"]
+    del document["gates"]["issue"]["missing_n"]
+    with pytest.raises(KeyError):
+        summary_from_json(document)
+    with pytest.raises(ValueError, match=r"schema .metareview"):
+        summary_from_json({"schema": "metareview.comments/1"})
+
+
 def test_intervals_hold_the_figures_and_are_the_same_for_a_seed():
-    once = score_history(history_of(*STORY), ["mentions"]).summary["routers"]["mentions"]
-    again = score_history(history_of(*STORY), ["mentions"]).summary["routers"]["mentions"]
+    once = summary_of(history_of(*STORY), ["mentions"])["routers"]["mentions"]
+    again = summary_of(history_of(*STORY), ["mentions"])["routers"]["mentions"]
     assert once["intervals"] == again["intervals"]
     assert set(once["intervals"]) == {"hit@1", "hit@3", "hit@5", "mrr"}
     for name, (low, high) in once["intervals"].items():
@@ -157,34 +173,34 @@ def test_repositories_do_not_learn_from_each_other():
         ("o/r", 2): ("here",),
         ("o/other", 6): ("there",),
     }
-    assert found.summary["warnings"] == ["1 pull request not scored: no opened event"]
+    assert list(found.summary.warnings) == ["1 pull request not scored: no opened event"]
 
 
 def test_drafts_that_never_became_ready_are_left_out_and_counted():
     found = score_history(history_of(*STORY), ["mentions"], cutoff="ready_for_review")
     assert [record.pr for record in found.records] == [1, 2, 3]
-    assert found.summary["warnings"] == ["1 pull request left out: drafts that never became ready for review"]
+    assert list(found.summary.warnings) == [
+        "1 pull request left out: drafts that never became ready for review"
+    ]
 
 
 def test_what_a_reader_should_know_is_warned_of_with_its_number(tmp_path):
     (tmp_path / "CODEOWNERS").write_text("* @ann")
     history = history_of(*STORY)
-    plain = score_history(history).summary
+    plain = summary_of(history)
     assert plain["warnings"] == [
         "codeowners left out: it needs --codeowners FILE",
         "2 of 4 pull requests have no files at their cutoff, which revfinder, chrev need",
     ]
     assert list(plain["routers"]) == ["mentions", "popularity", "recency", "revfinder", "chrev"]
-    owned = score_history(
-        history, ["codeowners"], codeowners=tmp_path / "CODEOWNERS", merged_within="3h"
-    ).summary
+    owned = summary_of(history, ["codeowners"], codeowners=tmp_path / "CODEOWNERS", merged_within="3h")
     assert owned["warnings"] == [
         "2 of 4 pull requests have no files at their cutoff, which codeowners need",
         "2 of 4 pull requests: --merged-within runs past the end of the history; a later merge is not seen",
     ]
-    by_commit = score_history(history, ["codeowners"], codeowners=tmp_path).summary
+    by_commit = summary_of(history, ["codeowners"], codeowners=tmp_path)
     assert "4 of 4 pull requests have no CODEOWNERS file for their base commit" in by_commit["warnings"]
-    leaky = score_history(history, ["popularity"], reviews_visible_at="creation").summary
+    leaky = summary_of(history, ["popularity"], reviews_visible_at="creation")
     assert leaky["warnings"] == [
         "reviews were shown to routers from their pull request's opening on: figures are not leak-free"
     ]
@@ -279,7 +295,7 @@ def test_a_router_that_raises_is_named_with_the_pull_request():
                 raise KeyError("weights")
             return []
 
-    with pytest.raises(UsageError, match=r"router Broken raised KeyError: 'weights' before or at o/r#2"):
+    with pytest.raises(UsageError, match=r"router Broken raised KeyError: 'weights' at o/r#2"):
         score_history(history_of(*STORY), [Broken])
 
 
@@ -314,16 +330,16 @@ def test_predictions_are_scored_as_given(write_lines):
     assert model.answers["o/r", 2] == Prediction(("x", "y", "cy"), "unknown")
     found = score_history(history_of(*STORY), ["mentions"], predictions=[model, other])
     assert ranks(found, "model") == {1: 2, 2: 3, 3: 0, 4: 0}
-    summary = found.summary["routers"]["model"]
-    assert summary["mrr"] == (1 / 2 + 1 / 3) / 4
-    assert {risk: bucket["n"] for risk, bucket in summary["queue"].items()} == {
+    summary = found.summary.routers["model"]
+    assert summary.metrics["mrr"] == (1 / 2 + 1 / 3) / 4
+    assert {risk: bucket.n for risk, bucket in summary.queue.items()} == {
         "low": 1,
         "medium": 0,
         "high": 0,
         "unknown": 3,
     }
-    assert summary["load"]["top1_share"] == 0.5
-    assert found.summary["warnings"] == [
+    assert summary.load.top1_share == 0.5
+    assert list(found.summary.warnings) == [
         "model: 1 prediction left out: no such pull request in the history",
         "model: 2 of 4 pull requests have no prediction and count as misses",
         "other: 3 of 4 pull requests have no prediction and count as misses",

@@ -1,9 +1,12 @@
+from dataclasses import asdict
+
 import pytest
 from routing_stories import MINUTE, happen, history_of
 
 from metareview.model.event import Eligibility
-from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first, waiting_times
-from metareview.routing.truth import Truth, find_truth
+from metareview.routing.queue import COMMENTS, REVIEWS, queue_times, seconds_to_first
+from metareview.routing.records import Truth
+from metareview.routing.truth import find_truth
 
 STORY = [
     happen(0, "opened", "ann"),
@@ -107,7 +110,7 @@ def test_waiting_by_risk():
         ("low", None, 4.0),
         ("high", None, None),
     ]
-    found = waiting_times(waits, ttfc=True)
+    found = {risk: asdict(times) for risk, times in queue_times(waits, ttfc=True).items()}
     assert found["low"] == {
         "n": 4,
         "ttfr_n": 3,
@@ -120,4 +123,4 @@ def test_waiting_by_risk():
     assert found["high"] == dict.fromkeys(found["low"], None) | {"n": 1, "ttfr_n": 0, "ttfc_n": 0}
     assert list(found) == ["low", "medium", "high", "unknown"]
     assert found["medium"]["n"] == 0
-    assert waiting_times(waits, ttfc=False)["low"]["ttfc_seconds_mean"] is None
+    assert queue_times(waits, ttfc=False)["low"].ttfc_seconds_mean is None

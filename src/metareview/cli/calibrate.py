@@ -11,18 +11,24 @@ import click
 from metareview.cli.model_options import model_options
 from metareview.cli.output import common_options, print_json, progress_bar, rate, say
 from metareview.errors import Undecided, UsageError
+from metareview.judges.registry import DEFAULT_JUDGE, JUDGES
 
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
 @click.argument("labels", type=click.Path(path_type=Path))
-@click.option("--judge", default=None, metavar="NAME",
-              help="exact, rouge, offline, embedding, llm or cascade.  [default: offline]")  # fmt: skip
+@click.option(
+    "--judge",
+    default=DEFAULT_JUDGE,
+    show_default=True,
+    metavar="NAME",
+    help=f"{', '.join(name for name in JUDGES.names() if name != 'none')}, or package.module:factory.",
+)
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
 @model_options
 @common_options
 def command(
     labels: Path,
-    judge: str | None,
+    judge: str,
     threshold: float | None,
     concurrency: int,
     cache: Path | None,
@@ -34,7 +40,8 @@ def command(
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note."""
     from metareview.benchmark.calibrate import calibrate
     from metareview.formats.labels import read_labels
-    from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
+    from metareview.judges.protocol import ModelJudge
+    from metareview.judges.registry import JudgeOptions, open_judge
 
     if judge == "none":
         raise UsageError("The judge none goes by place, and labels have none. Choose another --judge.")
@@ -42,17 +49,16 @@ def command(
         raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
     known = read_labels(labels)
     with tempfile.TemporaryDirectory() as scratch, progress_bar("pairs", quiet) as progress:
-        chosen = make_judge(
-            judge or DEFAULT_JUDGE,
-            threshold,
-            JudgeOptions(
-                concurrency=concurrency,
-                cache=Path(scratch) / "verdicts.sqlite" if no_cache else cache,
-                max_llm_calls=max_llm_calls,
-                progress=progress,
-            ),
+        options = JudgeOptions(
+            threshold=threshold,
+            concurrency=concurrency,
+            cache=Path(scratch) / "verdicts.sqlite" if no_cache else cache,
+            max_llm_calls=max_llm_calls,
         )
-        result = calibrate(known, chosen)
+        with open_judge(judge, options) as opened:
+            if isinstance(opened, ModelJudge):
+                opened.progress = progress
+            result = calibrate(known, opened)
     if as_json:
         print_json(result)
     else:

@@ -19,6 +19,7 @@ from metareview.cli.output import (
     say,
 )
 from metareview.errors import UsageError
+from metareview.judges.registry import DEFAULT_JUDGE, JUDGES
 
 
 @click.command(
@@ -35,9 +36,10 @@ from metareview.errors import UsageError
 )  # fmt: skip
 @click.option(
     "--judge",
-    default=None,
+    default=DEFAULT_JUDGE,
+    show_default=True,
     metavar="NAME",
-    help="none, exact, rouge, offline, embedding, llm or cascade.  [default: offline]",
+    help=f"{', '.join(JUDGES.names())}, or package.module:factory.",
 )
 @click.option(
     "--line-distance", type=int, default=1, show_default=True, help="Greatest gap; 0: must overlap."
@@ -66,7 +68,8 @@ def command(
     generated: Path,
     reference: tuple[Path, ...],
     negatives: tuple[Path, ...],
-    judge: str | None,
+    judge: str,
+    threshold: float | None,
     language: tuple[str, ...],
     pr_category: tuple[str, ...],
     comment_category: tuple[str, ...],
@@ -90,7 +93,8 @@ def command(
     from metareview.cli.step_summary import append_step_summary, comments_markdown
     from metareview.comments.filters import FilterConfig
     from metareview.comments.measures import MEASURES
-    from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
+    from metareview.judges.protocol import ModelJudge
+    from metareview.judges.registry import JudgeOptions, open_judge
     from metareview.pipelines.comments.plan import plan_comments
     from metareview.pipelines.evaluate import carry_out
     from metareview.runs.folder import VERDICTS, default_folder
@@ -99,31 +103,35 @@ def command(
     if cache is not None and no_cache:
         raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
     folder = out or default_folder(name or generated.resolve().stem)
-    plan = plan_comments(
-        generated,
-        reference=reference,
-        negatives=negatives,
-        judge=judge or DEFAULT_JUDGE,
-        format=format_name,
-        filters=FilterConfig(pr_category, language, comment_category, contexts),
-        name=name,
-        judge_options=JudgeOptions(
-            concurrency=concurrency,
-            # A run that is killed pays for nothing twice, whatever cache it may use: it has one of its own.
-            cache=folder / VERDICTS if no_cache else cache,
-            max_llm_calls=max_llm_calls,
-        ),
-        **options,
+    judge_options = JudgeOptions(
+        threshold=threshold,
+        concurrency=concurrency,
+        # A run that is killed pays for nothing twice, whatever cache it may use: it has one of its own.
+        cache=folder / VERDICTS if no_cache else cache,
+        max_llm_calls=max_llm_calls,
+        one_to_one=options["alignment"] != "coverage",
     )
-    if dry_run:
-        _print_plan(plan, as_json, quiet)
-        return
-    try:
-        with progress_bar("pull requests" if plan.judge.free else "asking the model", quiet) as progress:
-            run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
-    except KeyboardInterrupt:
-        say(f"What was done is kept. To go on: the same command with --out {folder}")
-        raise
+    with open_judge(judge, judge_options) as opened:
+        plan = plan_comments(
+            generated,
+            reference=reference,
+            negatives=negatives,
+            judge=opened,
+            format=format_name,
+            filters=FilterConfig(pr_category, language, comment_category, contexts),
+            name=name,
+            **options,
+        )
+        if dry_run:
+            _print_plan(plan, as_json, quiet)
+            return
+        what = "asking the model" if isinstance(opened, ModelJudge) else "pull requests"
+        try:
+            with progress_bar(what, quiet) as progress:
+                run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
+        except KeyboardInterrupt:
+            say(f"What was done is kept. To go on: the same command with --out {folder}")
+            raise
     print_warnings(run.summary["warnings"], run.summary["skipped"], quiet)
     append_step_summary(comments_markdown(run.summary))
     if as_json:

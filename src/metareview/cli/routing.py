@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 from rich.table import Table
@@ -22,13 +22,24 @@ from metareview.cli.output import (
     span,
 )
 from metareview.errors import UsageError
+from metareview.routing.registry import ROUTERS
+
+if TYPE_CHECKING:
+    from metareview.pipelines.routing import RoutingKeywords
+
+
+def _parse_ks(context: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(each) for each in text.split(","))
+    except ValueError:
+        raise UsageError(f"--k takes whole numbers such as 1,3,5; found {text!r}.") from None
 
 
 @click.command(epilog="Example: metareview routing events.jsonl --router popularity --truth-window 1d")
 @click.argument("history", type=click.Path(path_type=Path))
 @click.option("--router", "routers", multiple=True, metavar="NAME",
-              help="mentions, popularity, recency, codeowners, revfinder, chrev, or package.module:factory;"
-                   " repeatable.  [default: all built-in]")  # fmt: skip
+              help=f"{', '.join(ROUTERS.names())}, or package.module:factory; repeatable."
+                   "  [default: all built-in]")  # fmt: skip
 @click.option("--predictions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
               help="A router that already ran, as JSON lines; repeatable.")  # fmt: skip
 @click.option("--cutoff", default="created_at", show_default=True, metavar="P",
@@ -40,10 +51,9 @@ from metareview.errors import UsageError
 )
 @click.option("--include-bots", is_flag=True, help="Count bots too.")
 @click.option("--include-author", is_flag=True, help="Count the author too.")
-@click.option("--k", default="1,3,5", show_default=True, metavar="LIST", help="The cut-offs of hit@k.")
-@click.option(
-    "--merged-within", metavar="D", help="Gate correlation on merges up to D after the cutoff, too."
-)
+@click.option("--k", default="1,3,5", show_default=True, metavar="LIST", callback=_parse_ks,
+              help="The cut-offs of hit@k.")  # fmt: skip
+@click.option("--merged-within", metavar="D", help="Declarations and merges up to D after the cutoff, too.")
 @click.option("--ttfc", is_flag=True, help="Time to first comment too.")
 @click.option("--reviews-visible-at", default="event", show_default=True, metavar="event|creation",
               help="creation: a review is known as soon as its pull request is (RevFinder's protocol).")  # fmt: skip
@@ -61,58 +71,54 @@ from metareview.errors import UsageError
 @common_options
 def command(
     history: Path,
-    routers: tuple[str, ...],
-    predictions: tuple[Path, ...],
-    k: str,
     out: Path | None,
+    overwrite: bool,
     fail_under: tuple[str, ...],
     fail_over: tuple[str, ...],
     as_json: bool,
     quiet: bool,
-    **options: Any,
+    **options: Unpack[RoutingKeywords],
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
+    from metareview.api import evaluate_routing
     from metareview.cli.step_summary import append_step_summary, routing_markdown
-    from metareview.pipelines.evaluate import evaluate_routing
-    from metareview.runs.folder import default_folder
+    from metareview.routing.measures import rank_measures
+    from metareview.runs.files import default_folder
 
-    try:
-        ranks = [int(each) for each in k.split(",")]
-    except ValueError:
-        raise UsageError(f"--k takes whole numbers such as 1,3,5; found {k!r}.") from None
-    gates = parse_gates(fail_under, fail_over, [*(f"hit@{each}" for each in ranks), "mrr"])
+    gates = parse_gates(fail_under, fail_over, [measure.name for measure in rank_measures(options["k"])])
     folder = out or default_folder(history.resolve().stem)
-    run = evaluate_routing(
-        history,
-        # Predictions alone are scored alone; the built-in routers join them when they are named.
-        routers=list(routers) if routers or predictions else None,
-        predictions=predictions,
-        k=ranks,
-        out=folder,
-        **options,
-    )
-    print_warnings(run.summary["warnings"], [], quiet)
-    append_step_summary(routing_markdown(run.summary))
+    if not options["routers"] and not options["predictions"]:
+        options["routers"] = None  # All built-in; but predictions alone are scored alone.
+    run = evaluate_routing(history, out=folder, overwrite=overwrite, **options)
+    summary = run.summary
+    print_warnings(summary["warnings"], [], quiet)
+    append_step_summary(routing_markdown(summary))
     if as_json:
-        print_json(run.summary)
+        print_json(summary)
     else:
         screen = console()
-        screen.print(_table(run.summary, screen.width))
+        screen.print(_table(summary, screen.width))
         if not quiet:
-            screen.print(_gates(run.summary["gates"]), markup=False)
-            if run.summary["config"]["merged_within"]:
-                screen.print(_merged_within(run.summary), markup=False)
-            say(f"{_cohort(run.summary)} Each pull request's lists, ranks and times: {folder}")
+            screen.print(_declarations(summary["gates"]), markup=False)
+            if summary["config"]["merged_within"]:
+                screen.print(_merged_within(summary), markup=False)
+            say(f"{_cohort(summary)} Each pull request's lists, ranks and times: {folder}")
     check_gates(run.metrics, gates)
 
 
 def _table(summary: Mapping[str, Any], width: int) -> Table:
-    """One row a router, the best MRR first."""
-    hits = [f"hit@{k}" for k in summary["config"]["k"]]
+    """One row per router, the best MRR first."""
+    from metareview.routing.measures import rank_measures
+
+    *hits, mrr = rank_measures(summary["config"]["k"])
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("router", overflow="fold", min_width=8)
     wide = width >= 100
-    titles = [*hits, "MRR", "95 %"] + ["where observed", "Gini", "top share"] * wide
+    titles = [*(hit.label for hit in hits), mrr.label, "95 %"] + [
+        "where observed",
+        "Gini",
+        "top share",
+    ] * wide
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
     for name, block in sorted(summary["routers"].items(), key=lambda item: -(item[1]["mrr"] or 0)):
@@ -120,7 +126,7 @@ def _table(summary: Mapping[str, Any], width: int) -> Table:
         extra = [rate(block["observed_only"]["mrr"]), rate(load["gini"]), rate(load["top1_share"])] * wide
         table.add_row(
             Text(printable(name)),
-            *(rate(block[hit]) for hit in hits),
+            *(rate(block[hit.name]) for hit in hits),
             rate(block["mrr"]),
             span(block["intervals"]["mrr"]),
             *extra,
@@ -128,16 +134,16 @@ def _table(summary: Mapping[str, Any], width: int) -> Table:
     return table
 
 
-def _gates(gates: Mapping[str, Any]) -> str:
-    shown = [f"{name.replace('_', ' ')} {rate(gate['missing_rate'])}" for name, gate in gates.items()]
+def _declarations(rates: Mapping[str, Any]) -> str:
+    shown = [f"{name.replace('_', ' ')} {rate(each['missing_rate'])}" for name, each in rates.items()]
     return "Pull requests without: " + ", ".join(shown)
 
 
 def _merged_within(summary: Mapping[str, Any]) -> str:
     shown = [
-        f"{name.replace('_', ' ')} {rate(gate['merged_within']['merged_rate_missing'])}"
-        f" and {rate(gate['merged_within']['merged_rate_present'])}"
-        for name, gate in summary["gates"].items()
+        f"{name.replace('_', ' ')} {rate(each['merged_within']['merged_rate_missing'])}"
+        f" and {rate(each['merged_within']['merged_rate_present'])}"
+        for name, each in summary["gates"].items()
     ]
     return f"Merged within {summary['config']['merged_within']}, without and with: " + ", ".join(shown)
 

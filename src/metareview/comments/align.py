@@ -37,6 +37,10 @@ class Graph:
     def only(self, keep: NDArray[np.bool_]) -> Graph:
         return Graph(self.generated[keep], self.reference[keep], self.score[keep])
 
+    def pairs(self) -> Indices:
+        """Shape (n, 2): generated, reference."""
+        return np.column_stack([self.generated, self.reference])
+
     def __len__(self) -> int:
         return len(self.generated)
 

@@ -9,7 +9,7 @@ the cost is n log n plus the number of pairs found.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,12 +53,16 @@ class Candidates:
     def only(self, keep: NDArray[np.bool_]) -> Candidates:
         return Candidates(self.generated[keep], self.reference[keep], self.gap[keep])
 
-    def edges(self, generated: Sequence[int], reference: Sequence[int]) -> list[int]:
+    def pairs(self) -> Indices:
+        """Shape (n, 2): generated, reference."""
+        return np.column_stack([self.generated, self.reference])
+
+    def edges(self, generated: Collection[int], reference: Collection[int]) -> list[int]:
         """The positions of pairs that are among them."""
         width = int(self.reference.max(initial=0)) + 1
-        wanted = np.asarray(generated, np.int64) * width + np.asarray(reference, np.int64)
-        found: list[int] = np.searchsorted(self.generated * width + self.reference, wanted).tolist()
-        return found
+        wanted = np.array([*generated], np.int64) * width + np.array([*reference], np.int64)
+        edges: list[int] = np.searchsorted(self.generated * width + self.reference, wanted).tolist()
+        return edges
 
 
 def candidate_pairs(

@@ -1,143 +1,161 @@
-"""From counts to rates. A rate is a function of *summed* counts; its definition stands beside its formula.
-
-`Sums` holds counts in the last axis, so that one function serves a pull request, a slice, the whole set, and ten
-thousand resamples at once. Where a denominator is 0 a rate is NaN here and null in what users see.
-"""
+"""The counts of a review, and the measures made of them: each one's definition stands beside its formula."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-Sums = NDArray[np.float64]
-Measure = Callable[[Sums], Sums]
+from metareview.model.measure import Formula, Measure, Sums
 
-COUNTS = (
-    "positive_expected_nums",
-    "total_generated_nums",
-    "positive_line_match_nums",
-    "positive_match_nums",
-    "positive_covered_nums",
-    "positive_line_covered_nums",
-    "unmatched_nums",
-    "negative_expected_nums",
-    "negative_match_nums",
-    "judge_error_nums",
-)
-LINE_COUNTS = ("positive_line_match_nums", "positive_line_covered_nums")
-_COLUMN = {name: position for position, name in enumerate(COUNTS)}
+Rates = Mapping[str, float | None]
+"""Figures by the name of their measure; None where one is undefined or not measured."""
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What is counted per pull request and reviewer, and summed. The order is that of the columns of a table.
+
+    `line_matched` and `line_covered` are None where locations are not compared.
+    """
+
+    expected: int = 0
+    """References."""
+    generated: int = 0
+    """Comments."""
+    line_matched: int | None = 0
+    """Comments at the location of a reference."""
+    matched: int = 0
+    """Comments that raise the issue of a reference."""
+    covered: int = 0
+    """References that were raised."""
+    line_covered: int | None = 0
+    """References that some comment points at."""
+    unmatched: int = 0
+    """Comments that match no reference."""
+    negatives: int = 0
+    """Comments that annotators rejected."""
+    negatives_matched: int = 0
+    """Comments that repeat a rejected one."""
+    undecided: int = 0
+    """Pairs that the judge could not decide."""
+
+    @classmethod
+    def from_sums(cls, sums: Sums, *, location: bool) -> Counts:
+        """The counts of a table's row, or of its sums."""
+        counts = cls(*map(int, sums))
+        return counts if location else counts.without_lines()
+
+    def without_lines(self) -> Counts:
+        """The counts of a run that does not compare locations."""
+        return replace(self, line_matched=None, line_covered=None)
+
+
+_COLUMN = {field.name: position for position, field in enumerate(fields(Counts))}
+
+
+def table(counts: Iterable[Counts]) -> Sums:
+    """One row for each, one column per count; None is 0 here."""
+    rows = [[float(value or 0) for value in astuple(row)] for row in counts]
+    return np.array(rows, np.float64).reshape(-1, len(_COLUMN))
+
+
+def _measure(
+    short: str, label: str = "", *, lower_is_better: bool = False, needs: str = ""
+) -> Callable[[Formula], Measure]:
+    """Makes a measure of its formula; the function's name is the measure's, its docstring the definition."""
+
+    def make(formula: Formula) -> Measure:
+        definition = " ".join((formula.__doc__ or "").split())
+        return Measure(formula.__name__, short, label or short, definition, formula, lower_is_better, needs)
+
+    return make
+
+
+@_measure("precision")
 def positive_match_rate(sums: Sums) -> Sums:
-    """Precision: comments that match a reference / comments."""
-    return _ratio(sums, "positive_match_nums", "total_generated_nums")
+    """Of the comments, the share that match a reference."""
+    return _ratio(sums, "matched", "generated")
 
 
+@_measure("recall")
 def positive_recall_rate(sums: Sums) -> Sums:
-    """Recall: references that were raised / references."""
-    return _ratio(sums, "positive_covered_nums", "positive_expected_nums")
+    """Of the references, the share that were raised."""
+    return _ratio(sums, "covered", "expected")
 
 
+@_measure("f1", "F1")
 def f1(sums: Sums) -> Sums:
     """The harmonic mean of precision and recall; 0 where one of them is 0 or only one is defined."""
     return _harmonic(positive_match_rate(sums), positive_recall_rate(sums))
 
 
-def f_beta(beta: float) -> Measure:
-    """The weighted harmonic mean of precision and recall, (1 + b²)PR / (b²P + R): beta 2 minds recall more, 0.5
-    precision; beta 1 is f1. Undefined and 0 where f1 is."""
-
-    def measure(sums: Sums) -> Sums:
-        return _harmonic(positive_match_rate(sums), positive_recall_rate(sums), beta)
-
-    return measure
-
-
+@_measure("line_precision", "line precision", needs="location")
 def positive_line_match_rate(sums: Sums) -> Sums:
-    """Line precision: comments that point where a reference does / comments."""
-    return _ratio(sums, "positive_line_match_nums", "total_generated_nums")
+    """Of the comments, the share that point where a reference does."""
+    return _ratio(sums, "line_matched", "generated")
 
 
+@_measure("line_recall", "line recall", needs="location")
 def positive_line_recall_rate(sums: Sums) -> Sums:
-    """Line recall: references that some comment points at / references."""
-    return _ratio(sums, "positive_line_covered_nums", "positive_expected_nums")
+    """Of the references, the share that some comment points at."""
+    return _ratio(sums, "line_covered", "expected")
 
 
+@_measure("line_f1", "line F1", needs="location")
 def line_f1(sums: Sums) -> Sums:
     """The harmonic mean of line precision and line recall."""
     return _harmonic(positive_line_match_rate(sums), positive_line_recall_rate(sums))
 
 
+@_measure("noise", lower_is_better=True)
 def unmatched_rate(sums: Sums) -> Sums:
-    """Noise: comments that match no reference / comments."""
-    return _ratio(sums, "unmatched_nums", "total_generated_nums")
+    """Of the comments, the share that match no reference."""
+    return _ratio(sums, "unmatched", "generated")
 
 
+@_measure("false_positives", "false positives", lower_is_better=True, needs="negatives")
 def false_positive_rate(sums: Sums) -> Sums:
-    """Comments that repeat what annotators rejected / comments. Only where negatives are given."""
-    return _ratio(sums, "negative_match_nums", "total_generated_nums")
+    """Of the comments, the share that repeat what annotators rejected."""
+    return _ratio(sums, "negatives_matched", "generated")
 
 
-MEASURES: Mapping[str, Measure] = {
-    measure.__name__: measure
-    for measure in (
-        positive_match_rate,
-        positive_recall_rate,
-        f1,
-        positive_line_match_rate,
-        positive_line_recall_rate,
-        line_f1,
-        unmatched_rate,
-        false_positive_rate,
-    )
-}
-LINE_MEASURES = ("positive_line_match_rate", "positive_line_recall_rate", "line_f1")
-LOWER_IS_BETTER = ("unmatched_rate", "false_positive_rate")
-SHORT_NAMES: Mapping[str, str] = {
-    "positive_match_rate": "precision",
-    "positive_recall_rate": "recall",
-    "f1": "F1",
-    "positive_line_match_rate": "line precision",
-    "positive_line_recall_rate": "line recall",
-    "line_f1": "line F1",
-    "unmatched_rate": "noise",
-    "false_positive_rate": "false positives",
-}
-"""The measures in the words of a sentence."""
-RECALLS = ("positive_recall_rate", "positive_line_recall_rate")
+MEASURES: Sequence[Measure] = (
+    positive_match_rate,
+    positive_recall_rate,
+    f1,
+    positive_line_match_rate,
+    positive_line_recall_rate,
+    line_f1,
+    unmatched_rate,
+    false_positive_rate,
+)
+RECALLS = (positive_recall_rate, positive_line_recall_rate)
 
 
-def table(counts: Iterable[Mapping[str, int | None]]) -> Sums:
-    """A row for each mapping of counts; a count that is null (place was not asked) is 0 here."""
-    rows = [[float(row.get(name) or 0) for name in COUNTS] for row in counts]
-    return np.array(rows, np.float64).reshape(-1, len(COUNTS))
+def f_beta(beta: float) -> Measure:
+    """The weighted harmonic mean of precision and recall: beta 2 minds recall more, 0.5 precision; beta 1 is F1."""
+
+    def formula(sums: Sums) -> Sums:
+        return _harmonic(positive_match_rate(sums), positive_recall_rate(sums), beta)
+
+    definition = f"(1 + b²)PR / (b²P + R) with b = {beta:g}; undefined, and 0, where F1 is."
+    return Measure("f_beta", "f_beta", f"F{beta:g}", definition, formula)
 
 
-def measured(place: bool, negatives: bool) -> dict[str, Measure]:
-    """The measures that mean something in this run."""
-    return {
-        name: measure
-        for name, measure in MEASURES.items()
-        if (place or name not in LINE_MEASURES) and (negatives or name != "false_positive_rate")
-    }
+def measured(*, location: bool, negatives: bool) -> tuple[Measure, ...]:
+    """The measures that mean something in a run."""
+    has = {"": True, "location": location, "negatives": negatives}
+    return tuple(measure for measure in MEASURES if has[measure.needs])
 
 
 def rates(
-    sums: Sums, available: Mapping[str, Measure], names: Sequence[str] | None = None
+    sums: Sums, available: Iterable[Measure], names: Iterable[Measure] = MEASURES
 ) -> dict[str, float | None]:
-    """Every rate by name; null where it is undefined or not measured."""
-    return {
-        name: number(available[name](sums)) if name in available else None
-        for name in (MEASURES if names is None else names)
-    }
-
-
-def number(value: float | np.floating | Sums) -> float | None:
-    """A float for JSON: null, never NaN."""
-    plain = float(value)
-    return None if np.isnan(plain) else plain
+    """Every figure by name; None where it is undefined or not available."""
+    known = {measure.name for measure in available}
+    return {measure.name: measure.value(sums) if measure.name in known else None for measure in names}
 
 
 def _ratio(sums: Sums, above: str, below: str) -> Sums:

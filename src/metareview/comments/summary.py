@@ -1,120 +1,208 @@
-"""From the records of a run to its figures: micro, macro, slices, intervals and bounds, a block for each reviewer."""
+"""From the records of a run to its figures: micro, macro, slices, intervals and bounds, one block per reviewer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import (
-    COUNTS,
-    LINE_COUNTS,
     MEASURES,
     RECALLS,
-    Measure,
-    Sums,
+    Counts,
+    Rates,
     measured,
-    number,
     rates,
     table,
 )
+from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.model.address import pull_request_key
-from metareview.stats import bootstrap_intervals
+from metareview.model.comment import Skipped
+from metareview.model.measure import Measure, Sums
+from metareview.stats import Interval, bootstrap_intervals
 
-Record = Mapping[str, Any]
+Intervals = Mapping[str, Interval | None]
+"""The two ends by the name of the measure."""
 
 
-def summarise(records: Sequence[Record], *, place: bool, negatives: bool, seed: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """The mean of the pull requests' own rates, and how many pull requests had none."""
+
+    means: Rates
+    nulls: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestSlice:
+    """The figures over the pull requests of one language or category."""
+
+    prs: int
+    counts: Counts
+    metrics: Rates
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceSlice:
+    """The recalls over the references of one kind. A comment that matches nothing is of no kind: no precision."""
+
+    expected: int
+    covered: int
+    line_covered: int | None
+    metrics: Rates
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerSummary:
+    """One reviewer's figures over the pull requests that were scored."""
+
+    prs: int
+    counts: Counts
+    metrics: Rates
+    intervals: Intervals
+    bounds: Intervals
+    """Each metric with no undecided pair as a match and with all of them, the lower first."""
+    macro: Macro
+    by_pull_request: Mapping[str, Mapping[str, PullRequestSlice]]
+    """`language` and `pr_category`, then the value."""
+    by_reference: Mapping[str, Mapping[str, ReferenceSlice]]
+    """`comment_category`, `context` and `severity`, then the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSummary:
+    """Who decided, and what it cost."""
+
+    name: str
+    pairs: int
+    llm_calls: int = 0
+    cached: int = 0
+    errors: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class CommentsConfig:
+    """What a comment run was asked to do: everything but its inputs that can change its figures."""
+
+    judge: str
+    judge_parameters: Mapping[str, object]
+    threshold: float | None
+    line_distance: int
+    alignment: str
+    ignore_location: bool
+    location: bool
+    """Whether locations were compared."""
+    filters: FilterConfig
+    all_prs: bool
+    name: str | None
+    format: str | None
+    reference_format: str | None
+    limit: int | None
+    seed: int
+    negatives: bool
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that mean something in this run."""
+        return measured(location=self.location, negatives=self.negatives)
+
+
+@dataclass(frozen=True)
+class CommentsSummary:
+    """What a comment run found: the document that `--json` prints, as objects."""
+
+    config: CommentsConfig
+    reviewers: Mapping[str, ReviewerSummary]
+    judge: JudgeSummary
+    warnings: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return self.config.measures
+
+    @property
+    def metrics(self) -> dict[str, Rates]:
+        return {name: block.metrics for name, block in self.reviewers.items()}
+
+
+def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> ReviewerSummary:
     """One reviewer's figures over its records that were not skipped."""
     # By pull request, so that the order of the input changes no resample.
-    counted = sorted(
-        (record for record in records if not record["skipped"]),
-        key=lambda record: pull_request_key(record["github_pr_url"]),
+    scored = sorted(
+        (record for record in records if not record.skipped), key=lambda record: pull_request_key(record.pr)
     )
-    available = measured(place, negatives)
-    counts = table(counted)
+    available = config.measures
+    counts = table(record.counts for record in scored)
     sums = counts.sum(axis=0)
-    intervals = bootstrap_intervals(counts, available, seed=seed)
-    return {
-        "prs": len(counted),
-        **_counts(sums, place),
-        "metrics": rates(sums, available),
-        "intervals": {name: _ends(intervals.get(name)) for name in MEASURES},
-        "bounds": _bounds(counted, sums, available),
-        "macro": _macro(counts, available),
-        "slices": {
-            "language": _pull_request_slices(counted, "language", available, place),
-            "pr_category": _pull_request_slices(counted, "pr_category", available, place),
-            **{
-                name: _reference_slices(counted, name, place)
-                for name in ("comment_category", "context", "severity")
-            },
+    formulas = {measure.name: measure.formula for measure in available}
+    intervals = bootstrap_intervals(counts, formulas, seed=config.seed)
+    return ReviewerSummary(
+        prs=len(scored),
+        counts=Counts.from_sums(sums, location=config.location),
+        metrics=rates(sums, available),
+        intervals={measure.name: intervals.get(measure.name) for measure in MEASURES},
+        bounds=_bounds(scored, sums, available),
+        macro=_macro(counts, available),
+        by_pull_request={
+            "language": _pull_request_slices(scored, lambda record: record.language, config),
+            "pr_category": _pull_request_slices(scored, lambda record: record.pr_category, config),
         },
-    }
+        by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
+    )
 
 
-def _counts(sums: Sums, place: bool) -> dict[str, int | None]:
-    return {
-        name: None if name in LINE_COUNTS and not place else int(value)
-        for name, value in zip(COUNTS, sums, strict=True)
-    }
-
-
-def _ends(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else list(interval)
-
-
-def _bounds(
-    records: Sequence[Record], sums: Sums, available: Mapping[str, Measure]
-) -> dict[str, list[float] | None]:
-    """Each metric with no undecided pair as an edge and with all of them as edges, the lower first."""
-    most = table(record.get("counts_if_undecided_match", record) for record in records).sum(axis=0)
+def _bounds(records: Iterable[CommentRecord], sums: Sums, available: Sequence[Measure]) -> Intervals:
+    most = table(record.counts_if_undecided_match or record.counts for record in records).sum(axis=0)
     without, with_all = rates(sums, available), rates(most, available)
-    return {
-        name: None if low is None or high is None else sorted((low, high))
-        for name, low, high in ((name, without[name], with_all[name]) for name in MEASURES)
-    }
+    return {name: _ordered(low, with_all[name]) for name, low in without.items()}
 
 
-def _macro(counts: Sums, available: Mapping[str, Measure]) -> dict[str, Any]:
-    """The mean of the pull requests' rates; `nulls` says how many pull requests had none."""
-    means: dict[str, Any] = {}
+def _ordered(a: float | None, b: float | None) -> Interval | None:
+    return None if a is None or b is None else (min(a, b), max(a, b))
+
+
+def _macro(counts: Sums, available: Sequence[Measure]) -> Macro:
+    means: dict[str, float | None] = {}
     nulls: dict[str, int] = {}
-    for name in MEASURES:
-        values = available[name](counts) if name in available else np.full(len(counts), np.nan)
+    for measure in MEASURES:
+        values = measure(counts) if measure in available else np.full(len(counts), np.nan)
         defined = values[~np.isnan(values)]
-        means[name] = number(defined.mean()) if len(defined) else None
-        nulls[name] = int(len(values) - len(defined))
-    return means | {"nulls": nulls}
+        means[measure.name] = float(defined.mean()) if len(defined) else None
+        nulls[measure.name] = int(len(values) - len(defined))
+    return Macro(means, nulls)
 
 
 def _pull_request_slices(
-    records: Iterable[Record], key: str, available: Mapping[str, Measure], place: bool
-) -> dict[str, Any]:
-    groups: dict[str, list[Record]] = {}
+    records: Iterable[CommentRecord], value_of: Callable[[CommentRecord], str | None], config: CommentsConfig
+) -> dict[str, PullRequestSlice]:
+    groups: dict[str, list[CommentRecord]] = {}
     for record in records:
-        groups.setdefault(record[key] or "unknown", []).append(record)
-    slices: dict[str, Any] = {}
+        groups.setdefault(value_of(record) or "unknown", []).append(record)
+    slices = {}
     for value, group in sorted(groups.items()):
-        sums = table(group).sum(axis=0)
-        slices[value] = {"prs": len(group), **_counts(sums, place), "metrics": rates(sums, available)}
+        sums = table(record.counts for record in group).sum(axis=0)
+        counts = Counts.from_sums(sums, location=config.location)
+        slices[value] = PullRequestSlice(len(group), counts, rates(sums, config.measures))
     return slices
 
 
-def _reference_slices(records: Iterable[Record], name: str, place: bool) -> dict[str, Any]:
-    """Recall and line recall only: a comment that matches nothing belongs to no category."""
-    tallies: dict[str, list[int]] = {}
+def _reference_slices(
+    records: Iterable[CommentRecord], name: str, config: CommentsConfig
+) -> dict[str, ReferenceSlice]:
+    tallies: dict[str, Tally] = {}
     for record in records:
-        for value, tally in record["reference_slices"][name].items():
-            tallies[value] = [a + b for a, b in zip(tallies.get(value, [0, 0, 0]), tally, strict=True)]
-    slices: dict[str, Any] = {}
-    for value, (expected, covered, line_covered) in sorted(tallies.items()):
-        by_name = {
-            "positive_expected_nums": expected,
-            "positive_covered_nums": covered,
-            "positive_line_covered_nums": line_covered if place else None,
-        }
-        sums = table([by_name])[0]
-        slices[value] = by_name | {"metrics": rates(sums, measured(place, False), RECALLS)}
+        for value, tally in record.slices[name].items():
+            tallies[value] = tallies.get(value, Tally()) + tally
+    available = measured(location=config.location, negatives=False)
+    slices = {}
+    for value, tally in sorted(tallies.items()):
+        line_covered = tally.line_covered if config.location else None
+        counts = Counts(expected=tally.references, covered=tally.covered, line_covered=line_covered)
+        metrics = rates(table([counts])[0], available, RECALLS)
+        slices[value] = ReferenceSlice(tally.references, tally.covered, line_covered, metrics)
     return slices

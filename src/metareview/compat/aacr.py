@@ -11,13 +11,16 @@ from typing import Any
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
+from metareview.comments.records import CommentRecord
 from metareview.errors import InputError, UsageError
 from metareview.formats.comment_fields import comment_of
 from metareview.formats.comments import aacr_text
 from metareview.formats.source import Source
-from metareview.judges.registry import make_judge, release
+from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review, normal_path
-from metareview.pipelines.evaluate import judge_cases
+from metareview.pipelines.comments.answer import answer
+from metareview.pipelines.comments.count import record_of
+from metareview.runs.comments_json import record_to_json
 
 
 class SemanticMatcherType(StrEnum):
@@ -82,44 +85,45 @@ def load_generated_comments_from_file(file_path: str | Path) -> list[Comment]:
 
 async def get_evaluator_ans_from_json(
     github_pr_url: str,
-    generated_comments: Sequence[Comment | Mapping[str, Any]],
-    good_comments: Sequence[Comment | Mapping[str, Any]],
+    generated_comments: Sequence[Comment | Mapping[str, object]],
+    good_comments: Sequence[Comment | Mapping[str, object]],
     config: EvaluatorConfig | None = None,
-    pr_metadata: Mapping[str, Any] | None = None,
+    pr_metadata: Mapping[str, str | None] | None = None,
 ) -> dict[str, Any]:
     """Score one pull request; the keys are those of the runner's output, and metareview's own beside them.
 
     `pr_metadata` holds `category` and `project_main_language`, which the pull request filters go by.
     """
     config = config or EvaluatorConfig()
-    judge = make_judge(str(config.semantic_matcher_type) if config.enable_semantic_match else "none")
     metadata = pr_metadata or {}
-    said = _comments(generated_comments, "generated_comments")
+    generated = Review(github_pr_url, _comments(generated_comments, "generated_comments"))
     expected = _comments(good_comments, "good_comments")
-    rules = Rules(
-        line_distance=config.line_distance_threshold,
-        place=any(normal_path(comment.path) for comment in expected) or not expected,
-        meaning=config.enable_semantic_match,
-        filters=config.filter_config or FilterConfig(),
-    )
-    if not rules.place and not rules.meaning:
-        raise UsageError("location_only needs references with a path, and none of good_comments has one.")
     reference = Review(
         github_pr_url,
-        tuple(expected),
+        expected,
         language=metadata.get("project_main_language"),
         pr_category=metadata.get("category"),
     )
-    case = Case("generated", Review(github_pr_url, tuple(said)), reference, None, rules)
-    # In a thread of its own: a judge that asks a model runs an event loop of its own.
-    try:
-        [(_, record, _, _)] = await asyncio.to_thread(lambda: list(judge_cases([case], judge)))
-    finally:
-        release(judge)
-    return record
+    rules = Rules(
+        line_distance=config.line_distance_threshold,
+        location=any(normal_path(comment.path) for comment in expected) or not expected,
+        meaning=config.enable_semantic_match,
+        filters=config.filter_config or FilterConfig(),
+    )
+    if not rules.location and not rules.meaning:
+        raise UsageError("location_only needs references with a path, and none of good_comments has one.")
+    case = Case.of("generated", generated, reference, None, rules)
+    # In a thread of its own, so that a judge that waits for a model does not hold up the caller's event loop.
+    return record_to_json(await asyncio.to_thread(_score, case, config))
 
 
-def _comments(values: Sequence[Comment | Mapping[str, Any]], name: str) -> list[Comment]:
+def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
+    with open_judge(str(config.semantic_matcher_type) if config.enable_semantic_match else "none") as judge:
+        [(_, judged)] = answer([case], judge)
+    return record_of(case, judged)
+
+
+def _comments(values: Sequence[Comment | Mapping[str, object]], name: str) -> tuple[Comment, ...]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise UsageError(f"{name} must be a list of comments, found {type(values).__name__}.")
     comments = []
@@ -128,4 +132,4 @@ def _comments(values: Sequence[Comment | Mapping[str, Any]], name: str) -> list[
             comments.append(value if isinstance(value, Comment) else comment_of(value))
         except InputError as error:
             raise InputError(f"{name}[{position}]: {error}") from None
-    return comments
+    return tuple(comments)

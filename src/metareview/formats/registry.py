@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
-from metareview.formats.pull_requests import Skipped
 from metareview.formats.source import Source, readable
-from metareview.model.comment import ReferenceSet, Review, merged
+from metareview.model.comment import ReferenceSet, Review, Skipped, merged
 from metareview.model.event import History
 from metareview.plugins import Registry
 
@@ -191,8 +188,7 @@ def read_history(path: str | Path, format: str | None = None) -> History:
     formats = history_formats(format)
     for known in formats.values():
         if format or known.sniff(source):
-            with paused_garbage_collection():
-                return known.read(source)
+            return known.read(source)
     first = next(source.lines(), None)
     if first is None:
         raise InputError("the file is empty", file=path, fix="Give a history with at least one pull request.")
@@ -203,20 +199,3 @@ def read_history(path: str | Path, format: str | None = None) -> History:
         fix='An event has at least {"repo", "pr", "at", "kind"}; '
         f"the history formats are {', '.join(HISTORY_FORMATS.names())}.",
     )
-
-
-@contextmanager
-def paused_garbage_collection(pause: bool = True) -> Iterator[None]:
-    """Keep Python's collector of reference cycles from running within the block, if `pause`.
-
-    A history is millions of objects that live to the end and form no cycle; walking them again and again takes a third
-    of the time.
-    """
-    if not pause or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

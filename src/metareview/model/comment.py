@@ -174,6 +174,14 @@ class ReferenceSet:
         return any(normal_path(c.path) for review in self.references.values() for c in review.comments)
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file, or a review in it, that was left out, and why."""
+
+    file: str
+    reason: str
+
+
 def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
     """Reviews by (pull request, reviewer); two records for the same are one, in order."""
     found: dict[tuple[str, str | None], Review] = {}

@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from metareview.errors import UsageError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Sums = NDArray[np.float64]
-    Formula = Callable[[Sums], Sums]
+Sums = NDArray[np.float64]
+Formula = Callable[[Sums], Sums]
 
 
 @dataclass(frozen=True)

@@ -7,31 +7,22 @@ merged pull requests name an issue more often does not say that naming one gets 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from metareview.routing.records import Declarations
 from metareview.routing.visible_text import visible_text
 
-GATES = ("issue", "ai_disclosure", "provenance")
 
+def read_declarations(body: str) -> Declarations:
+    """What a body declares.
 
-class Gates(NamedTuple):
-    """Which of the three a body has."""
-
-    issue: bool
-    ai_disclosure: bool
-    provenance: bool
-
-
-def read_gates(body: str) -> Gates:
-    """Which gates a body passes.
-
-    >>> read_gates("Fixes #12\\n\\nAI disclosure: none used")
-    Gates(issue=True, ai_disclosure=True, provenance=False)
+    >>> read_declarations("Fixes #12\\n\\nAI disclosure: none used")
+    Declarations(issue=True, ai_disclosure=True, provenance=False)
     """
     text = visible_text(body)
     lowered = text.lower()
-    return Gates(
+    return Declarations(
         has_issue(text),
         _declares(text, lowered, _AI) or (_names(lowered, _CREDITS) and _CREDIT.search(text) is not None),
         _declares(text, lowered, _PROVENANCE),
@@ -105,7 +96,7 @@ def _is_colour(digits: str, before: str) -> bool:
     return (len(digits) == 6 and len(set(digits)) == 1) or _CALLED_COLOUR.search(before) is not None
 
 
-# -- declarations ------------------------------------------------------------------------------------------
+# -- AI and provenance --------------------------------------------------------------------------------------
 
 _ASSISTANT = (
     r"(?:(?:git\s?hub\s+)?copilot|chat-?gpt|gpt-?\d[\w.]*|openai|claude(?:[ -]code)?|anthropic|codex|gemini|"
@@ -277,25 +268,3 @@ def _is_answered(lines: list[str]) -> bool:
 
 def _is_blank(text: str) -> bool:
     return bool(_EMPTY.fullmatch(text) or _PLACEHOLDER.fullmatch(text))
-
-
-# -- correlation -------------------------------------------------------------------------------------------
-
-
-def correlate(items: Iterable[tuple[bool, bool]]) -> dict[str, float | int | None]:
-    """Counts and rates of one gate from (present, merged) of each pull request; an empty group's rate is
-    None.
-    """
-    merged: dict[bool, list[bool]] = {False: [], True: []}
-    for present, was_merged in items:
-        merged[present].append(was_merged)
-    missing, present_ones = merged[False], merged[True]
-    n = len(missing) + len(present_ones)
-    return {
-        "n": n,
-        "missing_n": len(missing),
-        "present_n": len(present_ones),
-        "missing_rate": len(missing) / n if n else None,
-        "merged_rate_missing": sum(missing) / len(missing) if missing else None,
-        "merged_rate_present": sum(present_ones) / len(present_ones) if present_ones else None,
-    }

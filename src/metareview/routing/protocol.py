@@ -1,14 +1,13 @@
-"""What a router is, and the shapes in which it may answer."""
+"""What a router is, and how it answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from metareview.model.event import Event, PullRequest
+
+Candidates: TypeAlias = Sequence[tuple[str, float]]
 
 
 class Ranking(NamedTuple):
@@ -18,104 +17,41 @@ class Ranking(NamedTuple):
     ('octocat', 2.0)
     """
 
-    candidates: Sequence[tuple[str, float]]
+    candidates: Candidates
     risk: str = "unknown"
     """`low`, `medium`, `high` or `unknown`."""
 
 
-class Router(Protocol):
-    """Ranks the people who should review a pull request, from what it has observed and nothing else.
+class PlainRouter(Protocol):
+    """The least that a router of yours must have; what else a Router has, it may have."""
 
-    One router serves one repository: a history of several gets a new router for each.
-    """
-
-    def observe(self, event: Event) -> None:
+    def observe(self, event: Event, /) -> None:
         """Learn from an event. Called for every event of the repository, in order."""
 
-    def rank(self, pull_request: PullRequest) -> Ranking:
+    def rank(self, pull_request: PullRequest, /) -> tuple[Candidates, str] | Candidates:
         """Rank people for a pull request, when everything up to its cutoff has been observed."""
 
 
-class People:
-    """Everybody whom a router has met, numbered in order of first appearance."""
+@runtime_checkable
+class Router(PlainRouter, Protocol):
+    """Ranks the people who should review a pull request, from what it has observed and nothing else.
 
-    def __init__(self) -> None:
-        self.logins: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self.logins)
-
-    def number(self, login: str) -> int:
-        """The person's number; a new one at first sight."""
-        found = self._numbers.get(login)
-        if found is None:
-            found = self._numbers[login] = len(self.logins)
-            self.logins.append(login)
-        return found
-
-    def find(self, login: str) -> int | None:
-        """The person's number, if met."""
-        return self._numbers.get(login)
-
-
-class Scored(Sequence[tuple[str, float]]):
-    """Candidates as arrays: reads as a list of (login, score), costs a few array operations for thousands."""
-
-    def __init__(self, people: People, numbers: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
-        self.people = people
-        self.numbers = numbers
-        self.scores = scores
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @overload
-    def __getitem__(self, index: int) -> tuple[str, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[tuple[str, float]]: ...
-    def __getitem__(self, index: int | slice) -> tuple[str, float] | list[tuple[str, float]]:
-        if isinstance(index, slice):
-            numbers, scores = self.numbers[index].tolist(), self.scores[index].tolist()
-            return [
-                (self.people.logins[number], score) for number, score in zip(numbers, scores, strict=True)
-            ]
-        return self.people.logins[int(self.numbers[index])], float(self.scores[index])
-
-    def __iter__(self) -> Iterator[tuple[str, float]]:
-        return iter(self[:])
-
-
-def best_first(
-    scores: NDArray[np.float64],
-    later: NDArray[np.int64] | None = None,
-    name: Callable[[int], str] | None = None,
-) -> NDArray[np.int64]:
-    """Positions by falling score; equal scores by falling `later`, then by name, then by position.
-
-    Scores within a rounding error of each other are equal: the order of a sum decides nothing.
+    One router serves one repository: a history of several gets a new router for each. A class that inherits from
+    Router needs to define `observe` and `rank` only.
     """
-    order = np.argsort(-scores, kind="stable") if later is None else np.lexsort((-later, -scores))
-    if len(order) < 2:
-        return order
-    falling = scores[order]
-    gaps = falling[:-1] - falling[1:]
-    apart = gaps > 1e-12 * max(abs(falling[0]), abs(falling[-1]))
-    if np.count_nonzero(apart) != np.count_nonzero(gaps):  # Some are equal but for rounding.
-        group = np.zeros(len(order), dtype=np.int64)
-        np.cumsum(apart, out=group[1:])
-        order = order[np.lexsort((order, group) if later is None else (order, -later[order], group))]
-    if later is not None and name is not None:
-        when = later[order]
-        same = (when[:-1] == when[1:]) & ~apart
-        if same.any():
-            sort_runs(order, same, name)
-    return order
+
+    name: str = ""
+    """How results call it; empty: as it was asked for, or its class."""
+    needs_files: bool = False
+    """Whether it cannot rank a pull request without changed files; their number is warned of."""
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """What pull requests did not have, with how many: the run warns that "N of M pull requests have no …"."""
+        return {}
+
+    def rank(self, pull_request: PullRequest, /) -> Ranking: ...
 
 
-def sort_runs(order: NDArray[np.int64], same: NDArray[np.bool_], name: Callable[[int], str]) -> None:
-    """Sort each run of positions that `same` joins by name, in place."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        run = order[start : end + 1].tolist()
-        order[start : end + 1] = sorted(run, key=lambda position: name(position).casefold())
+RouterSpec: TypeAlias = str | PlainRouter | Callable[[], PlainRouter]
+"""A router's name, `package.module:factory`, an object, or what makes one."""

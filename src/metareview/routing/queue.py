@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from statistics import fmean, median
 
 from metareview.model.event import RISKS, Eligibility, Event
@@ -10,6 +11,22 @@ from metareview.model.time import SECOND
 
 REVIEWS = frozenset({"review_submitted"})
 COMMENTS = frozenset({"review_comment", "comment"})
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTimes:
+    """How long the pull requests of one risk waited for a review (TTFR) and a comment (TTFC).
+
+    `n` counts pull requests, `ttfr_n` those that were reviewed at all: means and medians are over these.
+    """
+
+    n: int
+    ttfr_n: int
+    ttfr_seconds_mean: float | None
+    ttfr_seconds_median: float | None
+    ttfc_n: int | None
+    ttfc_seconds_mean: float | None
+    ttfc_seconds_median: float | None
 
 
 def seconds_to_first(
@@ -25,27 +42,24 @@ def seconds_to_first(
     return None
 
 
-def waiting_times(
+def queue_times(
     waits: Iterable[tuple[str, float | None, float | None]], *, ttfc: bool
-) -> dict[str, dict[str, float | int | None]]:
-    """The four risk buckets from (risk, TTFR, TTFC) of each pull request.
-
-    `n` counts pull requests, `ttfr_n` those that were reviewed at all: means and medians are over these.
-    """
+) -> dict[str, QueueTimes]:
+    """The times of each of the four risks from (risk, TTFR, TTFC) of each pull request."""
     buckets: dict[str, list[tuple[float | None, float | None]]] = {risk: [] for risk in RISKS}
     for risk, first_review, first_comment in waits:
         buckets[risk].append((first_review, first_comment))
-    summary = {}
+    times = {}
     for risk, items in buckets.items():
         reviews = [review for review, _ in items if review is not None]
         comments = [comment for _, comment in items if comment is not None] if ttfc else []
-        summary[risk] = {
-            "n": len(items),
-            "ttfr_n": len(reviews),
-            "ttfr_seconds_mean": fmean(reviews) if reviews else None,
-            "ttfr_seconds_median": median(reviews) if reviews else None,
-            "ttfc_n": len(comments) if ttfc else None,
-            "ttfc_seconds_mean": fmean(comments) if comments else None,
-            "ttfc_seconds_median": median(comments) if comments else None,
-        }
-    return summary
+        times[risk] = QueueTimes(
+            n=len(items),
+            ttfr_n=len(reviews),
+            ttfr_seconds_mean=fmean(reviews) if reviews else None,
+            ttfr_seconds_median=median(reviews) if reviews else None,
+            ttfc_n=len(comments) if ttfc else None,
+            ttfc_seconds_mean=fmean(comments) if comments else None,
+            ttfc_seconds_median=median(comments) if comments else None,
+        )
+    return times

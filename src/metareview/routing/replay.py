@@ -14,8 +14,8 @@ from metareview.model.time import Cutoff
 from metareview.routing.protocol import Ranking, Router
 
 
-class Question(NamedTuple):
-    """A pull request as it was at its cutoff, and how many of the visible events came before the answer."""
+class Snapshot(NamedTuple):
+    """A pull request as it was at its cutoff, and how many of the visible events a router knows by then."""
 
     pull_request: PullRequest
     seen: int
@@ -69,19 +69,18 @@ def cutoffs(events: Iterable[Event], cutoff: Cutoff) -> dict[int, int]:
     return {pr: ready.get(pr, at) for pr, at in opened.items() if pr in ready or pr not in drafts}
 
 
-def questions(events: Sequence[Event], visible: Visible, at: Mapping[int, int]) -> list[Question]:
-    """The questions of one repository by cutoff; those of one instant in the order of opening."""
+def take_snapshots(events: Sequence[Event], visible: Visible, at: Mapping[int, int]) -> list[Snapshot]:
+    """The pull requests of one repository by cutoff; those of one instant in the order of opening."""
     order = {event.pr: position for position, event in enumerate(events) if event.kind == "opened"}
-    asked = sorted(at, key=lambda pr: (at[pr], order[pr]))
     states: dict[int, _State] = {}
-    result = []
-    folded = seen = 0
+    snapshots = []
+    applied = seen = 0
     held = visible.held
-    for pr in asked:
+    for pr in sorted(at, key=lambda pr: (at[pr], order[pr])):
         cutoff = at[pr]
-        while folded < len(events) and events[folded].at <= cutoff:
-            event = events[folded]
-            folded += 1
+        while applied < len(events) and events[applied].at <= cutoff:
+            event = events[applied]
+            applied += 1
             if event.kind in RESPONSES:  # Their body is their own.
                 continue
             state = states.get(event.pr)
@@ -89,12 +88,12 @@ def questions(events: Sequence[Event], visible: Visible, at: Mapping[int, int]) 
                 state = states[event.pr] = _State()
             state.apply(event)
         if held is None:
-            seen = folded
+            seen = applied
         else:
             while seen < len(held) and (visible.events[seen].at, held[seen]) <= (cutoff, False):
                 seen += 1
-        result.append(Question(states[pr].snapshot(events[order[pr]], cutoff), seen))
-    return result
+        snapshots.append(Snapshot(states[pr].as_of(events[order[pr]], cutoff), seen))
+    return snapshots
 
 
 class _State:
@@ -124,7 +123,7 @@ class _State:
         elif event.kind == "converted_to_draft":
             self.draft = True
 
-    def snapshot(self, opened: Event, cutoff: int) -> PullRequest:
+    def as_of(self, opened: Event, cutoff: int) -> PullRequest:
         return PullRequest(
             opened.repo,
             opened.pr,
@@ -139,12 +138,12 @@ class _State:
         )
 
 
-def replay(router: Router, visible: Visible, asked: Iterable[Question]) -> Iterator[tuple[Question, Ranking]]:
-    """Feed the router once, in order, and ask it at each cutoff; the questions must come by cutoff."""
-    fed = 0
+def replay(router: Router, visible: Visible, snapshots: Iterable[Snapshot]) -> Iterator[Ranking]:
+    """The router's ranking of each snapshot, fed once, in order; the snapshots must come by cutoff."""
+    observed = 0
     observe = router.observe
-    for question in asked:
-        for event in visible.events[fed : question.seen]:
+    for pull_request, seen in snapshots:
+        for event in visible.events[observed:seen]:
             observe(event)
-        fed = max(fed, question.seen)
-        yield question, router.rank(question.pull_request)
+        observed = max(observed, seen)
+        yield router.rank(pull_request)

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from metareview.model.event import Eligibility, Event
+from metareview.routing.records import Truth
 
 TRUTHS = ("first_response", "first_approval", "all_reviewers")
-
-
-class Truth(NamedTuple):
-    """The people who should have been on the list; nobody, for one of two reasons, is a state of its own."""
-
-    state: str
-    """`observed`; `no_response`: nobody came in time; `unknown`: the history ends before the window does."""
-    targets: tuple[str, ...] = ()
 
 
 def find_truth(

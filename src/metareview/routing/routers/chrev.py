@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from metareview.model.event import RESPONSES, Event, PullRequest, fold
 from metareview.model.time import DAY
-from metareview.routing.protocol import Ranking
+from metareview.routing.protocol import Ranking, Router
 
 
-class CHRev:
-    """The published xFactor of a reviewer r and a file f, summed over the files of the pull request:
+class CHRev(Router):
+    """How much, on how many days and how lately somebody reviewed the files of the pull request.
+
+    The published xFactor of a reviewer r and a file f, summed over the files of the pull request:
 
         C(r, f) / C(f)  +  W(r, f) / W(f)  +  1 / max(1, T(f) - T(r, f))
 
@@ -85,3 +87,6 @@ class _Effort:
             (login, own[0] / count + own[1] / days + 1.0 / max(1, latest - own[2]))
             for login, own in self._by_reviewer.items()
         ]
+
+
+PLUGIN = CHRev

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from metareview.formats.codeowners import OwnersByCommit
 from metareview.model.event import Event, PullRequest, fold
-from metareview.routing.protocol import Ranking
+from metareview.routing.protocol import Ranking, Router
 
 
-class CodeOwnersRouter:
+class CodeOwnersRouter(Router):
     """One point for each changed file that a user or team owns; ties by first appearance.
 
     A team is a candidate named `org/team`. An owner given by an address stays an address: only GitHub knows
@@ -21,6 +23,10 @@ class CodeOwnersRouter:
         self._source = source
         self.without_rules = 0
         """How many pull requests had no CODEOWNERS for their base commit."""
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        return {"CODEOWNERS file for their base commit": self.without_rules}
 
     def observe(self, event: Event) -> None:
         """Ownership is read at the cutoff: there is nothing to learn."""
@@ -44,3 +50,6 @@ class CodeOwnersRouter:
         ]
         risk = "high" if not owned else "low" if owned == len(pull_request.files) else "medium"
         return Ranking(candidates, risk)
+
+
+PLUGIN = CodeOwnersRouter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from metareview.model.event import Event, PullRequest, fold
-from metareview.routing.protocol import Ranking
+from metareview.routing.protocol import Ranking, Router
 from metareview.routing.visible_text import visible_text
 
 _MENTION = re.compile(
@@ -13,7 +13,7 @@ _MENTION = re.compile(
 )
 
 
-class Mentions:
+class Mentions(Router):
     """@user and @org/team in order of appearance, each once; a team is a candidate named `org/team`.
 
     As on GitHub, code and HTML comments mention nobody. The score is 1 for the first, 1/2 for the second,
@@ -26,11 +26,14 @@ class Mentions:
     def rank(self, pull_request: PullRequest) -> Ranking:
         if "@" not in pull_request.body:
             return Ranking([], "high")
-        found: dict[str, str] = {}
+        logins: dict[str, str] = {}
         for match in _MENTION.finditer(visible_text(pull_request.body)):
             user, team = match[1].rstrip("-_"), match[2]
             login = user if team is None else user + team.rstrip("-_.")
-            found.setdefault(fold(login), login)
-        candidates = [(login, 1.0 / position) for position, login in enumerate(found.values(), 1)]
+            logins.setdefault(fold(login), login)
+        candidates = [(login, 1.0 / position) for position, login in enumerate(logins.values(), 1)]
         people = any("/" not in login for login, _ in candidates)
         return Ranking(candidates, "low" if people else "medium" if candidates else "high")
+
+
+PLUGIN = Mentions

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from metareview.model.event import RESPONSES, Event, PullRequest, fold
 from metareview.routing.paths import PREFIX, RUN, SUBSEQUENCE, SUFFIX, Places, split_path
-from metareview.routing.protocol import People, Ranking, Scored, best_first
+from metareview.routing.protocol import Ranking, Router
+from metareview.routing.ranking import People, Scored, best_first
 
 _CHUNK = 256
 
 
-class RevFinder:
+class RevFinder(Router):
     """Four path similarities, each a ranking of everybody seen so far, joined by a Borda count.
 
     The similarity of two paths is what they have in common over the greater number of parts: common prefix,
@@ -244,3 +245,6 @@ class _PathWeights:
             (SUBSEQUENCE, np.ones(len(places))),
         ):
             total[measure] += np.bincount(reviewers, weights=gain * weights, minlength=total.shape[1])
+
+
+PLUGIN = RevFinder

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import metareview
+from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.explain import effects, excerpt
-from metareview.comparison.paired import compare, is_loss
+from metareview.comparison.paired import compare
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import jsonl
-from metareview.judges.protocol import SAME, UNDECIDED, Answer, Usage
+from metareview.judges.protocol import SAME, UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
 
 
 def pull(number):
@@ -67,7 +67,7 @@ def make(tmp_path):
 
 def test_every_figure_by_hand(make):
     """Old: 2 of 4 comments match, 2 of 6 references. New: 4 of 6 comments, 4 of 6 references."""
-    result = compare(make("run", {"old": OLD, "new": NEW}))
+    result = compare(make("run", {"old": OLD, "new": NEW})).to_dict()
     assert (result["schema"], result["prs"]) == ("metareview.compare/1", 3)
     assert (result["a"]["name"], result["b"]["name"]) == ("old", "new")
     figures = result["metrics"]
@@ -116,12 +116,12 @@ def test_p_is_that_of_all_exchanges(make):
     extreme = [
         abs(recall(np.where(s, old, new)) - recall(np.where(s, new, old))) >= observed - 1e-9 for s in swaps
     ]
-    assert result["metrics"]["positive_recall_rate"]["p"] == pytest.approx(np.mean(extreme), abs=0.02)
-    assert "too few for any test to tell" in result["verdict"]
+    assert result.metrics["positive_recall_rate"].p == pytest.approx(np.mean(extreme), abs=0.02)
+    assert "too few for any test to tell" in result.verdict
 
 
 def test_pull_requests_are_named_with_their_comments(make):
-    pulls = compare(make("run", {"old": OLD, "new": NEW}))["pull_requests"]
+    pulls = compare(make("run", {"old": OLD, "new": NEW})).to_dict()["pull_requests"]
     assert [entry["pr"] for entry in pulls["gains"]] == [pull(2), pull(1)]
     [loss] = pulls["losses"]
     assert loss["pr"] == pull(3)
@@ -149,24 +149,24 @@ def test_effects_are_half_of_what_an_exchange_takes():
 def test_a_run_against_itself(make):
     run = make("run", {"old": OLD})
     result = compare(run, run)
-    for figures in result["metrics"].values():
-        assert (figures["diff"], figures["interval"], figures["p"], figures["p_holm"]) == (0, [0, 0], 1, 1)
-    assert result["verdict"] == "The figures are equal."
-    pulls = result["pull_requests"]
-    assert (pulls["gains"], pulls["losses"], pulls["differing"]) == ([], [], [])
+    for metric in result.metrics.values():
+        assert (metric.diff, metric.interval, metric.p, metric.p_holm) == (0, (0, 0), 1, 1)
+    assert result.verdict == "The figures are equal."
+    why = result.explanation
+    assert (why.gains, why.losses, why.differing) == ([], [], [])
 
 
 def test_the_one_pull_request_that_changed_is_named(make):
     before = make("before", {"bot": OLD})
     worse = compare(before, make("worse", {"bot": {**OLD, 3: ("hm", "hm")}}))
-    assert worse["pull_requests"]["differing"] == [pull(3)]
-    assert [entry["pr"] for entry in worse["pull_requests"]["losses"]] == [pull(3)]
-    assert worse["pull_requests"]["gains"] == []
-    assert (worse["a"]["label"], worse["b"]["label"]) == ("bot (before)", "bot (worse)")
+    assert worse.explanation.differing == [pull(3)]
+    assert [pair.pr for pair in worse.explanation.losses] == [pull(3)]
+    assert worse.explanation.gains == []
+    assert (worse.a.label, worse.b.label) == ("bot (before)", "bot (worse)")
     # Another wording of a comment that matches nothing changes no figure; it is named all the same.
     same = compare(before, make("same", {"bot": {**OLD, 2: ("slow",)}}))
-    assert same["metrics"]["f1"]["diff"] == 0
-    assert same["pull_requests"]["differing"] == [pull(2)]
+    assert same.metrics["f1"].diff == 0
+    assert same.explanation.differing == [pull(2)]
 
 
 TWELVE = [Review(pull(n), (LEAK, SLOW)) for n in range(1, 13)]
@@ -177,12 +177,11 @@ def test_the_verdict_in_words(make):
     a = {n: ("leak",) if n % 2 else ("leak", "hm") for n in range(1, 13)}
     b = {n: ("leak", "slow", "hm") if n % 2 else ("leak", "slow") for n in range(1, 13)}
     result = compare(make("run", {"A": a, "B": b}, TWELVE))
-    assert result["metrics"]["positive_recall_rate"]["p_holm"] < 0.05
-    assert result["metrics"]["positive_match_rate"]["p_holm"] > 0.05
-    assert result["verdict"].startswith("B is better on recall, F1, line recall and line F1; on precision,")
+    assert result.metrics["positive_recall_rate"].p_holm < 0.05
+    assert result.metrics["positive_match_rate"].p_holm > 0.05
+    assert result.verdict.startswith("B is better on recall, F1, line recall and line F1; on precision,")
     assert (
-        "noise the data cannot tell. With these 12 pull requests, a true difference in F1"
-        in result["verdict"]
+        "noise the data cannot tell. With these 12 pull requests, a true difference in F1" in result.verdict
     )
 
 
@@ -190,28 +189,29 @@ def test_the_verdict_where_lower_is_better(make):
     a = dict.fromkeys(range(1, 13), ("leak", "slow", "hm", "hm", "hm"))
     b = dict.fromkeys(range(1, 13), ("leak", "slow"))
     result = compare(make("run", {"A": a, "B": b}, TWELVE))
-    assert result["metrics"]["unmatched_rate"]["diff"] == pytest.approx(-3 / 5)
-    assert "B is better on precision, F1, line precision, line F1 and noise (lower)" in result["verdict"]
-    assert "equal on recall and line recall" in result["verdict"]
-    assert not is_loss("unmatched_rate", result["metrics"]["unmatched_rate"], 0.05)
-    back = compare(make("back", {"A": b, "B": a}, TWELVE))
-    assert is_loss("unmatched_rate", back["metrics"]["unmatched_rate"], 0.05)
-    assert is_loss("f1", back["metrics"]["f1"], 0.05)
-    assert not is_loss("f1", back["metrics"]["f1"], 0.0001)
-    assert not is_loss("positive_recall_rate", back["metrics"]["positive_recall_rate"], 0.05)
+    noise = result.metrics["unmatched_rate"]
+    assert noise.diff == pytest.approx(-3 / 5)
+    assert (noise.winner(0.05), noise.is_loss(0.05)) == ("b", False)
+    assert "B is better on precision, F1, line precision, line F1 and noise (lower)" in result.verdict
+    assert "equal on recall and line recall" in result.verdict
+    back = compare(make("back", {"A": b, "B": a}, TWELVE)).metrics
+    assert back["unmatched_rate"].is_loss(0.05)
+    assert back["f1"].is_loss(0.05)
+    assert not back["f1"].is_loss(0.0001)
+    assert not back["positive_recall_rate"].is_loss(0.05)
 
 
 def test_a_reviewer_that_fell_silent_has_lost_its_precision(make):
     result = compare(make("run", {"A": OLD, "B": dict.fromkeys(OLD, ())}))
-    figures = result["metrics"]["positive_match_rate"]
-    assert (figures["b"], figures["diff"], figures["p"], figures["p_holm"]) == (None, None, None, None)
-    assert "precision, line precision and noise cannot be compared" in result["verdict"]
-    assert is_loss("positive_match_rate", figures, 0.05)
+    precision = result.metrics["positive_match_rate"]
+    assert (precision.b, precision.diff, precision.p, precision.p_holm) == (None, None, None, None)
+    assert "precision, line precision and noise cannot be compared" in result.verdict
+    assert precision.is_loss(0.05)
 
 
 def test_f_beta(make):
     result = compare(make("run", {"old": OLD, "new": NEW}), beta=2)
-    assert result["metrics"]["f_beta"]["a"] == pytest.approx(5 * (1 / 2) * (1 / 3) / (4 * 1 / 2 + 1 / 3))
+    assert result.metrics["f_beta"].a == pytest.approx(5 * (1 / 2) * (1 / 3) / (4 * 1 / 2 + 1 / 3))
 
 
 def test_whom_to_compare(make):
@@ -228,12 +228,41 @@ def test_whom_to_compare(make):
     with pytest.raises(UsageError, match="given 3 times"):
         compare(three, reviewers=["x", "y", "z"])
     chosen = compare(three, one, reviewers=["x"])
-    assert (chosen["a"]["name"], chosen["b"]["name"]) == ("x", "w")
+    assert (chosen.a.name, chosen.b.name) == ("x", "w")
     chosen = compare(three, reviewers=["y", "x"])
-    assert (chosen["a"]["name"], chosen["b"]["name"]) == ("y", "x")
+    assert (chosen.a.name, chosen.b.name) == ("y", "x")
     chosen = compare(three, three, reviewers=["y"])
-    assert (chosen["a"]["label"], chosen["b"]["label"]) == ("y (A)", "y (B)")
-    assert metareview.compare is compare
+    assert (chosen.a.label, chosen.b.label) == ("y (A)", "y (B)")
+
+
+def test_runs_in_memory_are_compared_like_runs_in_folders(make, tmp_path):
+    """The same figures and sentences; only the paths are missing, and the labels that come from them."""
+    before, after = make("before", {"bot": OLD}), make("after", {"bot": NEW})
+    first, second = (
+        evaluate_comments(
+            tmp_path / f"{name}-said.jsonl", reference=tmp_path / f"{name}-references.jsonl", judge="exact"
+        )
+        for name in ("before", "after")
+    )
+    stored, in_memory = compare(before, after).to_dict(), compare(first, second).to_dict()
+    assert in_memory["a"] == {"name": "bot", "run": None, "label": "bot (A)"}
+    assert in_memory["b"]["label"] == "bot (B)"
+    mixed = compare(first, after)
+    assert (mixed.a.label, mixed.b.label) == ("bot (the run in memory)", "bot (after)")
+    for key in stored.keys() - {"a", "b", "verdict"}:
+        assert in_memory[key] == stored[key], key
+    with pytest.raises(UsageError, match=r"the run in memory holds 1 reviewers: bot\. Name two"):
+        compare(first)
+
+
+def test_the_public_comparison_prints_its_verdict(make):
+    run = make("run", {"old": OLD, "new": NEW})
+    shown = metareview.compare(run)
+    plain = compare(run)
+    assert isinstance(shown, metareview.Comparison)
+    assert shown.to_dict() == plain.to_dict()
+    assert str(shown) == plain.verdict
+    assert repr(shown) == f"<Comparison of old and new: {plain.verdict}>"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +271,7 @@ def test_whom_to_compare(make):
         ({"judge": "rouge"}, r'judge "exact" and "rouge"; threshold none and 0\.7'),
         ({"line_distance": 3}, "line distance 1 and 3"),
         ({"alignment": "coverage"}, 'alignment "optimal" and "coverage"'),
-        ({"ignore_location": True}, "place true and false"),
+        ({"ignore_location": True}, "location true and false"),
         (
             {"filters": FilterConfig(comment_categories=["Performance"])},
             r'comment categories none and \["Performance"\]',
@@ -264,12 +293,12 @@ def test_other_pull_requests_are_refused_unless_common(make):
     ):
         compare(whole, part)
     result = compare(whole, part, common=True)
-    assert result["prs"] == 2
-    assert result["left_out"] == {"only_a": 1, "only_b": 0, "different_references": 0}
-    assert result["metrics"]["f1"]["a"] == result["metrics"]["f1"]["b"] == pytest.approx(2 * 1 / (2 + 3))
+    assert result.prs == 2
+    assert result.to_dict()["left_out"] == {"only_a": 1, "only_b": 0, "different_references": 0}
+    assert result.metrics["f1"].a == result.metrics["f1"].b == pytest.approx(2 * 1 / (2 + 3))
     # A filter of pull requests leaves others out; what is left means the same.
     rust = make("rust", {"x": OLD}, filters=FilterConfig(project_languages=["Rust"]))
-    assert compare(whole, rust, common=True)["prs"] == 1
+    assert compare(whole, rust, common=True).prs == 1
     with pytest.raises(UsageError, match="share no pull request"):
         compare(part, rust, common=True)
 
@@ -281,24 +310,21 @@ def test_another_benchmark_is_refused_and_common_keeps_what_is_equal(make):
     with pytest.raises(UsageError, match=r"1 pull request with other references in B"):
         compare(plain, other)
     result = compare(plain, other, common=True)
-    assert (result["prs"], result["left_out"]["different_references"]) == (2, 1)
-    assert "1 with other references" in result["warnings"][0]
+    assert (result.prs, result.left_out.different_references) == (2, 1)
+    assert "1 with other references" in result.warnings[0]
 
 
 def test_negatives_on_one_side_only_cost_one_metric(make, tmp_path):
     negatives = write(tmp_path / "negatives.jsonl", [Review(pull(1), (note("hm", 99),))])
     result = compare(make("without", {"x": OLD}), make("with", {"x": OLD}, negatives=negatives))
-    assert "false_positive_rate" not in result["metrics"]
-    assert result["warnings"] == ["measured in one of the runs only, so not compared: false_positive_rate"]
+    assert "false_positive_rate" not in result.metrics
+    assert result.warnings == ("measured in one of the runs only, so not compared: false_positive_rate",)
 
 
-class Unsure:
+class Unsure(Judge):
     """Decides that equal notes are the same, and cannot tell about any others."""
 
-    name, free = "unsure", True
-
-    def __init__(self):
-        self.usage = Usage()
+    name = "unsure"
 
     def judge(self, questions):
         answers = []
@@ -321,8 +347,8 @@ def test_undecided_pairs_are_mentioned(make):
         judge=Unsure(),
     )
     result = compare(run)
-    assert result["undecided"] == {"a": 0, "b": 1}
-    assert "Undecided pairs count as no match: 0 of x, 1 of y." in result["verdict"]
+    assert result.to_dict()["undecided"] == {"a": 0, "b": 1}
+    assert "Undecided pairs count as no match: 0 of x, 1 of y." in result.verdict
 
 
 def test_bad_input_is_named(make, tmp_path):
@@ -333,7 +359,7 @@ def test_bad_input_is_named(make, tmp_path):
         compare(tmp_path)
     lines = (run / "results.jsonl").read_text().splitlines()
     (run / "results.jsonl").write_text("\n".join([*lines, '{"reviewer": "old"}', ""]))
-    with pytest.raises(InputError, match=r"a record that this version cannot read \(KeyError"):
+    with pytest.raises(InputError, match=r"line 7 of a file of this run cannot be read \(KeyError"):
         compare(run)
 
 

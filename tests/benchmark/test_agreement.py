@@ -100,7 +100,7 @@ def test_reliability_bins():
 
 
 def test_json_names():
-    found = agreement([1, 0], [0.9, 0.1], 0.5).as_json()
+    found = agreement([1, 0], [0.9, 0.1], 0.5).to_dict()
     names = "n errors kappa accuracy precision recall auc threshold best_threshold best_kappa reliability"
     assert list(found) == names.split()
     assert found["reliability"][0] == {"low": 0.1, "high": 0.2, "n": 1, "mean_score": 0.1, "match_rate": 0.0}

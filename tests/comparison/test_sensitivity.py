@@ -1,23 +1,23 @@
 """Figures as functions of the line distance and the threshold, from stored pairs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from metareview.api import evaluate_comments, load_run
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.sensitivity import sensitivity
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import jsonl
-from metareview.judges.lexical import RougeJudge
-from metareview.judges.protocol import SAME, Answer, Usage
+from metareview.judges.builtin.rouge import RougeJudge
+from metareview.judges.protocol import SAME, Answer, Judge, ModelJudge, Usage
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
-from metareview.runs.folder import read_run
 
-AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"
-DEMO = Path(__file__).resolve().parents[1] / "src" / "metareview" / "data" / "demo"
+AACR = Path(__file__).resolve().parents[3] / "shared" / "data" / "aacr"
+DEMO = Path(__file__).resolve().parents[2] / "src" / "metareview" / "data" / "demo"
 
 
 def pull(number):
@@ -35,7 +35,7 @@ def write(path, reviews):
 
 def demo_run(out, **options):
     evaluate_comments(DEMO / "reviews", reference=DEMO / "references.jsonl", out=out, **options)
-    return read_run(out)
+    return load_run(out)
 
 
 def at(curves, reviewer, value):
@@ -60,11 +60,11 @@ def at(curves, reviewer, value):
 )
 def test_the_curves_pass_through_the_runs_own_figures(tmp_path, options):
     run = demo_run(tmp_path / "run", **options)
-    found = sensitivity(run)
+    found = sensitivity(run).to_dict()
     for name in ("line_distance", "threshold"):
         if found[name] is None:
             continue
-        assert found[name]["at"] == run.manifest["config"][name]
+        assert found[name]["at"] == run.manifest.config[name]
         for reviewer, block in run.summary["reviewers"].items():
             assert at(found[name], reviewer, found[name]["at"]) == block["metrics"]
     assert (found["line_distance"] is None) == bool(options.get("ignore_location"))
@@ -72,11 +72,18 @@ def test_the_curves_pass_through_the_runs_own_figures(tmp_path, options):
     json.dumps(found, allow_nan=False)
 
 
+def test_a_run_in_memory_has_the_curves_of_its_folder(tmp_path):
+    options = {"judge": "rouge", "negatives": DEMO / "negatives.jsonl"}
+    stored = sensitivity(demo_run(tmp_path / "run", **options)).to_dict()
+    run = evaluate_comments(DEMO / "reviews", reference=DEMO / "references.jsonl", **options)
+    assert sensitivity(run).to_dict() == stored | {"run": None}
+
+
 @pytest.mark.parametrize("distance", [0, 2, 3, 8, 20])
 def test_another_distance_is_what_another_run_would_find(tmp_path, distance):
     """But for a false positive rate that the run never asked for, which is null and not guessed."""
     options = {"negatives": DEMO / "negatives.jsonl", "judge": "rouge", "threshold": 0.3}
-    curves = sensitivity(demo_run(tmp_path / "run", line_distance=1, **options))["line_distance"]
+    curves = sensitivity(demo_run(tmp_path / "run", line_distance=1, **options)).to_dict()["line_distance"]
     other = demo_run(tmp_path / "other", line_distance=distance, **options)
     for reviewer, block in other.summary["reviewers"].items():
         found = at(curves, reviewer, distance)
@@ -89,7 +96,7 @@ def test_another_distance_is_what_another_run_would_find(tmp_path, distance):
 @pytest.mark.parametrize("alignment", ["optimal", "coverage", "greedy"])
 def test_another_threshold_is_what_another_run_would_find(tmp_path, threshold, alignment):
     options = {"negatives": DEMO / "negatives.jsonl", "judge": "rouge", "alignment": alignment}
-    curves = sensitivity(demo_run(tmp_path / "run", **options))["threshold"]
+    curves = sensitivity(demo_run(tmp_path / "run", **options)).to_dict()["threshold"]
     other = demo_run(tmp_path / "other", threshold=threshold, **options)
     for reviewer, block in other.summary["reviewers"].items():
         found = at(curves, reviewer, threshold)
@@ -111,7 +118,7 @@ def test_curves_by_hand(tmp_path):
     evaluate_comments(
         said, reference=reference, judge="rouge", line_distance=8, threshold=0.4, out=tmp_path / "run"
     )
-    found = sensitivity(read_run(tmp_path / "run"))
+    found = sensitivity(load_run(tmp_path / "run")).to_dict()
     distance, threshold = found["line_distance"], found["threshold"]
     assert distance["values"] == list(range(21))
     assert distance["reviewers"]["near"]["f1"] == [0] * 2 + [1] * 19
@@ -131,10 +138,13 @@ def test_curves_by_hand(tmp_path):
     assert len(threshold["ranking"]["changes"]) == 10
 
 
-class PaidRouge(RougeJudge):
+class PaidRouge(RougeJudge, ModelJudge):
     """ROUGE that is said to cost something, and so is only asked about pairs within the distance."""
 
-    name, free = "paid", False
+    name, usage = "paid", Usage()
+
+    def planned_calls(self, questions):
+        return 0
 
     def judge(self, questions):
         return [
@@ -144,7 +154,7 @@ class PaidRouge(RougeJudge):
 
 def test_a_paid_judges_curve_stops_at_the_runs_distance(tmp_path):
     run = demo_run(tmp_path / "run", judge=PaidRouge(), line_distance=2)
-    found = sensitivity(run)
+    found = sensitivity(run).to_dict()
     assert found["line_distance"]["values"] == [0, 1, 2]
     for name in ("line_distance", "threshold"):
         for reviewer, block in run.summary["reviewers"].items():
@@ -152,13 +162,10 @@ def test_a_paid_judges_curve_stops_at_the_runs_distance(tmp_path):
 
 
 def test_a_label_does_not_move_with_the_threshold(tmp_path):
-    class Labelled:
+    class Labelled(Judge):
         """Says the same of every pair: one by its score, one because a person said so."""
 
-        name, free, threshold = "labelled", True, 0.5
-
-        def __init__(self):
-            self.usage = Usage()
+        name, threshold = "labelled", 0.5
 
         def judge(self, questions):
             return [
@@ -169,17 +176,16 @@ def test_a_label_does_not_move_with_the_threshold(tmp_path):
     reference = write(tmp_path / "references.jsonl", [Review(pull(1), (note("x", 10), note("y", 50)))])
     said = write(tmp_path / "said.jsonl", [Review(pull(1), (note("x", 10), note("y", 50)), reviewer="bot")])
     evaluate_comments(said, reference=reference, judge=Labelled(), out=tmp_path / "run")
-    curves = sensitivity(read_run(tmp_path / "run"))["threshold"]
+    curves = sensitivity(load_run(tmp_path / "run")).to_dict()["threshold"]
     assert at(curves, "bot", 0.6)["positive_recall_rate"] == 1
     assert at(curves, "bot", 0.65)["positive_recall_rate"] == 0.5
 
 
 def test_what_cannot_be_replayed_is_refused(tmp_path):
     run = demo_run(tmp_path / "run", judge="exact")
-    run.manifest["kind"] = "routing"
-    with pytest.raises(UsageError, match="for runs of comments"):
-        sensitivity(run)
-    run.manifest["kind"] = "comments"
+    routing = replace(run, kind=replace(run.kind, name="routing"))
+    with pytest.raises(UsageError, match="is a run of routing; sensitivity is for runs of comments"):
+        sensitivity(routing)
     lines = (tmp_path / "run" / "results.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "run" / "results.jsonl").write_bytes(b"".join(lines[1:]))
     with pytest.raises(InputError, match="pairs without a record"):
@@ -197,8 +203,8 @@ def test_the_aacr_set_at_its_own_settings(tmp_path):
         threshold=0.2,
         out=tmp_path / "run",
     )
-    run = read_run(tmp_path / "run")
-    found = sensitivity(run)
+    run = load_run(tmp_path / "run")
+    found = sensitivity(run).to_dict()
     [own] = (block["metrics"] for block in run.summary["reviewers"].values())
     assert at(found["line_distance"], "negative_samples", 1) == own
     assert at(found["threshold"], "negative_samples", 0.2) == own

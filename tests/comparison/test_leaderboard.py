@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from metareview.api import evaluate_comments, load_run
+from metareview.comments.filters import FilterConfig
 from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import UsageError
 from metareview.formats.comments import jsonl
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, Usage
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
-from metareview.runs.folder import read_run
 
-MARTIAN = Path(__file__).resolve().parents[2] / "shared" / "data" / "martian"
+MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 
 
 def pull(number):
@@ -55,7 +55,7 @@ WRONG = {n: ["hm"] for n in TWENTY}
 
 def test_ranks_figures_and_letters(tmp_path):
     run = make_run(tmp_path, "run", TWENTY, {"wrong": WRONG, "half": HALF, "right": RIGHT, "twin": HALF})
-    board = leaderboard([run])
+    board = leaderboard([run]).to_dict()
     assert [(row["rank"], row["label"], row["ties"]) for row in board["rows"]] == [
         (1, "right", "a"),
         (2, "half", "b"),
@@ -73,7 +73,8 @@ def test_ranks_figures_and_letters(tmp_path):
 def test_sorted_by_a_metric_where_lower_is_better(tmp_path):
     noisy = {n: ["leak", "hm", "hm"] for n in TWENTY}
     run = make_run(tmp_path, "run", TWENTY, {"noisy": noisy, "half": HALF})
-    board = leaderboard([run], sort="unmatched_rate")
+    board = leaderboard([run], sort="noise").to_dict()
+    assert board["sort"] == "unmatched_rate"
     assert [(row["label"], row["ties"]) for row in board["rows"]] == [("half", "a"), ("noisy", "b")]
     assert [row["metrics"]["unmatched_rate"] for row in board["rows"]] == pytest.approx([0, 2 / 3])
 
@@ -82,7 +83,7 @@ def test_beta_weighs_recall(tmp_path):
     """P 1, R 1/2: F2 = 5PR / (4P + R) = 2.5 / 4.5; F0.5 = 1.25PR / (P/4 + R) = 0.625 / 0.75."""
     run = make_run(tmp_path, "run", TWENTY, {"half": HALF})
     for beta, value in ((2, 5 / 9), (0.5, 5 / 6), (1, 2 / 3)):
-        [row] = leaderboard([run], beta=beta)["rows"]
+        [row] = leaderboard([run], beta=beta).to_dict()["rows"]
         assert row["metrics"]["f_beta"] == pytest.approx(value)
         assert row["intervals"]["f_beta"] == pytest.approx([value, value])
     with pytest.raises(UsageError, match="positive"):
@@ -93,7 +94,7 @@ def test_beta_weighs_recall(tmp_path):
 
 def test_somebody_without_a_figure_stands_last_and_is_tied_with_all(tmp_path):
     run = make_run(tmp_path, "run", TWENTY, {"silent": {n: [] for n in TWENTY}, "wrong": WRONG})
-    board = leaderboard([run], sort="positive_match_rate")
+    board = leaderboard([run], sort="positive_match_rate").to_dict()
     assert [(row["label"], row["metrics"]["positive_match_rate"], row["ties"]) for row in board["rows"]] == [
         ("wrong", 0, "a"),
         ("silent", None, "a"),
@@ -105,7 +106,44 @@ def test_reviewers_of_several_runs_and_their_names(tmp_path):
     one = make_run(tmp_path, "one", TWENTY, {"bot": HALF, "other": WRONG})
     two = make_run(tmp_path, "two", TWENTY, {"bot": RIGHT})
     board = leaderboard([one, two, one])
-    assert [row["label"] for row in board["rows"]] == ["bot (two)", "bot (one)", "other"]
+    assert [row.label for row in board.rows] == ["bot (two)", "bot (one)", "other"]
+
+
+def test_runs_in_memory_are_told_apart_by_their_number(tmp_path):
+    make_run(tmp_path, "one", TWENTY, {"bot": HALF, "other": WRONG})
+    make_run(tmp_path, "two", TWENTY, {"bot": RIGHT})
+    one, two = (
+        evaluate_comments(
+            tmp_path / f"{name}.jsonl", reference=tmp_path / f"{name}-references.jsonl", judge="exact"
+        )
+        for name in ("one", "two")
+    )
+    board = leaderboard([one, two, one])
+    assert [(row.label, row.run) for row in board.rows] == [
+        ("bot (run 2)", None),
+        ("bot (run 1)", None),
+        ("other", None),
+    ]
+
+
+def test_a_reviewer_whose_pull_requests_are_all_filtered_out_has_a_row_without_figures(tmp_path):
+    """Pull request 1 is in Go, 2 in Rust; only Go is scored, and `rusty` has nothing there."""
+    benchmark, said = tmp_path / "references.jsonl", tmp_path / "said.jsonl"
+    languages = {1: "Go", 2: "Rust"}
+    benchmark.write_text(
+        jsonl.write([Review(pull(n), (note("leak"),), language=name) for n, name in languages.items()])[""]
+    )
+    reviews = [Review(pull(n), (note("leak"),), reviewer=who) for who, n in (("gopher", 1), ("rusty", 2))]
+    said.write_text(jsonl.write(reviews)[""])
+    run = evaluate_comments(
+        said, reference=benchmark, judge="exact", filters=FilterConfig(project_languages=["Go"])
+    )
+    board = leaderboard([run])
+    assert [(row.label, row.prs, row.metrics["f1"]) for row in board.rows] == [
+        ("gopher", 1, 1),
+        ("rusty", 0, None),
+    ]
+    assert board.rows[1].intervals["f1"] is None
 
 
 def test_pairs_are_tested_on_what_they_share(tmp_path):
@@ -113,7 +151,7 @@ def test_pairs_are_tested_on_what_they_share(tmp_path):
     few = {1: ["leak", "race"], 2: ["leak", "race"], 3: ["leak"]}
     others = {n: ["leak"] for n in range(3, 21)}
     run = make_run(tmp_path, "run", TWENTY, {"few": few, "half": others})
-    board = leaderboard([run])
+    board = leaderboard([run]).to_dict()
     assert [(row["label"], row["prs"]) for row in board["rows"]] == [("few", 3), ("half", 18)]
     assert board["rows"][0]["metrics"]["f1"] == pytest.approx(10 / 11)  # P 5/5, R 5/6
     [pair] = board["pairs"]
@@ -123,7 +161,7 @@ def test_pairs_are_tested_on_what_they_share(tmp_path):
 
 def test_disjoint_reviewers_of_one_run_cannot_be_told_apart(tmp_path):
     run = make_run(tmp_path, "run", TWENTY, {"a": {1: ["leak"]}, "b": {2: ["hm"]}})
-    board = leaderboard([run])
+    board = leaderboard([run]).to_dict()
     assert [row["ties"] for row in board["rows"]] == ["a", "a"]
     assert board["pairs"][0]["prs"] == 0
 
@@ -141,17 +179,18 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
     elsewhere = make_run(tmp_path, "elsewhere", {99: ["leak"]}, {"b": {99: ["leak"]}})
     with pytest.raises(UsageError, match="shares no pull request"):
         leaderboard([plain, elsewhere])
-    with pytest.raises(UsageError, match="no metric 'recall' here"):
-        leaderboard([plain], sort="recall")
+    with pytest.raises(
+        UsageError, match=r"--sort: unknown metric 'quality'\. The metrics are precision, recall, f1,"
+    ):
+        leaderboard([plain], sort="quality")
 
 
-class Replay:
+class Replay(Judge):
     """A judge that repeats verdicts on pairs of notes."""
 
-    name, free = "replay", True
+    name = "replay"
 
     def __init__(self, matches):
-        self.usage = Usage()
         self.matches = matches
 
     def judge(self, questions):
@@ -187,8 +226,8 @@ def test_twelve_tools_by_a_models_verdicts(tmp_path):
         all_prs=True,
         out=tmp_path / "run",
     )
-    run = read_run(tmp_path / "run")
-    board = leaderboard([run])
+    run = load_run(tmp_path / "run")
+    board = leaderboard([run]).to_dict()
     assert len(board["rows"]) == 12
     for row in board["rows"]:
         tool = row["label"]

@@ -4,45 +4,41 @@ import json
 
 import pytest
 
-import metareview
+from metareview.api import evaluate_comments, evaluate_routing
 from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.paired import compare
 from metareview.errors import UsageError
-from metareview.pipelines.evaluate import evaluate_comments, evaluate_routing
+from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
+from metareview.routing.summary import RoutingConfig, summarise
+from metareview.runs.routing_json import manifest_config
+from metareview.runs.run import ROUTING, Manifest, Run
 
 
-def routing_run(folder, ranks, *, truth="ann", cutoff="created_at"):
-    """A routing run as the evaluation leaves it: {router: [rank or None, a pull request each]}."""
-    folder.mkdir()
-    config = {"cutoff": cutoff, "truth": "first_response", "k": [1, 3], "routers": list(ranks), "limit": None}
-    manifest = {
-        "schema": "metareview.run/1",
-        "kind": "routing",
-        "status": "finished",
-        "config": config,
-        "versions": {"metareview": metareview.__version__},
-    }
+def routing_run(ranks, *, truth="ann", cutoff="created_at"):
+    """A routing run in memory: {router: [rank, or 0 for a miss, one per pull request]}."""
+    config = RoutingConfig(
+        cutoff=cutoff, truth="first_response", truth_window=None, include_bots=False, include_author=False, k=(1, 3),
+        merged_within=None, ttfc=False, reviews_visible_at="submitted", since=None, until=None, repos=(), prs=(),
+        limit=None, routers=tuple(ranks), codeowners=None,
+    )  # fmt: skip
     records = [
-        {
-            "repo": "o/r",
-            "pr": n + 1,
-            "cutoff": "2025-01-01T00:00:00Z",
-            "truth": {"state": "observed", "targets": [truth]},
-            "routers": {
-                name: {"candidates": ["bob", "cid"], "rank": of_one[n]} for name, of_one in ranks.items()
+        RoutingRecord(
+            repo="o/r", pr=number, author="dan", created_at=0, cutoff=0, truth=Truth("observed", (truth,)),
+            ttfr_seconds=None, ttfc_seconds=None, declarations=Declarations(False, False, False), merged=False,
+            merged_within=None,
+            answers={
+                name: RouterAnswer(("bob", "cid"), rank=rank) for name, rank in zip(ranks, of_one, strict=True)
             },
-        }
-        for n in range(len(next(iter(ranks.values()))))
-    ]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "summary.json").write_text(json.dumps({"routers": {key: {} for key in ranks}}))
-    (folder / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    return folder
+        )
+        for number, of_one in enumerate(zip(*ranks.values(), strict=True), 1)
+    ]  # fmt: skip
+    summary = summarise(records, {name: {"bob", "cid"} for name in ranks}, config)
+    manifest = Manifest("routing", manifest_config(config), {}, started="", status="finished")
+    return Run(ROUTING, summary, manifest, None, records)
 
 
-def test_every_figure_by_hand(tmp_path):
-    run = routing_run(tmp_path / "routing", {"old": [1, None, 4, 2], "new": [2, 1, 4, None]})
-    result = compare(run)
+def test_every_figure_by_hand():
+    result = compare(routing_run({"old": [1, 0, 4, 2], "new": [2, 1, 4, 0]})).to_dict()
     figures = result["metrics"]
     assert list(figures) == ["hit@1", "hit@3", "mrr"]
     assert (figures["hit@3"]["a"], figures["hit@3"]["b"]) == (0.5, 0.5)
@@ -53,6 +49,10 @@ def test_every_figure_by_hand(tmp_path):
         ("o/r#1", pytest.approx(-1 / 8)),
         ("o/r#4", pytest.approx(-1 / 8)),
     ]
+    assert pulls["losses"][1]["a"] == {"rank": 2, "candidates": ["bob", "cid"]}
+    assert pulls["losses"][1]["b"]["rank"] is None
+    # A target comes first for old in the first pull request, for new in the second.
+    assert result["kinds"] == {"repo": {"o/r": {"prs": 4, "a": 1, "b": 1, "diff": 0.0}}}
     assert {name: entry["prs"] for name, entry in result["found"].items()} == {
         "only_a": ["o/r#4"],
         "only_b": ["o/r#2"],
@@ -61,10 +61,9 @@ def test_every_figure_by_hand(tmp_path):
     }
 
 
-def test_the_leaderboard_sorts_by_mrr(tmp_path):
+def test_the_leaderboard_sorts_by_mrr():
     """Reciprocal ranks 1, 0, 1/4, 1/2 and 1/2, 1, 1/4, 1."""
-    run = routing_run(tmp_path / "routing", {"old": [1, None, 4, 2], "new": [2, 1, 4, 1]})
-    board = leaderboard([run])
+    board = leaderboard([routing_run({"old": [1, 0, 4, 2], "new": [2, 1, 4, 1]})]).to_dict()
     assert (board["kind"], board["sort"]) == ("routing", "mrr")
     assert [(row["label"], row["metrics"]["mrr"], row["metrics"]["hit@1"]) for row in board["rows"]] == [
         ("new", 2.75 / 4, 0.5),
@@ -74,11 +73,11 @@ def test_the_leaderboard_sorts_by_mrr(tmp_path):
 
 
 def test_what_does_not_mean_the_same_is_refused(tmp_path):
-    run = routing_run(tmp_path / "routing", {"old": [1, None, 4, 2], "new": [2, 1, 4, None]})
-    other = routing_run(tmp_path / "other", {"old": [1, 1, 1, 1]}, cutoff="ready_for_review")
+    run = routing_run({"old": [1, 0, 4, 2], "new": [2, 1, 4, 0]})
+    other = routing_run({"old": [1, 1, 1, 1]}, cutoff="ready_for_review")
     with pytest.raises(UsageError, match='cutoff "created_at" and "ready_for_review"'):
         compare(run, other, reviewers=["old"])
-    elsewhere = routing_run(tmp_path / "elsewhere", {"old": [1, 1, 1, 1]}, truth="eve")
+    elsewhere = routing_run({"old": [1, 1, 1, 1]}, truth="eve")
     with pytest.raises(UsageError, match="share no pull request"):
         compare(run, elsewhere, reviewers=["old"], common=True)
     said = tmp_path / "said.json"
@@ -93,7 +92,7 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
 
 
 def test_a_leaderboard_has_the_intervals_of_the_run(tmp_path):
-    # Opened against the order of their names, in two repositories: the resamples must not hang on the order.
+    # Opened against the order of their names, in two repositories: the resamples must not depend on the order.
     lines = []
     for number in range(200):
         start = f"2025-{number // 25 + 1:02}-{number % 25 + 1:02}T"
@@ -103,5 +102,5 @@ def test_a_leaderboard_has_the_intervals_of_the_run(tmp_path):
     history = tmp_path / "events.jsonl"
     history.write_text("".join(json.dumps(line) + "\n" for line in lines))
     run = evaluate_routing(history, routers=["popularity"], out=tmp_path / "run")
-    (row,) = leaderboard([tmp_path / "run"])["rows"]
+    (row,) = leaderboard([tmp_path / "run"]).to_dict()["rows"]
     assert row["intervals"] == run.summary["routers"]["popularity"]["intervals"]

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from metareview.model.address import repository_and_number
-from metareview.model.comment import Review
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file, or a part of it, that was left out, and why."""
-
-    file: str
-    reason: str
+from metareview.model.comment import Review, Skipped
 
 
 class PullRequestIndex:

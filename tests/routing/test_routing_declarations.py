@@ -2,7 +2,9 @@
 
 import pytest
 
-from metareview.routing.declarations import Gates, correlate, read_gates
+from metareview.routing.declarations import read_declarations
+from metareview.routing.records import Declarations
+from metareview.routing.summary import DeclarationRates, MergedRates, merged_rates
 from metareview.routing.visible_text import visible_text
 
 TEMPLATE = """## Summary
@@ -79,12 +81,12 @@ NO_ISSUE = [
 
 @pytest.mark.parametrize("body", ISSUE)
 def test_an_issue_is_referred_to(body):
-    assert read_gates(body).issue
+    assert read_declarations(body).issue
 
 
 @pytest.mark.parametrize("body", NO_ISSUE)
 def test_no_issue_is_referred_to(body):
-    assert not read_gates(body).issue
+    assert not read_declarations(body).issue
 
 
 AI = [
@@ -142,12 +144,12 @@ NO_AI = [
 
 @pytest.mark.parametrize("body", AI)
 def test_the_use_of_ai_is_disclosed(body):
-    assert read_gates(body).ai_disclosure
+    assert read_declarations(body).ai_disclosure
 
 
 @pytest.mark.parametrize("body", NO_AI)
 def test_the_use_of_ai_is_not_disclosed(body):
-    assert not read_gates(body).ai_disclosure
+    assert not read_declarations(body).ai_disclosure
 
 
 PROVENANCE = [
@@ -179,19 +181,19 @@ NO_PROVENANCE = [
 
 @pytest.mark.parametrize("body", PROVENANCE)
 def test_provenance_is_declared(body):
-    assert read_gates(body).provenance
+    assert read_declarations(body).provenance
 
 
 @pytest.mark.parametrize("body", NO_PROVENANCE)
 def test_provenance_is_not_declared(body):
-    assert not read_gates(body).provenance
+    assert not read_declarations(body).provenance
 
 
 def test_an_untouched_template_declares_nothing_and_a_filled_one_does():
-    assert read_gates(TEMPLATE) == Gates(False, False, False)
+    assert read_declarations(TEMPLATE) == Declarations(False, False, False)
     filled = TEMPLATE.replace("<!-- What", "Fixes #9 <!-- What").replace("- [ ] I used", "- [x] I used")
     filled = filled.replace("Please describe the origin of the code.", "Ported from our old service.")
-    assert read_gates(filled) == Gates(True, True, True)
+    assert read_declarations(filled) == Declarations(True, True, True)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,7 @@ def test_an_untouched_template_declares_nothing_and_a_filled_one_does():
     ids=range(15),
 )
 def test_a_hostile_body_is_read_to_its_end(body):
-    assert isinstance(read_gates(body), Gates)
+    assert isinstance(read_declarations(body), Declarations)
 
 
 def test_lines_stay_where_they_are():
@@ -226,14 +228,9 @@ def test_lines_stay_where_they_are():
 
 
 def test_rates_by_hand():
-    items = [(True, True), (True, False), (False, True), (False, True), (False, False)]
-    assert correlate(items) == {
-        "n": 5,
-        "missing_n": 3,
-        "present_n": 2,
-        "missing_rate": 0.6,
-        "merged_rate_missing": 2 / 3,
-        "merged_rate_present": 0.5,
-    }
-    assert correlate([(True, False)])["merged_rate_missing"] is None
-    assert correlate([])["missing_rate"] is None
+    present, merged = [True, True, False, False, False], [True, False, True, True, False]
+    assert merged_rates(present, merged) == MergedRates(2 / 3, 0.5)
+    rates = DeclarationRates(missing_n=3, present_n=2, merged=MergedRates(2 / 3, 0.5))
+    assert (rates.n, rates.missing_rate) == (5, 0.6)
+    assert merged_rates([True], [False]) == MergedRates(None, 0.0)
+    assert DeclarationRates(0, 0, merged_rates([], [])).missing_rate is None

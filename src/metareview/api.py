@@ -1,0 +1,190 @@
+"""What the package offers in Python: evaluate, load, compare; and a run that can report on itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from metareview.comparison import paired
+from metareview.comparison.competitors import Source
+from metareview.comparison.result import Comparison as PlainComparison
+from metareview.errors import UsageError
+from metareview.formats.registry import Paths
+from metareview.pipelines import comments, routing
+from metareview.pipelines.comments.keep import Progress
+from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
+from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
+from metareview.routing.measures import MRR
+from metareview.runs import run as runs
+from metareview.runs.comments_json import pair_to_json, record_to_json
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Rows = Iterator[dict[str, Any]]
+_NESTED = {
+    "match_details",
+    "matched_reference_comments",
+    "llm_comparisons",
+    "reference_comments",
+    "negative_comments",
+    "reference_slices",
+    "counts_if_undecided_match",
+}
+"""Fields of a comment run's record that are tables of their own."""
+
+
+class Run(runs.Run[Any, Any]):
+    """A finished evaluation, in memory or in its folder. `summary` is what --json prints."""
+
+    @classmethod
+    def of(cls, run: runs.AnyRun) -> Run:
+        return cls(**{field.name: getattr(run, field.name) for field in fields(run)})
+
+    def __repr__(self) -> str:
+        main = "f1" if runs.is_comments(self) else "mrr"
+        figures = ", ".join(f"{name} {main}={metrics[main]}" for name, metrics in self.metrics.items())
+        return f"<Run of {self.kind.name}: {figures}>"
+
+    def _repr_html_(self) -> str:
+        from metareview.report.notebook import run_table
+
+        return run_table(self)
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """What results.jsonl holds: one record per pull request and reviewer, or per pull request for routing."""
+        return [self.kind.record_to_json(record) for record in self.read_records()]
+
+    def report(self, path: str | Path) -> Path:
+        """Write a report: .html, .md, .csv, .json or .xml (JUnit), by suffix."""
+        from metareview.report import write_report
+
+        return write_report(self, path)
+
+    def to_frame(self, what: Literal["prs", "pairs", "references", "comments"] = "prs") -> DataFrame:
+        """A pandas data frame with one row per pull request and reviewer (or router), per judged pair, per reference
+        and reviewer, or per comment."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise UsageError('to_frame needs pandas: pip install "metareview[frame]"') from None
+        return DataFrame(list(self._rows(what)))
+
+    def _rows(self, what: str) -> Rows:
+        known = ("prs", "pairs", "references", "comments")
+        if what not in known:
+            raise UsageError(f"to_frame: {what!r} is not known. Give one of {', '.join(known)}.")
+        if what == "prs":
+            return _pull_request_rows(self)
+        if not runs.is_comments(self):
+            raise UsageError(f"to_frame: a run of {self.kind.name} has no {what}. Give prs.")
+        if what == "pairs":
+            return map(pair_to_json, self.read_pairs())
+        return _nested_rows(self, "reference_comments" if what == "references" else "match_details")
+
+
+def _nested_rows(run: runs.CommentsRun, field: str) -> Rows:
+    for record in map(record_to_json, run.read_records()):
+        for row in record.get(field, ()):
+            yield {"pr": record["github_pr_url"], "reviewer": record["reviewer"], **row}
+
+
+def _pull_request_rows(run: runs.AnyRun) -> Rows:
+    for record in map(run.kind.record_to_json, run.read_records()):
+        if runs.is_comments(run):
+            yield {key: value for key, value in record.items() if key not in _NESTED}
+            continue
+        facts = {key: record[key] for key in ("repo", "pr", "author", "created_at", "cutoff", "ttfr_seconds")}
+        for name, answer in record["routers"].items():
+            yield {
+                **facts,
+                "truth": record["truth"]["state"],
+                "router": name,
+                "rank": answer["rank"],
+                "reciprocal_rank": MRR.of_rank(answer["rank"] or 0),
+                "risk": answer["risk"],
+            }
+
+
+def evaluate_comments(
+    generated: str | Path,
+    *,
+    reference: Paths,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **options: Unpack[CommentsKeywords],
+) -> Run:
+    """Score the review comments in `generated` against the references; with `out`, keep the run in that folder.
+
+    >>> run = evaluate_comments("comments/", reference="positive_samples.json")   # doctest: +SKIP
+    >>> run.metrics["comments"]["f1"]                                             # doctest: +SKIP
+    """
+    chosen = CommentsOptions(generated, reference, **options)
+    folder = None if out is None else Path(out)
+    return Run.of(comments.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
+
+
+def evaluate_routing(
+    history: str | Path,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    **options: Unpack[RoutingKeywords],
+) -> Run:
+    """Replay a history and score routers on it; with `out`, keep the run in that folder.
+
+    >>> run = evaluate_routing("events.jsonl", routers=["popularity"], truth_window="1d")   # doctest: +SKIP
+    >>> run.metrics["popularity"]["mrr"]                                                    # doctest: +SKIP
+    """
+    chosen = RoutingOptions(history, **options)
+    return Run.of(routing.evaluate(chosen, out=None if out is None else Path(out), overwrite=overwrite))
+
+
+def load_run(folder: str | Path) -> Run:
+    """The finished run in this folder: what `evaluate_comments` or `evaluate_routing` gave."""
+    return Run.of(runs.load_run(folder))
+
+
+class Comparison(PlainComparison):
+    """B against A. It prints as its verdict; `to_dict()` is what `metareview compare --json` prints."""
+
+    @classmethod
+    def of(cls, result: PlainComparison) -> Comparison:
+        return cls(**{field.name: getattr(result, field.name) for field in fields(result)})
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.a.label} and {self.b.label}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        from metareview.report.notebook import comparison_html
+
+        return comparison_html(self)
+
+
+def compare(
+    a: Source,
+    b: Source | None = None,
+    *,
+    reviewers: Sequence[str] = (),
+    common: bool = False,
+    alpha: float = 0.05,
+    seed: int = 0,
+    beta: float | None = None,
+) -> Comparison:
+    """Compare two runs, or two reviewers (or routers) of one; a run is what `evaluate_comments` gave, or a folder.
+
+    `reviewers`: one name for both runs, or A's and B's; needed where a run holds several. `common` restricts both to
+    the pull requests that they share with the same references. Runs whose figures would not mean the same are refused.
+
+    >>> print(compare("runs/before", "runs/after"))   # doctest: +SKIP
+    """
+    return Comparison.of(
+        paired.compare(a, b, reviewers=reviewers, common=common, alpha=alpha, seed=seed, beta=beta)
+    )

@@ -1,0 +1,294 @@
+"""A judged case: which pairs are aligned, what is counted, and the record that keeps both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metareview.comments.align import Alignment, Graph, Mode, align, align_greedy
+from metareview.comments.case import Case, Notes
+from metareview.comments.location import Candidates
+from metareview.comments.measures import Counts, measured, rates, table
+from metareview.comments.records import (
+    DIMENSIONS,
+    CommentRecord,
+    Comparison,
+    Negative,
+    Pair,
+    ScoredComment,
+    ScoredReference,
+    Tally,
+    Verdict,
+)
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
+from metareview.model.comment import Comment
+
+Aligner = Callable[[Mode, Graph, Sequence[Comment], Sequence[Comment]], Alignment]
+"""`align`, or something that remembers its results."""
+
+
+@dataclass(frozen=True)
+class JudgedCase:
+    """A case, the verdicts on its pairs with references, and those on its pairs with negatives."""
+
+    case: Case
+    answer: Answer
+    negative_answer: Answer
+
+    def undecided(self) -> int:
+        """Pairs that could count and have no verdict."""
+        case = self.case
+        return sum(
+            int(((answer.match == UNDECIDED) & case.eligible(candidates)).sum())
+            for answer, candidates in (
+                (self.answer, case.candidates),
+                (self.negative_answer, case.negative_candidates),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The alignments and counts of a judged case. The line counts are always numbers here."""
+
+    line: Alignment
+    full: Alignment
+    negative: Alignment
+    left_out: frozenset[int]
+    """Comments that were right about a reference that a filter drops."""
+    counts: Counts
+
+
+def decide(judged: JudgedCase, *, undecided_match: bool = False, aligner: Aligner = align) -> Outcome:
+    """Align and count; undecided pairs are no edges, or edges if `undecided_match`."""
+    case = judged.case
+    eligible = case.eligible(case.candidates)
+    candidates = case.candidates
+    line = Graph(candidates.generated, candidates.reference, np.ones(len(candidates))).only(eligible)
+    edges = _edges(case, candidates, judged.answer, undecided_match)
+    keep = np.array(case.kept_references(), bool)
+    left_out: frozenset[int] = frozenset()
+    full = edges
+    if not keep.all():
+        left_out = _right_about_dropped(_align_both(case, line, edges, aligner)[1], keep)
+        outside = np.array(sorted(left_out), np.int64)
+        line, full = (
+            graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges)
+        )
+    by_line, by_meaning = _align_both(case, line, full, aligner)
+    rejected = _edges(case, case.negative_candidates, judged.negative_answer, undecided_match)
+    rejected = rejected.only(~np.isin(rejected.generated, np.unique(edges.generated)))
+    by_negative = _align_negatives(case, rejected, aligner)
+    generated, matched = len(case.generated.comments) - len(left_out), len(by_meaning.matched)
+    counts = Counts(
+        expected=int(keep.sum()),
+        generated=generated,
+        line_matched=len(by_line.matched),
+        matched=matched,
+        covered=len(by_meaning.covered),
+        line_covered=len(by_line.covered),
+        unmatched=generated - matched,
+        negatives=len(case.negative.comments),
+        negatives_matched=len(by_negative.matched),
+    )
+    return Outcome(by_line, by_meaning, by_negative, left_out, counts)
+
+
+def _edges(case: Case, candidates: Candidates, answer: Answer, undecided_match: bool) -> Graph:
+    matches = answer.match != DIFFERENT if undecided_match else answer.match == SAME
+    score = np.nan_to_num(answer.score, nan=0.5)
+    return Graph(candidates.generated, candidates.reference, score).only(matches & case.eligible(candidates))
+
+
+def _align_both(case: Case, line: Graph, full: Graph, aligner: Aligner) -> tuple[Alignment, Alignment]:
+    """By location alone, and by location and meaning."""
+    rules, ours, theirs = case.rules, case.generated.comments, case.reference.comments
+    if rules.alignment == "greedy":
+        by_line, by_meaning = align_greedy(line, full if rules.meaning else None)
+    else:
+        by_meaning = aligner(rules.alignment, full, ours, theirs)
+        same_graph = not rules.meaning
+        skip = same_graph or not rules.location
+        by_line = by_meaning if skip else aligner(rules.alignment, line, ours, theirs)
+    return (by_line if rules.location else Alignment(())), by_meaning
+
+
+def _align_negatives(case: Case, graph: Graph, aligner: Aligner) -> Alignment:
+    if case.rules.alignment == "greedy":
+        return align_greedy(graph, graph if case.rules.meaning else None)[1]
+    return aligner(case.rules.alignment, graph, case.generated.comments, case.negative.comments)
+
+
+def _right_about_dropped(unfiltered: Alignment, keep: NDArray[np.bool_]) -> frozenset[int]:
+    """Comments that match only references that the filter drops; under coverage one may match both kinds."""
+    dropped = {comment for comment, reference in unfiltered.pairs if not keep[reference]}
+    kept = {comment for comment, reference in unfiltered.pairs if keep[reference]}
+    return frozenset(dropped - kept)
+
+
+def skip_record(case: Case) -> CommentRecord:
+    """The record of a pull request that a filter drops."""
+    return CommentRecord(
+        case.pr,
+        case.reviewer,
+        case.language,
+        case.pr_category,
+        references_before_filters=len(case.reference.comments),
+        references_after_filters=0,
+        skip_reason=f"filtered out: language {case.language}, pull request category {case.pr_category}",
+    )
+
+
+def make_record(judged: JudgedCase) -> CommentRecord:
+    """The counts of a judged case, its rates, and the pairing behind them."""
+    case, rules = judged.case, judged.case.rules
+    outcome = decide(judged)
+    undecided = judged.undecided()
+
+    counts = replace(outcome.counts, undecided=undecided)
+    counts = counts if rules.location else counts.without_lines()
+    references = list(_scored_references(case, outcome))
+    available = measured(location=rules.location, negatives=rules.negatives)
+    matches = [
+        (case.generated.positions[comment], case.reference.positions[reference])
+        for comment, reference in outcome.full.pairs
+    ]
+    return CommentRecord(
+        case.pr,
+        case.reviewer,
+        case.language,
+        case.pr_category,
+        references_before_filters=len(references),
+        references_after_filters=sum(reference.kept for reference in references),
+        counts=counts,
+        rates=rates(table([counts])[0], available),
+        left_out=len(outcome.left_out),
+        judged_pairs=case.eligible_pairs(),
+        slices=_slices(references, outcome),
+        comments=tuple(_scored_comments(judged, outcome)),
+        matches=tuple(matches),
+        comparisons=tuple(_comparisons(judged)) if rules.meaning else (),
+        references=tuple(references),
+        negatives=tuple(map(Negative, case.negative.positions, case.negative.comments)),
+        counts_if_undecided_match=(
+            replace(decide(judged, undecided_match=True).counts, undecided=undecided) if undecided else None
+        ),
+    )
+
+
+def _scored_references(case: Case, outcome: Outcome) -> Iterator[ScoredReference]:
+    covered, line_covered = outcome.full.covered, outcome.line.covered
+    notes = zip(case.reference.positions, case.reference.comments, case.kept_references(), strict=True)
+    for index, (position, comment, kept) in enumerate(notes):
+        by_line = index in line_covered if case.rules.location else None
+        yield ScoredReference(position, comment, kept, index in covered, by_line)
+
+
+def _slices(references: Sequence[ScoredReference], outcome: Outcome) -> dict[str, dict[str, Tally]]:
+    slices: dict[str, dict[str, Tally]] = {}
+    for name, field_name in DIMENSIONS.items():
+        tallies = slices[name] = {}
+        for reference in references:
+            if reference.kept:
+                value = getattr(reference.comment, field_name) or "unknown"
+                tally = Tally(1, reference.covered, bool(reference.line_covered))
+                tallies[value] = tallies.get(value, Tally()) + tally
+    return slices
+
+
+def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredComment]:
+    """One per comment: what it was paired with, and the verdict on that pair."""
+    case = judged.case
+    line, full, rejected = map(_first_partner, (outcome.line, outcome.full, outcome.negative))
+    verdicts = {
+        comment: verdict_at(judged.answer, edge)
+        for comment, edge in zip(full, case.candidates.edges(full.keys(), full.values()), strict=True)
+    }
+    negative_edges = case.negative_candidates.edges(rejected.keys(), rejected.values())
+    negative_verdicts = {
+        comment: verdict_at(judged.negative_answer, edge)
+        for comment, edge in zip(rejected, negative_edges, strict=True)
+    }
+    positions = case.reference.positions
+    for index, comment in enumerate(case.generated.comments):
+        yield ScoredComment(
+            case.generated.positions[index],
+            comment,
+            line_match=index in line if case.rules.location else None,
+            matched=index in full,
+            left_out=index in outcome.left_out,
+            reference=positions[full[index]] if index in full else None,
+            line_reference=positions[line[index]] if index in line else None,
+            negative=case.negative.positions[rejected[index]] if index in rejected else None,
+            verdict=verdicts.get(index) or negative_verdicts.get(index),
+        )
+
+
+def _first_partner(alignment: Alignment) -> dict[int, int]:
+    partners: dict[int, int] = {}
+    for comment, other in alignment.pairs:
+        partners.setdefault(comment, other)
+    return partners
+
+
+def _comparisons(judged: JudgedCase) -> Iterator[Comparison]:
+    case = judged.case
+    pairs = case.candidates.pairs()
+    for edge in np.flatnonzero(case.eligible(case.candidates)).tolist():
+        comment, reference = pairs[edge]
+        yield Comparison(
+            case.generated.positions[comment],
+            case.reference.positions[reference],
+            verdict_at(judged.answer, edge),
+        )
+
+
+def pairs_of(judged: JudgedCase, record: CommentRecord) -> Iterator[Pair]:
+    """Every judged pair, and whether it was counted in the record."""
+    case = judged.case
+    rejected: Iterable[tuple[int, int | None]] = ((each.position, each.negative) for each in record.comments)
+    if case.rules.alignment == "coverage":
+        edges = _edges(case, case.negative_candidates, judged.negative_answer, undecided_match=False)
+        rejected = _in_input(edges.pairs(), case.generated, case.negative)
+    yield from _pairs(judged, False, frozenset(record.matches))
+    yield from _pairs(judged, True, frozenset(rejected))
+
+
+def _pairs(judged: JudgedCase, negative: bool, aligned: frozenset[tuple[int, int | None]]) -> Iterator[Pair]:
+    case = judged.case
+    candidates = case.negative_candidates if negative else case.candidates
+    answer = judged.negative_answer if negative else judged.answer
+    eligible = case.eligible(candidates).tolist()
+    gaps = candidates.gap.tolist() if case.rules.location else [None] * len(candidates)
+    positions = _in_input(candidates.pairs(), case.generated, case.negative if negative else case.reference)
+    for edge, pair in enumerate(positions):
+        yield Pair(
+            case.pr,
+            case.reviewer,
+            *pair,
+            negative=negative,
+            gap=gaps[edge],
+            eligible=eligible[edge],
+            verdict=verdict_at(answer, edge),
+            aligned=pair in aligned,
+        )
+
+
+def _in_input(pairs: NDArray[np.int64], ours: Notes, theirs: Notes) -> Iterator[tuple[int, int]]:
+    """Pairs by the positions that their comments have in the input."""
+    return ((ours.positions[one], theirs.positions[other]) for one, other in pairs.tolist())
+
+
+def verdict_at(answer: Answer, edge: int) -> Verdict:
+    """The verdict on one of the pairs that were asked about."""
+    score = float(answer.score[edge])
+    match = int(answer.match[edge])
+    return Verdict(
+        score=None if score != score else score,  # NaN
+        match=None if match == UNDECIDED else match == SAME,
+        by=answer.by if isinstance(answer.by, str) else answer.by[edge],
+        reason=answer.reason if isinstance(answer.reason, str) else answer.reason[edge],
+    )

@@ -1,0 +1,154 @@
+"""What a comment run keeps: one record per pull request and reviewer, and one row per judged pair.
+
+Positions count from 0 in the order of the input. Comments without a note are not counted and have no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from metareview.comments.measures import Counts, Rates
+from metareview.model.address import repository_and_number
+from metareview.model.comment import Comment
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge said of a pair."""
+
+    score: float | None
+    match: bool | None
+    """None: undecided, which is an error and never a mismatch."""
+    by: str
+    """judge, model, cache or label."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One judged pair of a comment and a reference, or of a comment and a negative."""
+
+    pr: str
+    reviewer: str
+    generated: int
+    reference: int
+    """The position among the references, or among the negatives."""
+    negative: bool
+    gap: int | None
+    """Lines between the two; None where locations are not compared."""
+    eligible: bool
+    """Whether the two may match by location; the others were judged only for curves over the line distance."""
+    verdict: Verdict
+    aligned: bool
+    """Whether it was counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredComment:
+    """A comment of the reviewer, and what it was paired with."""
+
+    position: int
+    comment: Comment
+    line_match: bool | None
+    matched: bool
+    left_out: bool
+    """It was right about a reference that a filter drops, so it counts neither for nor against."""
+    reference: int | None = None
+    line_reference: int | None = None
+    negative: int | None = None
+    verdict: Verdict | None = None
+    """On the pair that counts: with the reference, or else with the negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredReference:
+    """A reference, and whether it was raised."""
+
+    position: int
+    comment: Comment
+    kept: bool
+    """False: a filter drops it."""
+    covered: bool
+    line_covered: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """A comment that annotators rejected."""
+
+    position: int
+    comment: Comment
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The judge's verdict on a comment and a reference that may match by location."""
+
+    generated: int
+    reference: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """References of one kind: how many, how many were raised, and how many some comment points at."""
+
+    references: int = 0
+    covered: int = 0
+    line_covered: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.references + other.references,
+            self.covered + other.covered,
+            self.line_covered + other.line_covered,
+        )
+
+
+DIMENSIONS: Mapping[str, str] = {"comment_category": "category", "context": "context", "severity": "severity"}
+"""How references are sliced: the slice's name, and the comment's field."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommentRecord:
+    """One reviewer on one pull request: what was counted, and the pairing behind it."""
+
+    pr: str
+    reviewer: str
+    language: str | None
+    pr_category: str | None
+    references_before_filters: int
+    references_after_filters: int
+    skip_reason: str | None = None
+    """Why a filter drops the pull request; everything below is then empty."""
+    counts: Counts = field(default_factory=Counts)
+    rates: Rates = field(default_factory=dict)
+    left_out: int = 0
+    judged_pairs: int = 0
+    slices: Mapping[str, Mapping[str, Tally]] = field(default_factory=dict)
+    """By dimension, then by its value."""
+    comments: tuple[ScoredComment, ...] = ()
+    matches: tuple[tuple[int, int], ...] = ()
+    """(comment, reference) of the aligned pairs."""
+    comparisons: tuple[Comparison, ...] = ()
+    references: tuple[ScoredReference, ...] = ()
+    negatives: tuple[Negative, ...] = ()
+    counts_if_undecided_match: Counts | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.pr, self.reviewer)
+
+    @property
+    def skipped(self) -> bool:
+        return self.skip_reason is not None
+
+    @property
+    def evaluation_id(self) -> str:
+        name = repository_and_number(self.pr)
+        return f"{name[0]}_{name[1]}" if name else self.pr
+
+    def without_notes(self) -> CommentRecord:
+        """What the figures need, whatever the number of comments."""
+        return replace(self, comments=(), matches=(), comparisons=(), references=(), negatives=())

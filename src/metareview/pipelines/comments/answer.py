@@ -1,0 +1,37 @@
+"""Answer: the judge's verdicts on all pairs, asked in large batches over many pull requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from metareview.comments.case import Case
+from metareview.comments.outcome import JudgedCase
+from metareview.judges.protocol import Judge
+
+BATCH_PAIRS = 1_000_000
+"""How many pairs are judged in one go: enough to keep a model busy, few enough to fit in memory."""
+
+
+def answer(cases: Iterable[Case], judge: Judge) -> Iterator[tuple[Case, JudgedCase | None]]:
+    """Each case with its verdicts, in order; None for a case that a filter drops."""
+    for batch in _batches(cases):
+        asked = [case for case in batch if not case.skipped]
+        answers = judge.judge([case.question() for case in asked])
+        rest = [case.unexplained(answer) for case, answer in zip(asked, answers, strict=True)]
+        negative_answers = judge.judge([case.negative_question() for case in rest])
+        judged = map(JudgedCase, rest, answers, negative_answers)
+        for case in batch:
+            yield case, None if case.skipped else next(judged)
+
+
+def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
+    batch: list[Case] = []
+    pairs = 0
+    for case in cases:
+        batch.append(case)
+        pairs += len(case.candidates) + len(case.negative_candidates)
+        if pairs >= BATCH_PAIRS:
+            yield batch
+            batch, pairs = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,40 @@
+"""Count: a record per case, and the figures of all records together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metareview.comments.case import Case
+from metareview.comments.outcome import JudgedCase, make_record, skip_record
+from metareview.comments.records import CommentRecord
+from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
+from metareview.judges.protocol import ModelJudge, Usage
+from metareview.pipelines.comments.plan import Plan
+
+
+def record_of(case: Case, judged: JudgedCase | None) -> CommentRecord:
+    return skip_record(case) if judged is None else make_record(judged)
+
+
+def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) -> CommentsSummary:
+    """The figures per reviewer; `answered_before`: pairs that a model had answered when the run was continued."""
+    reviewers: dict[str, list[CommentRecord]] = {}
+    for record in records:
+        reviewers.setdefault(record.reviewer, []).append(record)
+    judge = plan.judge
+    usage = judge.usage if isinstance(judge, ModelJudge) else Usage()
+    return CommentsSummary(
+        config=plan.config,
+        reviewers={name: summarise(block, plan.config) for name, block in reviewers.items()},
+        judge=JudgeSummary(
+            name=judge.name,
+            pairs=sum(record.judged_pairs for record in records),
+            llm_calls=usage.llm_calls,
+            cached=usage.cached + answered_before,
+            errors=sum(record.counts.undecided for record in records),
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+        ),
+        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ())),
+        skipped=plan.inputs.skipped,
+    )

@@ -1,0 +1,94 @@
+"""The options of a comment evaluation: checked once, passed whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypedDict
+
+from metareview.comments.align import MODES, Mode
+from metareview.comments.filters import FilterConfig
+from metareview.errors import UsageError
+from metareview.formats.registry import Paths, several
+from metareview.judges.protocol import Judge
+from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
+
+
+class CommentsKeywords(TypedDict, total=False):
+    """The options as keywords of `evaluate_comments` and of the command; `CommentsOptions` says what each means."""
+
+    negatives: Paths
+    judge: str | Judge
+    threshold: float | None
+    line_distance: int
+    alignment: str
+    ignore_location: bool
+    format: str | None
+    reference_format: str | None
+    filters: FilterConfig | None
+    all_prs: bool
+    name: str | None
+    limit: int | None
+    seed: int
+    concurrency: int
+    cache: str | Path | None
+    max_llm_calls: int | None
+
+
+@dataclass(frozen=True)
+class CommentsOptions:
+    """What to score, against what, and how. UsageError for a value that means nothing."""
+
+    generated: str | Path
+    """A file, or a folder with one subfolder per reviewer."""
+    reference: Paths
+    negatives: Paths = ()
+    judge: str | Judge = DEFAULT_JUDGE
+    """A name, `package.module:factory`, or a judge."""
+    threshold: float | None = None
+    """Replaces the judge's own."""
+    line_distance: int = 1
+    """The greatest gap between line ranges; 0: they must overlap."""
+    alignment: str = "optimal"
+    ignore_location: bool = False
+    format: str | None = None
+    """Of `generated`; found by content unless named, as is `reference_format`."""
+    reference_format: str | None = None
+    filters: FilterConfig | None = field(default_factory=FilterConfig)
+    all_prs: bool = False
+    """Whether pull requests that a reviewer has no file for count as silence."""
+    name: str | None = None
+    """The reviewer's, where the input has none."""
+    limit: int | None = None
+    """Score a sample of so many pull requests, always the same for a seed."""
+    seed: int = 0
+    concurrency: int = 16
+    """Requests at once, for judges that ask a model."""
+    cache: str | Path | None = None
+    max_llm_calls: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.alignment not in MODES:
+            raise UsageError(f"Unknown alignment {self.alignment!r}. Valid: {', '.join(MODES)}.")
+        for option, value, least in (
+            ("--line-distance", self.line_distance, 0),
+            ("--seed", self.seed, 0),
+            ("--limit", self.limit, 1),
+        ):
+            if value is not None and value < least:
+                raise UsageError(f"{option} must be {least} or more, found {value}.")
+        object.__setattr__(self, "filters", self.filters or FilterConfig())
+        object.__setattr__(self, "negatives", several(self.negatives))
+
+    @property
+    def mode(self) -> Mode:
+        return next(mode for mode in MODES if mode == self.alignment)
+
+    def judge_options(self) -> JudgeOptions:
+        return JudgeOptions(
+            threshold=self.threshold,
+            concurrency=self.concurrency,
+            cache=None if self.cache is None else Path(self.cache),
+            max_llm_calls=self.max_llm_calls,
+            one_to_one=self.mode != "coverage",
+        )

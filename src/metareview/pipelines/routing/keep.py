@@ -1,0 +1,43 @@
+"""Keep a finished evaluation, in the folder of its run or in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from metareview.errors import UsageError
+from metareview.pipelines.routing.count import RoutingResult
+from metareview.pipelines.routing.options import RoutingOptions
+from metareview.pipelines.routing.read import hash_inputs
+from metareview.runs.routing_json import manifest_config
+from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
+from metareview.runs.writer import RunWriter
+
+
+def keep(
+    result: RoutingResult, options: RoutingOptions, *, out: Path | None = None, overwrite: bool = False
+) -> RoutingRun:
+    """Write what the folder does not hold yet; UsageError where it holds something else.
+
+    The figures are worked out before the folder is opened: a replay costs seconds, and a router of the user's may
+    have changed since the run that is there.
+    """
+    config, inputs = manifest_config(result.summary.config), hash_inputs(options)
+    if out is None:
+        manifest = Manifest(ROUTING.name, config, inputs, started=now(), status="finished")
+        return Run(ROUTING, result.summary, manifest, None, result.records)
+    records = {ROUTING.key(record): record for record in result.records}
+    with RunWriter(out, ROUTING, config, inputs, overwrite=overwrite) as writer:
+        kept = writer.done
+        if writer.finished is not None:
+            kept = {ROUTING.key(record): record for record in writer.finished.read_records()}
+        if any(kept.get(key, record) != record for key, record in records.items()):
+            raise UsageError(
+                f"{out} holds a run of the same inputs with other results: a router has changed since. "
+                "Choose another --out, or pass --overwrite."
+            )
+        if writer.finished is not None:
+            return Run(ROUTING, result.summary, writer.finished.manifest, out)
+        for key, record in records.items():
+            if key not in writer.done:
+                writer.append(record)
+        return writer.finish(result.summary, list(records))

@@ -1,0 +1,151 @@
+"""The options of a routing evaluation: checked once, passed whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypedDict
+
+from metareview.errors import UsageError
+from metareview.formats.registry import Paths
+from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
+from metareview.routing.protocol import RouterSpec
+from metareview.routing.summary import RoutingConfig
+from metareview.routing.truth import TRUTHS
+
+REVIEWS_VISIBLE_AT = ("event", "creation")
+
+
+class RoutingKeywords(TypedDict, total=False):
+    """The options as keywords of `evaluate_routing` and of the command; `RoutingOptions` says what each means."""
+
+    routers: Sequence[RouterSpec] | None
+    predictions: Paths
+    codeowners: str | Path | None
+    cutoff: str
+    truth: str
+    truth_window: str | None
+    include_bots: bool
+    include_author: bool
+    k: Sequence[int]
+    merged_within: str | None
+    ttfc: bool
+    reviews_visible_at: str
+    since: str | None
+    until: str | None
+    repos: Collection[str]
+    prs: Collection[int]
+    limit: int | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class RoutingOptions:
+    """What a user types for `metareview routing`; `since` is --from, `until` is --to.
+
+    Without `routers` all built-in ones are scored. A wrong option is a UsageError that names it.
+    """
+
+    history: str | Path
+    routers: Sequence[RouterSpec] | None = None
+    predictions: Paths = ()
+    codeowners: str | Path | None = None
+    cutoff: str = "created_at"
+    truth: str = "first_response"
+    truth_window: str | None = "60m"
+    include_bots: bool = False
+    include_author: bool = False
+    k: Sequence[int] = (1, 3, 5)
+    merged_within: str | None = None
+    ttfc: bool = False
+    reviews_visible_at: str = "event"
+    since: str | None = None
+    until: str | None = None
+    repos: Collection[str] = ()
+    prs: Collection[int] = ()
+    limit: int | None = None
+    seed: int = 0
+
+    # What the texts above mean: spans and instants in nanoseconds, a span of None without an end.
+    cutoff_rule: Cutoff = field(init=False, repr=False)
+    truth_span: int | None = field(init=False, repr=False)
+    merged_span: int | None = field(init=False, repr=False)
+    since_instant: int | None = field(init=False, repr=False)
+    until_instant: int | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        cutoff = parse_cutoff(self.cutoff)
+        _check_choice("--truth", self.truth, TRUTHS)
+        _check_choice("--reviews-visible-at", self.reviews_visible_at, REVIEWS_VISIBLE_AT)
+        if self.reviews_visible_at == "creation" and cutoff != Cutoff("created_at"):
+            raise UsageError(
+                "--reviews-visible-at creation goes with --cutoff created_at only: at a later cutoff a router "
+                "would have been told who reviews the pull request. Drop one of the two."
+            )
+        if not self.k or min(self.k) < 1:
+            typed = ",".join(map(str, self.k))
+            raise UsageError(f"--k {typed} is not a list of whole numbers from 1. Give for example 1,3,5.")
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"--limit {self.limit} leaves nothing to score. Give a whole number from 1.")
+        endless = self.truth_window is None or self.truth_window == "none"
+        parsed = {
+            "cutoff_rule": cutoff,
+            "truth_span": None if endless else _span("--truth-window", self.truth_window),
+            "merged_span": _span("--merged-within", self.merged_within),
+            "since_instant": _instant("--from", self.since),
+            "until_instant": _instant("--to", self.until),
+        }
+        for name, value in parsed.items():
+            object.__setattr__(self, name, value)
+
+    def is_scored(self, repo: str, pr: int, opened: int) -> bool:
+        """Whether a pull request is in the cohort; all others are only observed."""
+        return (
+            (self.since_instant is None or opened >= self.since_instant)
+            and (self.until_instant is None or opened < self.until_instant)
+            and (not self.repos or repo in self.repos)
+            and (not self.prs or pr in self.prs)
+        )
+
+    def config(self, routers: Sequence[str]) -> RoutingConfig:
+        """The options as a run records them: as typed, with the routers' names."""
+        return RoutingConfig(
+            cutoff=self.cutoff,
+            truth=self.truth,
+            truth_window=self.truth_window,
+            include_bots=self.include_bots,
+            include_author=self.include_author,
+            k=tuple(self.k),
+            merged_within=self.merged_within,
+            ttfc=self.ttfc,
+            reviews_visible_at=self.reviews_visible_at,
+            since=self.since,
+            until=self.until,
+            repos=tuple(sorted(set(self.repos))),
+            prs=tuple(sorted(set(self.prs))),
+            limit=self.limit,
+            routers=tuple(routers),
+            codeowners=None if self.codeowners is None else str(self.codeowners),
+            seed=self.seed,
+        )
+
+
+def _check_choice(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UsageError(f"{option} {value!r} is not known. Give one of {', '.join(known)}.")
+
+
+def _span(option: str, text: str | None) -> int | None:
+    return None if text is None else parse_span(text, option)
+
+
+def _instant(option: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{option} {text!r} is not a time. Give for example 2025-06-01 or 2025-06-01T12:30:00Z."
+        ) from None

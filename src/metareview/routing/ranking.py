@@ -1,0 +1,92 @@
+"""Rankings of many people as arrays, and the order of equal scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class People:
+    """Everybody met so far, numbered in order of first appearance."""
+
+    def __init__(self) -> None:
+        self.logins: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.logins)
+
+    def number(self, login: str) -> int:
+        """The person's number; a new one at first sight."""
+        number = self._numbers.get(login)
+        if number is None:
+            number = self._numbers[login] = len(self.logins)
+            self.logins.append(login)
+        return number
+
+    def find(self, login: str) -> int | None:
+        """The person's number, if met."""
+        return self._numbers.get(login)
+
+
+class Scored(Sequence[tuple[str, float]]):
+    """Candidates as arrays: reads as a list of (login, score), costs a few array operations for thousands."""
+
+    def __init__(self, people: People, numbers: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+        self.people = people
+        self.numbers = numbers
+        self.scores = scores
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[str, float]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, float] | list[tuple[str, float]]:
+        if isinstance(index, slice):
+            logins = map(self.people.logins.__getitem__, self.numbers[index].tolist())
+            return list(zip(logins, self.scores[index].tolist(), strict=True))
+        return self.people.logins[int(self.numbers[index])], float(self.scores[index])
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return iter(self[:])
+
+
+def best_first(
+    scores: NDArray[np.float64],
+    later: NDArray[np.int64] | None = None,
+    name: Callable[[int], str] | None = None,
+) -> NDArray[np.int64]:
+    """Positions by falling score; equal scores by falling `later`, then by name, then by position.
+
+    Scores within a rounding error of each other are equal: the order of a sum decides nothing.
+    """
+    order = np.argsort(-scores, kind="stable") if later is None else np.lexsort((-later, -scores))
+    if len(order) < 2:
+        return order
+    falling = scores[order]
+    gaps = falling[:-1] - falling[1:]
+    apart = gaps > 1e-12 * max(abs(falling[0]), abs(falling[-1]))
+    if np.count_nonzero(apart) != np.count_nonzero(gaps):  # Some are equal but for rounding.
+        group = np.zeros(len(order), dtype=np.int64)
+        np.cumsum(apart, out=group[1:])
+        order = order[np.lexsort((order, group) if later is None else (order, -later[order], group))]
+    if later is not None and name is not None:
+        when = later[order]
+        same = (when[:-1] == when[1:]) & ~apart
+        if same.any():
+            _sort_runs(order, same, name)
+    return order
+
+
+def _sort_runs(order: NDArray[np.int64], same: NDArray[np.bool_], name: Callable[[int], str]) -> None:
+    """Sort each run of positions that `same` joins by name, in place."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        run = order[start : end + 1].tolist()
+        order[start : end + 1] = sorted(run, key=lambda position: name(position).casefold())

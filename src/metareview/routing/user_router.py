@@ -1,0 +1,89 @@
+"""A user's router behind the protocol of our own: what it lacks is filled in, what it answers is checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import NoReturn
+
+from metareview.errors import UsageError
+from metareview.model.event import RISKS, Event, PullRequest, fold
+from metareview.routing.protocol import PlainRouter, Ranking, Router
+
+
+class UserRouter(Router):
+    """Any object with `observe` and `rank`. Whatever goes wrong in it is a UsageError that names it."""
+
+    def __init__(self, router: PlainRouter, name: str) -> None:
+        self.router = router
+        self.name = name
+        self.needs_files = bool(getattr(router, "needs_files", False))
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        missing: Mapping[str, int] = getattr(self.router, "missing", {})
+        return missing
+
+    def observe(self, event: Event) -> None:
+        try:
+            self.router.observe(event)
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # A router that exits must not end the run as if it were done.
+            self._raised(error, event)
+
+    def rank(self, pull_request: PullRequest) -> Ranking:
+        try:
+            ranking = self.router.rank(pull_request)
+        except (Exception, SystemExit) as error:
+            self._raised(error, pull_request)
+        try:
+            return check_ranking(ranking)
+        except ValueError as problem:
+            raise UsageError(
+                f"router {self.name}, {pull_request.repo}#{pull_request.pr}: {problem}. "
+                "Return Ranking([(login, score), ...], risk), best first."
+            ) from None
+
+    def _raised(self, error: BaseException, at: Event | PullRequest) -> NoReturn:
+        if isinstance(error, UsageError):
+            raise error
+        raise UsageError(
+            f"router {self.name} raised {type(error).__name__}: {error} at {at.repo}#{at.pr}. Correct the router."
+        ) from error
+
+
+def check_ranking(ranking: object) -> Ranking:
+    """What a Ranking, `(candidates, risk)` or a bare list of candidates says; ValueError for anything else."""
+    candidates, risk = ranking, "unknown"
+    if isinstance(ranking, tuple) and len(ranking) == 2 and not isinstance(ranking[1], (tuple, list)):
+        candidates, risk = ranking
+    if risk not in RISKS:
+        raise ValueError(f"risk {risk!r} is none of {', '.join(RISKS)}")
+    if not isinstance(candidates, Sequence) or isinstance(candidates, (str, bytes)):
+        raise ValueError(f"rank returned {type(candidates).__name__}, not a list of (login, score)")
+    checked: list[tuple[str, float]] = []
+    seen: set[str] = set()
+    for candidate in candidates:
+        match candidate:
+            case (str(login), score) if login and isinstance(score, Real):
+                value = float(score)
+            case _:
+                raise ValueError(f"candidate {_short(candidate)} is not (login, score)")
+        if not math.isfinite(value):
+            raise ValueError(f"the score of {login} is {value}")
+        if checked and value > checked[-1][1]:
+            raise ValueError(f"{login} comes after {checked[-1][0]} but has the higher score")
+        key = fold(login)
+        if key in seen:
+            raise ValueError(f"{login} is listed twice")
+        seen.add(key)
+        checked.append((login, value))
+    return Ranking(checked, str(risk))
+
+
+def _short(thing: object) -> str:
+    text = repr(thing)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,176 @@
+"""The JSON of a routing run: a line of `results.jsonl`, and `summary.json`. Nothing else knows its keys.
+
+What is read back must have exactly the keys that were written: a KeyError, TypeError or ValueError otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from metareview.model.time import parse_time, show_time
+from metareview.routing.queue import QueueTimes
+from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
+from metareview.routing.summary import (
+    DeclarationRates,
+    Load,
+    MergedRates,
+    RouterSummary,
+    RoutingConfig,
+    RoutingSummary,
+    TruthCounts,
+)
+
+SCHEMA = "metareview.routing/1"
+Json = dict[str, Any]
+
+
+def record_to_json(record: RoutingRecord) -> Json:
+    """The line of `results.jsonl`."""
+    return {
+        "repo": record.repo,
+        "pr": record.pr,
+        "author": record.author,
+        "created_at": show_time(record.created_at),
+        "cutoff": show_time(record.cutoff),
+        "truth": {"state": record.truth.state, "targets": list(record.truth.targets)},
+        "ttfr_seconds": record.ttfr_seconds,
+        "ttfc_seconds": record.ttfc_seconds,
+        "gates": asdict(record.declarations),
+        "merged": record.merged,
+        "merged_within": record.merged_within,
+        "routers": {
+            name: {
+                "candidates": list(answer.candidates),
+                "scores": None if answer.scores is None else list(answer.scores),
+                "listed": answer.listed,
+                "rank": answer.rank or None,
+                "risk": answer.risk,
+            }
+            for name, answer in record.answers.items()
+        },
+    }
+
+
+def record_from_json(line: Json) -> RoutingRecord:
+    truth = line["truth"]
+    return RoutingRecord(
+        repo=line["repo"],
+        pr=line["pr"],
+        author=line["author"],
+        created_at=parse_time(line["created_at"]),
+        cutoff=parse_time(line["cutoff"]),
+        truth=Truth(truth["state"], tuple(truth["targets"])),
+        ttfr_seconds=line["ttfr_seconds"],
+        ttfc_seconds=line["ttfc_seconds"],
+        declarations=Declarations(**line["gates"]),
+        merged=line["merged"],
+        merged_within=line["merged_within"],
+        answers={
+            name: RouterAnswer(
+                candidates=tuple(answer["candidates"]),
+                scores=None if answer["scores"] is None else tuple(answer["scores"]),
+                listed=answer["listed"],
+                rank=answer["rank"] or 0,
+                risk=answer["risk"],
+            )
+            for name, answer in line["routers"].items()
+        },
+    )
+
+
+def config_to_json(config: RoutingConfig) -> Json:
+    """The configuration in the summary: all but the seed, which the manifest has."""
+    lists = {"k": list(config.k), "repos": list(config.repos), "prs": list(config.prs)}
+    document = asdict(config) | lists | {"routers": list(config.routers)}
+    del document["seed"]
+    return document
+
+
+def manifest_config(config: RoutingConfig) -> Json:
+    """The configuration in the manifest: where CODEOWNERS was does not make it another run, what is in it does."""
+    return config_to_json(config) | {"seed": config.seed, "codeowners": config.codeowners is not None}
+
+
+def config_from_json(document: Json, seed: int = 0) -> RoutingConfig:
+    """What `config_to_json` was made from."""
+    tuples = {name: tuple(document[name]) for name in ("k", "repos", "prs", "routers")}
+    return RoutingConfig(**(document | tuples), seed=seed)
+
+
+def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -> Json:
+    """What `--json` prints and `summary.json` holds."""
+    return {
+        "schema": SCHEMA,
+        "run": None if folder is None else str(folder),
+        "config": config_to_json(summary.config),
+        "prs": summary.prs,
+        "truth": asdict(summary.truth),
+        "routers": {
+            name: {
+                **router.metrics,
+                "intervals": {
+                    metric: None if ends is None else list(ends) for metric, ends in router.intervals.items()
+                },
+                "observed_only": {"prs": router.observed_prs, **router.observed_metrics},
+                "queue": {risk: asdict(times) for risk, times in router.queue.items()},
+                "load": asdict(router.load),
+            }
+            for name, router in summary.routers.items()
+        },
+        "gates": {name: _rates_to_json(rates) for name, rates in summary.declarations.items()},
+        "warnings": list(summary.warnings),
+    }
+
+
+def _rates_to_json(rates: DeclarationRates) -> Json:
+    document = {
+        "n": rates.n,
+        "missing_n": rates.missing_n,
+        "present_n": rates.present_n,
+        "missing_rate": rates.missing_rate,
+        **asdict(rates.merged),
+    }
+    return (
+        document if rates.merged_within is None else document | {"merged_within": asdict(rates.merged_within)}
+    )
+
+
+def summary_from_json(document: Json, seed: int = 0) -> RoutingSummary:
+    """What `summary_to_json` was made from; the manifest has the seed."""
+    if document["schema"] != SCHEMA:
+        raise ValueError(f"schema {document['schema']!r} is not {SCHEMA}")
+    config = config_from_json(document["config"], seed)
+    return RoutingSummary(
+        config=config,
+        prs=document["prs"],
+        truth=TruthCounts(**document["truth"]),
+        routers={name: _router_from_json(block, config) for name, block in document["routers"].items()},
+        declarations={name: _rates_from_json(block) for name, block in document["gates"].items()},
+        warnings=tuple(document["warnings"]),
+    )
+
+
+def _router_from_json(block: Json, config: RoutingConfig) -> RouterSummary:
+    names = [measure.name for measure in config.measures]
+    observed = block["observed_only"]
+    intervals = block["intervals"]
+    return RouterSummary(
+        metrics={name: block[name] for name in names},
+        intervals={name: None if (ends := intervals[name]) is None else (ends[0], ends[1]) for name in names},
+        observed_prs=observed["prs"],
+        observed_metrics={name: observed[name] for name in names},
+        queue={risk: QueueTimes(**times) for risk, times in block["queue"].items()},
+        load=Load(**block["load"]),
+    )
+
+
+def _rates_from_json(block: Json) -> DeclarationRates:
+    within = block.get("merged_within")
+    return DeclarationRates(
+        missing_n=block["missing_n"],
+        present_n=block["present_n"],
+        merged=MergedRates(block["merged_rate_missing"], block["merged_rate_present"]),
+        merged_within=None if within is None else MergedRates(**within),
+    )
