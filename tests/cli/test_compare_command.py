@@ -132,7 +132,10 @@ def test_alpha_decides_the_gate(folder):
             ],
             "--fail-if-worse: unknown metric 'accuracy'. The metrics are precision, recall, f1",
         ),
-        (["leaderboard", "runs/demo", "--sort", "accuracy"], "unknown metric 'accuracy'. The metrics are precision"),
+        (
+            ["leaderboard", "runs/demo", "--sort", "accuracy"],
+            "unknown metric 'accuracy'. The metrics are precision",
+        ),
         (["leaderboard"], "Missing argument"),
     ],
 )
