@@ -38,12 +38,7 @@ _ROUNDING = 1e-12
 
 
 def bootstrap_intervals(
-    counts: Array,
-    metrics: Mapping[str, Metric],
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
-    level: float = 0.95,
+    counts: Array, metrics: Mapping[str, Metric], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
 ) -> dict[str, Interval | None]:
     """The bootstrap interval of each metric over the rows of `counts`, shape (units, columns).
 

@@ -197,12 +197,7 @@ def _kinds(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, dict[str, Ki
 
 
 def _found(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, list[FoundReference | str]]:
-    name = {
-        (True, False): "only_a",
-        (False, True): "only_b",
-        (True, True): "both",
-        (False, False): "neither",
-    }
+    name = {(True, False): "only_a", (False, True): "only_b", (True, True): "both", (False, False): "neither"}
     lists: dict[str, list[FoundReference | str]] = {each: [] for each in name.values()}
     for pair in pairs:
         for item, by_a, by_b in pair.found():

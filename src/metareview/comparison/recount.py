@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from metareview.comments.align import MODES, Alignment, Graph, Mode, align
 from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.comments.location import Candidates, may_match
-from metareview.comments.measures import Counts
+from metareview.comments.measures import table
 from metareview.comments.outcome import JudgedCase, decide
 from metareview.comments.records import CommentRecord, Negative, Pair, ScoredReference
 from metareview.comments.summary import CommentsConfig
 from metareview.errors import InputError
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
 from metareview.model.comment import Comment, Review
+from metareview.model.measure import Sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Setting:
 
 
 class Recount:
-    """The case of a record, built again, with the verdicts of its pairs. Each distinct graph is aligned once: most
-    settings change few of a pull request's graphs, if any."""
+    """The case of a record, built again, with the verdicts of its pairs. Each distinct set of edges is counted once,
+    and each graph aligned once: most settings change few of a pull request's graphs, if any."""
 
     def __init__(self, record: CommentRecord, pairs: Sequence[Pair], config: CommentsConfig) -> None:
         self.reviewer = record.reviewer
@@ -53,17 +54,28 @@ class Recount:
         # Scores decide between matchings of one size; who is in it matters only where a filter drops references.
         self._scores_matter = config.alignment != "optimal" or config.filters.drops_comments
         self._alignments: dict[tuple[bool, bytes, bytes], Alignment] = {}
+        self._rows: dict[bytes, Sums] = {}
         explained = np.array(sorted(self._explained(self._own)), np.int64)
         needed = int((~np.isin(wide.negative_candidates.generated, explained)).sum())
         self.knows_all = len(candidates) == len(wide.candidates) and len(negative_candidates) == needed
         """Whether every pair up to 20 lines apart that could matter was judged."""
 
-    def counts(self, setting: Setting) -> Counts:
-        """What a run under this setting would count. Undecided pairs are no match."""
-        answers = (
+    def counts(self, setting: Setting) -> Sums:
+        """The row of counts that a run under this setting would have; undecided pairs are no match."""
+        case = self._case
+        answer, negative = (
             each.at(setting.threshold, self._strict) for each in (self._verdicts, self._negative_verdicts)
         )
-        return decide(JudgedCase(self._at(setting), *answers), aligner=self._align).counts
+        near, negative_near = (
+            each.gap <= setting.line_distance for each in (case.candidates, case.negative_candidates)
+        )
+        edges = (near, answer.match[near], negative_near, negative.match[negative_near])
+        key = b"".join(each.tobytes() for each in edges)
+        if key not in self._rows:
+            case = replace(case, rules=replace(case.rules, line_distance=setting.line_distance))
+            outcome = decide(JudgedCase(case, answer, negative), aligner=self._align)
+            self._rows[key] = table([outcome.counts])[0]
+        return self._rows[key]
 
     def lacks_negatives(self, setting: Setting) -> bool:
         """Whether a comment that a reference explained in the run, and no longer does, may match a negative: that
@@ -78,15 +90,11 @@ class Recount:
             for negative in case.negative.comments
         )
 
-    def _at(self, setting: Setting) -> Case:
-        rules = replace(self._case.rules, line_distance=setting.line_distance)
-        return replace(self._case, rules=rules)
-
     def _explained(self, setting: Setting) -> set[int]:
         """Comments that match a reference before alignment, which are not compared with negatives."""
         candidates = self._case.candidates
         match = self._verdicts.at(setting.threshold, self._strict).match
-        same = (match == SAME) & self._at(setting).eligible(candidates)
+        same = (match == SAME) & (candidates.gap <= setting.line_distance)
         return set(candidates.generated[same].tolist())
 
     def _align(

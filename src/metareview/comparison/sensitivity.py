@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.comments.case import FREE_REACH
-from metareview.comments.measures import Rates, false_positive_rate, rates, table
+from metareview.comments.measures import Rates, false_positive_rate, rates
 from metareview.comments.records import Pair
 from metareview.comparison.competitors import folder_of
 from metareview.comparison.recount import Recount, Setting
@@ -93,7 +93,7 @@ def sensitivity(run: AnyRun) -> Sensitivity:
     unknown: dict[str, NDArray[np.bool_]] = {}
     for recount in recounts:
         name = recount.reviewer
-        sums[name] = sums.get(name, 0) + table(recount.counts(setting) for setting in settings)
+        sums[name] = sums.get(name, 0) + np.array([recount.counts(setting) for setting in settings])
         lacking = np.array([recount.lacks_negatives(setting) for setting in settings], bool)
         unknown[name] = unknown.get(name, False) | lacking
     figures: dict[str, list[Rates]] = {
