@@ -76,7 +76,7 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
         (["--context", "Fun"], "Unknown context 'Fun'. Valid: Diff Level; File Level; Repo Level."),
         (
             ["--fail-under", "f2=1"],
-            "--fail-under: unknown metric 'f2'. The metrics are positive_match_rate, ",
+            "--fail-under: unknown metric 'f2'. The metrics are precision, recall, f1, ",
         ),
         (["--fail-over", "f1"], "--fail-over takes METRIC=X with a number, such as f1=0.4; found 'f1'."),
         (["--fail-under", "f1=much"], "--fail-under takes METRIC=X with a number"),
@@ -89,7 +89,7 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
         (["--seed", "-1"], "--seed must be 0 or more, found -1."),
         (
             ["--ignore-location", "--judge", "none"],
-            "The judge none goes by place alone, and --ignore-location leaves",
+            "The judge none goes by location alone, and --ignore-location leaves",
         ),
         (["--pr-category", "Bug Fix", "--language", "Go"], "The filters leave no pull request."),
         (["--limit", "some"], "Invalid value for '--limit': 'some' is not a valid integer."),

@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from metareview.report.comparison import comparison_section
 
 from metareview.api import evaluate_comments
 from metareview.cli.output import append_step_summary
@@ -20,6 +19,7 @@ from metareview.comparison.paired import compare
 from metareview.formats.comments import jsonl
 from metareview.judges.protocol import UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
+from metareview.report.comparison import comparison_section
 from metareview.report.markdown import comments_section, safe
 from metareview.report.numbers import signed
 

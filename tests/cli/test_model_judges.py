@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from metareview.pipelines.evaluate import evaluate_comments
 
 import metareview as mr
+from metareview.api import evaluate_comments
 from metareview.cli import _run
 from metareview.formats.comments import jsonl
 from metareview.model.comment import Comment, Review

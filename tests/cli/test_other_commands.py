@@ -223,7 +223,7 @@ def test_an_unsound_benchmark_is_exit_2_with_what_is_wrong(run, sample):
     (sample / "neg.jsonl").write_text(lines({"pr": REFERENCES[1]["pr"], "comments": [CHECK]}))
     code, out, err = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl", "--json")
     assert (code, json.loads(out)["sound"]) == (2, False)
-    assert err == "Error: ref.jsonl: this benchmark is not sound. Mend what is marked FAIL or error.\n"
+    assert err == "Error: ref.jsonl: this benchmark is not sound. Correct what is marked FAIL or error.\n"
     code, out, _ = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl", "-q")
     assert code == 2
     assert "error: github.com/octo/app#2: 1 comments are both reference and negative\n" in out

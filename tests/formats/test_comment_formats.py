@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from comment_strategies import recognised
-from metareview.formats.pull_requests import PullRequestIndex, Skipped
 
+from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError, UsageError
 from metareview.formats.registry import COMMENT_FORMATS, comment_formats, read_inputs, read_reference_set
 from metareview.formats.source import Source
 from metareview.model.address import pull_request_key
-from metareview.model.comment import Comment, Review
+from metareview.model.comment import Comment, Review, Skipped
 
 BLOCK = "<path>a.py</path><from>3</from><to>4</to><note>{}</note><notesplit />\n"
 URL = "https://github.com/octo/shop/pull/5"

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from report_samples import HOSTILE, hostile, routing_run, two_reviewers
 
-from metareview.pipelines.evaluate import evaluate_comments
+from metareview.api import evaluate_comments
 from metareview.report import write_report
 from metareview.report.page.blocks import LONGEST_NOTE
 
@@ -36,7 +36,7 @@ def pages(tmp_path_factory):
             folder = tmp_path_factory.mktemp(make.__name__)
             run = make(folder)
             path = folder / "report.html"
-            written[make] = run.report(path) if hasattr(run, "report") else write_report(run, path)
+            written[make] = write_report(run, path)
         return written[make]
 
     return page_of

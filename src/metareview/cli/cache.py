@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from metareview.cli.output import common_options, print_json, say
+from metareview.cli.options import common_options
+from metareview.cli.output import print_json, say
 
 
 @click.command(epilog="Example: metareview cache info")
