@@ -134,7 +134,7 @@ _BODIES = (
 
 @_made("history.jsonl", shared=False)
 def _history(origins: Origins) -> str:
-    """Ninety pull requests of two repositories over three months."""
+    """Ninety pull requests of two repositories over seven months: more than routers look back."""
     events = [event for number in range(1, 91) for event in _pull_request(number)]
     return _lines(sorted(events, key=lambda event: event["at"]))
 
@@ -160,7 +160,7 @@ def _pull_request(number: int) -> Iterator[dict]:
         return event | bot | more
 
     repo = ("example/tool", "example/site")[number % 2]
-    opened = datetime(2024, 3, 1, tzinfo=UTC) + timedelta(hours=24 * number + 7 * draw.random())
+    opened = datetime(2024, 3, 1, tzinfo=UTC) + timedelta(hours=60 * number + 7 * draw.random())
     author = one_of(_PEOPLE)
     folder = _FOLDERS[(number // 3) % len(_FOLDERS)]
     files = [f"{folder}/part{int(draw.random() * 6)}.{kind}" for kind in ("py", "md")[: 1 + number % 2]]
