@@ -26,10 +26,7 @@ def run() -> dict[str, Any]:
     rows = []
     for what, layout in LAYOUTS.items():
         answer = subprocess.run(
-            [sys.executable, "-m", "bench.location", *map(str, layout)],
-            check=True,
-            capture_output=True,
-            text=True,
+            [sys.executable, "-m", "bench.location", *map(str, layout)], check=True, capture_output=True, text=True
         )
         pairs, seconds, megabytes = map(float, answer.stdout.split())
         # The densest layout shows growth; the figure to reach is for files as they are.

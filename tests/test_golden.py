@@ -38,9 +38,7 @@ def test_only_hashes_and_counts_are_kept():
         for inner in value.values():
             yield from leaves(inner) if isinstance(inner, dict) else [inner]
 
-    odd = [
-        leaf for leaf in leaves(EXPECTED) if type(leaf) is not int and not re.fullmatch("[0-9a-f]{64}", leaf)
-    ]
+    odd = [leaf for leaf in leaves(EXPECTED) if type(leaf) is not int and not re.fullmatch("[0-9a-f]{64}", leaf)]
     assert odd == []
 
 
@@ -71,10 +69,7 @@ def test_prose_and_paths_are_blanked_and_figures_stay():
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [
-        (
-            ".md",
-            "# 7\n\n| Name | 95 % |\n| --- | ---: |\n| a | 0.5 |\n| b 2 | 0.1–0.2 |\n\n| A |\n| --- |\n| x |\n",
-        ),
+        (".md", "# 7\n\n| Name | 95 % |\n| --- | ---: |\n| a | 0.5 |\n| b 2 | 0.1–0.2 |\n\n| A |\n| --- |\n| x |\n"),
         (
             ".html",
             "<p>7</p><table><thead><tr><th>95 %</th></tr></thead><tbody><tr><th>a</th><td><b>0.5</b></td></tr>"

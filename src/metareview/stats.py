@@ -59,13 +59,7 @@ def bootstrap_intervals(
 
 
 def bootstrap_difference(
-    a: Array,
-    b: Array,
-    metrics: Mapping[str, Metric],
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
-    level: float = 0.95,
+    a: Array, b: Array, metrics: Mapping[str, Metric], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
 ) -> dict[str, Interval | None]:
     """The interval of metric(b) - metric(a), where row i of `a` and of `b` is the same unit.
 

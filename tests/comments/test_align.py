@@ -76,9 +76,7 @@ def test_the_order_of_the_input_changes_nothing(seed, n_generated, n_reference, 
     rng.shuffle(shuffled_r)
     moved = {(shuffled_g.index(g), shuffled_r.index(r)): score for (g, r), score in edges.items()}
     plainly = align("optimal", graph(edges), generated, reference)
-    again = align(
-        "optimal", graph(moved), [generated[i] for i in shuffled_g], [reference[i] for i in shuffled_r]
-    )
+    again = align("optimal", graph(moved), [generated[i] for i in shuffled_g], [reference[i] for i in shuffled_r])
     assert {(shuffled_g[g], shuffled_r[r]) for g, r in again.pairs} == set(plainly.pairs)
 
 

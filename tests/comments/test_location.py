@@ -57,16 +57,11 @@ def test_the_index_finds_exactly_what_the_definition_allows(generated, reference
         for j, b in enumerate(reference)
         if may_match(a, b, distance)
     ]
-    assert (
-        list(zip(found.generated.tolist(), found.reference.tolist(), found.gap.tolist(), strict=True))
-        == expected
-    )
+    assert list(zip(found.generated.tolist(), found.reference.tolist(), found.gap.tolist(), strict=True)) == expected
 
 
 def test_where_place_is_not_asked_every_pair_may_match():
-    found = candidate_pairs(
-        [comment(path="a")] * 2, [comment(path="b", start=90, end=90)] * 3, 0, anywhere=True
-    )
+    found = candidate_pairs([comment(path="a")] * 2, [comment(path="b", start=90, end=90)] * 3, 0, anywhere=True)
     assert list(zip(found.generated.tolist(), found.reference.tolist(), strict=True)) == [
         (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2),
     ]  # fmt: skip

@@ -20,15 +20,11 @@ def read_expected() -> dict[str, Expected]:
 
 
 def write_expected(outcomes: Mapping[str, Outcome]) -> None:
-    kept = {
-        name: {"exit_code": outcome.exit_code, "files": outcome.files} for name, outcome in outcomes.items()
-    }
+    kept = {name: {"exit_code": outcome.exit_code, "files": outcome.files} for name, outcome in outcomes.items()}
     EXPECTED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
-def differences(
-    name: str, outcome: Outcome, expected: Mapping[str, Expected], *, exact: bool = True
-) -> Iterator[str]:
+def differences(name: str, outcome: Outcome, expected: Mapping[str, Expected], *, exact: bool = True) -> Iterator[str]:
     """One line for the exit code and each file that is not as expected; none if all are.
 
     Unless `exact`, numbers may differ after their twelfth digit.

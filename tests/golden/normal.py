@@ -75,9 +75,7 @@ def _junit(text: str) -> str:
 def _markdown_tables(text: str) -> list[list[list[str]]]:
     """The cells of the tables, without their heads."""
     bodies = re.findall(r"^\| ---.*\n((?:\|.*\n?)*)", text, re.MULTILINE)
-    return [
-        [[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()] for body in bodies
-    ]
+    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()] for body in bodies]
 
 
 class _PageTables(HTMLParser):

@@ -40,9 +40,7 @@ def _plugins(registry: Registry, summary_of: Callable[[object], str | None]) -> 
 def _judges() -> Iterator[Listed]:
     from metareview.judges.registry import JUDGES, JudgePlugin
 
-    return _plugins(
-        JUDGES, lambda judge: judge.summary if isinstance(judge, JudgePlugin) else _first_line(judge)
-    )
+    return _plugins(JUDGES, lambda judge: judge.summary if isinstance(judge, JudgePlugin) else _first_line(judge))
 
 
 def _routers() -> Iterator[Listed]:
@@ -56,12 +54,8 @@ def _formats() -> Iterator[Listed]:
     from metareview.formats.protocol import CommentFormat, HistoryFormat
     from metareview.formats.registry import COMMENT_FORMATS, HISTORY_FORMATS
 
-    yield from _plugins(
-        COMMENT_FORMATS, lambda each: each.summary if isinstance(each, CommentFormat) else None
-    )
-    yield from _plugins(
-        HISTORY_FORMATS, lambda each: each.summary if isinstance(each, HistoryFormat) else None
-    )
+    yield from _plugins(COMMENT_FORMATS, lambda each: each.summary if isinstance(each, CommentFormat) else None)
+    yield from _plugins(HISTORY_FORMATS, lambda each: each.summary if isinstance(each, HistoryFormat) else None)
 
 
 def _metrics() -> Iterator[Listed]:

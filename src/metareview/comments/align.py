@@ -88,9 +88,7 @@ def align_greedy(line: Graph, full: Graph | None) -> tuple[Alignment, Alignment]
     it, so that the first comment uses up a whole crowd of references, and the rest find none: that is why the
     references of AACR-Bench, scored against themselves by place alone, find 1243 of 1505.
     """
-    means_the_same = (
-        set() if full is None else set(zip(full.generated.tolist(), full.reference.tolist(), strict=True))
-    )
+    means_the_same = set() if full is None else set(zip(full.generated.tolist(), full.reference.tolist(), strict=True))
     used_by_line: set[int] = set()
     used: set[int] = set()
     line_pairs: list[tuple[int, int]] = []
@@ -135,19 +133,14 @@ def _components(graph: Graph) -> list[Graph]:
 
     width = int(graph.generated.max()) + 1
     size = width + int(graph.reference.max()) + 1
-    edges = coo_array(
-        (np.ones(len(graph), np.int8), (graph.generated, graph.reference + width)), shape=(size, size)
-    )
+    edges = coo_array((np.ones(len(graph), np.int8), (graph.generated, graph.reference + width)), shape=(size, size))
     count, labels = connected_components(edges, directed=False)
     if count == 1:
         return [graph]
     label = labels[graph.generated]
     order = np.argsort(label, kind="stable")
     cuts = np.flatnonzero(np.diff(label[order])) + 1
-    return [
-        Graph(graph.generated[part], graph.reference[part], graph.score[part])
-        for part in np.split(order, cuts)
-    ]
+    return [Graph(graph.generated[part], graph.reference[part], graph.score[part]) for part in np.split(order, cuts)]
 
 
 def _optimal(graph: Graph) -> list[tuple[int, int]]:

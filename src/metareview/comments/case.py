@@ -70,9 +70,7 @@ class Case:
     negative_candidates: Candidates
 
     @classmethod
-    def of(
-        cls, reviewer: str, generated: Review, reference: Review, negative: Review | None, rules: Rules
-    ) -> Case:
+    def of(cls, reviewer: str, generated: Review, reference: Review, negative: Review | None, rules: Rules) -> Case:
         """The case, with the pairs that may match by location."""
         language = reference.language or generated.language
         pr_category = reference.pr_category or generated.pr_category

@@ -75,9 +75,7 @@ def candidate_pairs(
     if not generated or not reference:
         nothing = np.empty(0, np.int64)
         return Candidates(nothing, nothing, nothing)
-    distance = min(
-        distance, MAX_LINE
-    )  # no two lines are further apart, and more might not fit into an integer
+    distance = min(distance, MAX_LINE)  # no two lines are further apart, and more might not fit into an integer
     reference_groups = _grouped(reference)
     found = [
         _touching(ours, theirs, distance)

@@ -43,10 +43,7 @@ class JudgedCase:
         case = self.case
         return sum(
             int(((answer.match == UNDECIDED) & case.eligible(candidates)).sum())
-            for answer, candidates in (
-                (self.answer, case.candidates),
-                (self.negative_answer, case.negative_candidates),
-            )
+            for answer, candidates in ((self.answer, case.candidates), (self.negative_answer, case.negative_candidates))
         )
 
 
@@ -75,9 +72,7 @@ def decide(judged: JudgedCase, *, undecided_match: bool = False, aligner: Aligne
     if not keep.all():
         left_out = _right_about_dropped(_align_both(case, line, edges, aligner)[1], keep)
         outside = np.array(sorted(left_out), np.int64)
-        line, full = (
-            graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges)
-        )
+        line, full = (graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges))
     by_line, by_meaning = _align_both(case, line, full, aligner)
     rejected = _edges(case, case.negative_candidates, judged.negative_answer, undecided_match)
     rejected = rejected.only(~np.isin(rejected.generated, np.unique(edges.generated)))
@@ -240,9 +235,7 @@ def _comparisons(judged: JudgedCase) -> Iterator[Comparison]:
     for edge in np.flatnonzero(case.eligible(case.candidates)).tolist():
         comment, reference = pairs[edge]
         yield Comparison(
-            case.generated.positions[comment],
-            case.reference.positions[reference],
-            verdict_at(judged.answer, edge),
+            case.generated.positions[comment], case.reference.positions[reference], verdict_at(judged.answer, edge)
         )
 
 

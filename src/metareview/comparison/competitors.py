@@ -184,9 +184,7 @@ def check_settings(competitors: Sequence[Competitor[Any]]) -> None:
 def _settings(run: AnyRun) -> dict[str, object]:
     """What must be equal, as JSON holds it, so that a run in memory equals the same one in a folder."""
     config = run.result.config
-    settings = {
-        field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES
-    }
+    settings = {field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES}
     if is_comments(run):
         # Filters of pull requests show in which pull requests there are; those of comments do not.
         filters = run.result.config.filters

@@ -166,13 +166,10 @@ def explain(a: Competitor[Any], b: Competitor[Any], prs: Sequence[str], measure:
         pairs = [ReviewerPair(*each) for each in records]
     else:
         pairs = [
-            RouterPair(ours, ours.answers[a.name], theirs.answers[b.name], effect)
-            for ours, theirs, effect in records
+            RouterPair(ours, ours.answers[a.name], theirs.answers[b.name], effect) for ours, theirs, effect in records
         ]
     # Effects that are equal but for rounding go by name.
-    largest = sorted(
-        zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0])
-    )
+    largest = sorted(zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0]))
     return Explanation(
         gains=[pair for _, pair in largest if pair.effect > 0][:SHOWN_PULL_REQUESTS],
         losses=[pair for _, pair in largest if pair.effect < 0][:SHOWN_PULL_REQUESTS],

@@ -116,9 +116,7 @@ def leaderboard(
         raise UsageError("--sort: f_beta needs --beta.")
     default = "f_beta" if beta is not None else main_measure(everybody[0].run)
     measure = find_measure(sort or default, measures.values(), "--sort")
-    rows = {
-        label: _standing(label, one, own[label], list(measures), seed) for label, one in competitors.items()
-    }
+    rows = {label: _standing(label, one, own[label], list(measures), seed) for label, one in competitors.items()}
     sign = 1 if measure.lower_is_better else -1
 
     def best_first(label: str) -> tuple[bool, float, str]:
@@ -128,9 +126,7 @@ def leaderboard(
 
     order = sorted(rows, key=best_first)
     tables = {
-        label: {key: row.counts for key, row in competitors[label].rows.items()}
-        if measure.name in own[label]
-        else {}
+        label: {key: row.counts for key, row in competitors[label].rows.items()} if measure.name in own[label] else {}
         for label in order
     }
     pairs = pairwise_tests(tables, measure, seed=seed)
@@ -152,9 +148,7 @@ def _competitors(sources: Sequence[Source]) -> dict[str, Competitor[Any]]:
     runs: dict[object, AnyRun] = {}
     for run in map(open_run, sources):
         runs.setdefault(id(run) if run.folder is None else run.folder.resolve(), run)
-    competitors = [
-        (number, one) for number, run in enumerate(runs.values(), 1) for one in read_competitors(run)
-    ]
+    competitors = [(number, one) for number, run in enumerate(runs.values(), 1) for one in read_competitors(run)]
     if not competitors:
         raise UsageError("Name at least one run; these hold nobody to rank.")
     choices = [
@@ -180,9 +174,7 @@ def _check_benchmarks(competitors: Sequence[Competitor[Any]]) -> None:
         own = {key for other in competitors if other.run is one.run for key in other.rows}
         others = [set(other.rows) for other in competitors if other.run is not one.run]
         if others and not own & set().union(*others):
-            raise UsageError(
-                f"{one.run.label} shares no pull request with the other runs. Rank it on its own."
-            )
+            raise UsageError(f"{one.run.label} shares no pull request with the other runs. Rank it on its own.")
 
 
 def _standing(

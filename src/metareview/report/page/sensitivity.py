@@ -34,9 +34,7 @@ def sensitivity_section(found: Sensitivity, summary: CommentsSummary) -> Section
     return Section("sensitivity", "Would other settings change the answer?", join([text, *parts]))
 
 
-def _part(
-    setting: str, meaning: str, found: Curves, measures: Sequence[Measure], order: Sequence[str]
-) -> Html:
+def _part(setting: str, meaning: str, found: Curves, measures: Sequence[Measure], order: Sequence[str]) -> Html:
     names = [reviewer for reviewer in order if reviewer in found.reviewers]
     figures, tables = [], []
     for measure in measures:
@@ -50,11 +48,7 @@ def _part(
         columns = [Column(capital(setting)), *(Column(name(each), "num") for each in names)]
         rows = [[f"{x:g}", *(rate(line.values[k]) for line in lines)] for k, x in enumerate(found.values)]
         tables.append(table(f"{measure.label} by {setting}", columns, rows))
-    left = (
-        f" The {SERIES} best of {len(names)} reviewers are drawn; the table has all."
-        if len(names) > SERIES
-        else ""
-    )
+    left = f" The {SERIES} best of {len(names)} reviewers are drawn; the table has all." if len(names) > SERIES else ""
     return html(
         '<h3>{title}</h3>{text}{legend}<div class="figures">{figures}</div>{data}',
         title=capital(setting),
