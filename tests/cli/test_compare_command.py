@@ -128,14 +128,11 @@ def test_alpha_decides_the_gate(folder):
                 "--reviewer",
                 "terse",
                 "--fail-if-worse",
-                "accuracy",
+                "quality",
             ],
-            "--fail-if-worse: unknown metric 'accuracy'. The metrics are precision, recall, f1",
+            "--fail-if-worse: unknown metric 'quality'. The metrics are precision, recall, f1",
         ),
-        (
-            ["leaderboard", "runs/demo", "--sort", "accuracy"],
-            "unknown metric 'accuracy'. The metrics are precision",
-        ),
+        (["leaderboard", "runs/demo", "--sort", "quality"], "--sort: unknown metric 'quality'."),
         (["leaderboard"], "Missing argument"),
     ],
 )
@@ -173,7 +170,7 @@ def test_the_leaderboard_as_json_and_as_a_table(folder):
     assert (result["schema"], result["sort"]) == ("metareview.leaderboard/1", "f_beta")
     assert [row["label"] for row in result["rows"]] == ["repetitive", "noisy", "terse"]
     shown = metareview("leaderboard", "runs/demo", "--beta", "2", cwd=folder).stdout
-    assert "F2" in shown.splitlines()[0]
+    assert "F2" in "".join(shown.splitlines()[:2])  # a long head takes two lines
     assert re.search(r"1 +repetitive +12 +0\.\d{3} ", shown)
 
 

@@ -22,18 +22,11 @@ def _reading_judges() -> list[str]:
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
 @click.argument("labels", type=PATH)
-@click.option(
-    "--judge",
-    cls=ListingOption,
-    names=_reading_judges,
-    default="offline",
-    show_default=True,
-    metavar="NAME",
-    help="{names}, or package.module:factory.",
-)
+@click.option("--judge", cls=ListingOption, names=_reading_judges, default="offline", show_default=True, metavar="NAME",
+              help="{names}, or package.module:factory.")  # fmt: skip
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
 @model_options
-@common_options  # fmt: skip
+@common_options
 def command(
     labels: Path,
     judge: str,

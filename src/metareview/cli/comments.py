@@ -36,52 +36,23 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4",
+    epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4"
 )
 @click.argument("generated", type=PATH)
-@click.option(
-    "--reference",
-    required=True,
-    multiple=True,
-    type=PATH,
-    metavar="FILE",
-    help="What reviewers should have said. May be given several times.",
-)
-@click.option(
-    "--negatives",
-    multiple=True,
-    type=PATH,
-    metavar="FILE",
-    help="What annotators rejected; turns on the false positives.",
-)
-@click.option(
-    "--judge",
-    cls=ListingOption,
-    names=judge_names,
-    default="offline",
-    show_default=True,
-    metavar="NAME",
-    help="{names}, or package.module:factory.",
-)
-@click.option(
-    "--line-distance", type=int, default=1, show_default=True, help="Greatest gap; 0: must overlap."
-)
-@click.option(
-    "--alignment",
-    default="optimal",
-    show_default=True,
-    metavar="optimal|coverage|greedy",
-    help="One-to-one; many to many; or AACR's order-dependent procedure.",
-)
+@click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
+              help="What reviewers should have said. May be given several times.")  # fmt: skip
+@click.option("--negatives", multiple=True, type=PATH, metavar="FILE",
+              help="What annotators rejected; turns on the false positives.")  # fmt: skip
+@click.option("--judge", cls=ListingOption, names=judge_names, default="offline", show_default=True, metavar="NAME",
+              help="{names}, or package.module:factory.")  # fmt: skip
+@click.option("--line-distance", type=int, default=1, show_default=True,
+              help="Greatest gap; 0: must overlap.")  # fmt: skip
+@click.option("--alignment", default="optimal", show_default=True, metavar="optimal|coverage|greedy",
+              help="One-to-one; many to many; or AACR's order-dependent procedure.")  # fmt: skip
 @click.option("--ignore-location", is_flag=True, help="Judge on meaning alone.")
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
-@click.option(
-    "--format",
-    cls=ListingOption,
-    names=comment_formats,
-    metavar="NAME",
-    help="Of GENERATED: {names}.  [default: found by content]",
-)
+@click.option("--format", cls=ListingOption, names=comment_formats, metavar="NAME",
+              help="Of GENERATED: {names}.  [default: found by content]")  # fmt: skip
 @click.option("--reference-format", metavar="NAME", help="Of the references and negatives; the same names.")
 @filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request without a file is silence, not absence.")
@@ -92,7 +63,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
 @model_options
 @gate_options
-@common_options  # fmt: skip
+@common_options
 def command(
     generated: Path,
     reference: tuple[Path, ...],

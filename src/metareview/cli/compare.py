@@ -22,29 +22,17 @@ if TYPE_CHECKING:
     from metareview.comparison.result import Comparison, MetricDifference
 
 
-@click.command(
-    epilog="Example: metareview compare runs/before runs/after --fail-if-worse f1",
-)
+@click.command(epilog="Example: metareview compare runs/before runs/after --fail-if-worse f1")
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
-@click.option(
-    "--reviewer",
-    "reviewers",
-    multiple=True,
-    metavar="NAME",
-    help="Whom to compare (reviewers, or routers): once for both runs, or twice, A's and B's.",
-)
-@click.option(
-    "--fail-if-worse",
-    multiple=True,
-    metavar="METRIC",
-    help="Exit 3 where B is worse than A by more than chance explains; repeatable.",
-)
-@click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Significant: p, after Holm, up to this."
-)
+@click.option("--reviewer", "reviewers", multiple=True, metavar="NAME",
+              help="Whom to compare (reviewers, or routers): once for both runs, or twice, A's and B's.")  # fmt: skip
+@click.option("--fail-if-worse", multiple=True, metavar="METRIC",
+              help="Exit 3 where B is worse than A by more than chance explains; repeatable.")  # fmt: skip
+@click.option("--alpha", type=float, default=0.05, show_default=True,
+              help="Significant: p, after Holm, up to this.")  # fmt: skip
 @click.option("--common", is_flag=True, help="Restrict both to the pull requests that they share.")
-@common_options  # fmt: skip
+@common_options
 def command(
     run_a: Path,
     run_b: Path | None,

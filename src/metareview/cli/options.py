@@ -50,8 +50,9 @@ def comment_formats() -> list[str]:
 
 def metric_names() -> list[str]:
     from metareview.comments.measures import MEASURES
+    from metareview.routing.measures import MRR
 
-    return [measure.short for measure in MEASURES]
+    return [*(measure.short for measure in MEASURES), "hit@K", MRR.short]
 
 
 common_options = _options(
@@ -59,8 +60,8 @@ common_options = _options(
     click.option("-q", "--quiet", is_flag=True, help="No progress, no warnings."),
 )
 gate_options = _options(
-    click.option("--fail-under", multiple=True, metavar="METRIC=X",
-                 help="Exit 3 where the metric is lower; repeatable."),
+    click.option("--fail-under", cls=ListingOption, names=metric_names, multiple=True, metavar="METRIC=X",
+                 help="Exit 3 where the metric is lower; repeatable. Of {names}."),
     click.option("--fail-over", multiple=True, metavar="METRIC=X",
                  help="Exit 3 where the metric is higher; repeatable."),
 )  # fmt: skip

@@ -12,18 +12,10 @@ from metareview.cli.output import print_json, say
 
 @click.command(epilog="Example: metareview report runs/demo -o report.html -o report.md")
 @click.argument("run", type=PATH)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    required=True,
-    multiple=True,
-    type=PATH,
-    metavar="FILE",
-    help=".html, .md, .csv, .json or .xml (JUnit), by suffix. May be given several times.",
-)
+@click.option("-o", "--output", "outputs", required=True, multiple=True, type=PATH, metavar="FILE",
+              help=".html, .md, .csv, .json or .xml (JUnit), by suffix. May be given several times.")  # fmt: skip
 @gate_options
-@common_options  # fmt: skip
+@common_options
 def command(
     run: Path,
     outputs: tuple[Path, ...],

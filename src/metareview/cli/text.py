@@ -12,17 +12,11 @@ from metareview.cli.output import print_json, say, show
 
 @click.command(epilog="Example: metareview text retrieved.jsonl --strategy rouge-sentence --threshold 0.8")
 @click.argument("file", type=PATH)
-@click.option(
-    "--strategy",
-    default="rouge-chunk",
-    show_default=True,
-    metavar="exact-chunk|exact-sentence|rouge-chunk|rouge-sentence",
-    help="What counts as a match.",
-)
-@click.option(
-    "--threshold", type=float, help="A match needs more than this recall.  [default: 0.7 chunk, 0.8 sentence]"
-)
-@common_options  # fmt: skip
+@click.option("--strategy", default="rouge-chunk", show_default=True, help="What counts as a match.",
+              metavar="exact-chunk|exact-sentence|rouge-chunk|rouge-sentence")  # fmt: skip
+@click.option("--threshold", type=float,
+              help="A match needs more than this recall.  [default: 0.7 chunk, 0.8 sentence]")  # fmt: skip
+@common_options
 def command(file: Path, strategy: str, threshold: float | None, as_json: bool, quiet: bool) -> None:
     """Score FILE: JSON lines with retrieved_context and ground_truth_context, both lists of strings."""
     from metareview.formats.text_items import read_text_items
