@@ -18,8 +18,6 @@ from metareview.formats.source import Source
 from metareview.model.event import KINDS, Event, History, UnknownKinds, make_history
 
 _PARQUET = b"PAR1"
-_TEXTS = ("actor", "actor_type", "state", "title", "body", "base_sha", "target")
-_TEXT_OR_NULL = {str, type(None)}
 
 
 def sniff(source: Source) -> bool:
@@ -45,22 +43,21 @@ def _events(records: Iterable[Record], unknown: UnknownKinds) -> Iterator[Event]
 def _event(record: Record) -> Event:
     """The event of a record. A history has millions: what is as it should be is taken without a further call."""
     get = record.value.get
-    repo, kind, identity, files, draft = get("repo"), get("kind"), get("id"), get("files"), get("draft")
-    texts = actor, actor_type, state, title, body, base_sha, target = tuple(map(get, _TEXTS))
-    if not _TEXT_OR_NULL.issuperset(map(type, texts)):
-        for name in _TEXTS:
-            record.text(name)
+    repo, pr, kind, identity = get("repo"), get("pr"), get("kind"), get("id")
+    actor, actor_type, state, title = get("actor"), get("actor_type"), get("state"), get("title")
+    body, base_sha, target = get("body"), get("base_sha"), get("target")
+    files, draft = get("files"), get("draft")
+    for text in (actor, actor_type, state, title, body, base_sha, target):
+        if text is not None and type(text) is not str:
+            for name in ("actor", "actor_type", "state", "title", "body", "base_sha", "target"):
+                record.text(name)
     if draft is not None and type(draft) is not bool:
         record.refuse("draft", "true or false", "Give true, false or null.")
-    if type(repo) is not str or not repo:
-        record.required("repo", "a name such as owner/name")
-    if type(kind) is not str or not kind:
-        record.required("kind", "a kind such as opened")
     return Event(
-        intern(repo),
-        record.whole_number("pr"),
+        intern(repo if type(repo) is str and repo else record.required("repo", "a name such as owner/name")),
+        pr if type(pr) is int and 0 <= pr < 2**63 else record.whole_number("pr"),
         record.instant("at"),
-        intern(kind),
+        intern(kind if type(kind) is str and kind else record.required("kind", "a kind such as opened")),
         (intern(actor.strip()) or None) if actor else None,
         actor_type,
         identity if type(identity) is str else record.identifier("id") or "",
