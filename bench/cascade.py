@@ -43,9 +43,7 @@ class _Replay(ModelJudge):
 
     def judge(self, questions: list[Question]) -> list[Answer]:
         for question in questions:
-            self.asked.update(
-                (question.generated[g], question.reference[r]) for g, r in question.pairs.tolist()
-            )
+            self.asked.update((question.generated[g], question.reference[r]) for g, r in question.pairs.tolist())
         return [_everything(question, self.hits) for question in questions]
 
     def planned_calls(self, questions: list[Question]) -> int:
@@ -98,9 +96,7 @@ def _hits() -> dict[tuple[str, str], float]:
 
 def _everything(question: Question, hits: dict[tuple[str, str], float]) -> Answer:
     """The file's verdicts on all pairs."""
-    confidences = [
-        hits.get((question.generated[g], question.reference[r])) for g, r in question.pairs.tolist()
-    ]
+    confidences = [hits.get((question.generated[g], question.reference[r])) for g, r in question.pairs.tolist()]
     score = np.array([0.1 if confidence is None else confidence for confidence in confidences], float)
     return Answer(score, np.array([confidence is not None for confidence in confidences], np.int8))
 

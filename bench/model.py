@@ -31,9 +31,7 @@ def run() -> dict[str, object]:
         ratio = full_concurrency(cache)
         lookups = from_the_cache(cache)
         lost, repeated = under_faults(VerdictCache(Path(folder) / "faults.sqlite"))
-    what = (
-        f"first to last request / (calls x latency / concurrency), {CALLS} calls of {LATENCY * 1000:.0f} ms, "
-    )
+    what = f"first to last request / (calls x latency / concurrency), {CALLS} calls of {LATENCY * 1000:.0f} ms, "
     return {
         "title": "The llm judge",
         "rows": [
@@ -84,9 +82,7 @@ def under_faults(cache: VerdictCache) -> tuple[int, int]:
         lambda: error(429, retry_after="0.01"),
     ]
     with (
-        ModelServer(
-            lambda e: chance.choice(kinds)() if chance.random() < FAULTS else verdict(True)
-        ) as server,
+        ModelServer(lambda e: chance.choice(kinds)() if chance.random() < FAULTS else verdict(True)) as server,
         LlmJudge(server.settings(), cache=cache, concurrency=CONCURRENCY, backoff=0.01) as judge,
     ):
         verdicts = judge.ask(PAIRS)

@@ -36,9 +36,7 @@ def _counts(units: int, seed: int) -> np.ndarray:
     lines = rng.binomial(np.minimum(generated, expected), 0.5)
     matched = rng.binomial(lines, 0.6)
     negatives = rng.binomial(generated - matched, 0.2)
-    return np.stack([generated, expected, matched, matched, lines, lines, negatives], axis=1).astype(
-        np.float64
-    )
+    return np.stack([generated, expected, matched, matched, lines, lines, negatives], axis=1).astype(np.float64)
 
 
 def _seconds(work: Callable[[], object], repeats: int = 3) -> float:
@@ -56,9 +54,7 @@ def _scipy_intervals(counts: np.ndarray) -> None:
     for metric in METRICS.values():
         scipy.stats.bootstrap(
             columns,
-            lambda *drawn, axis, metric=metric: metric(
-                np.stack([column.sum(axis) for column in drawn], axis=-1)
-            ),
+            lambda *drawn, axis, metric=metric: metric(np.stack([column.sum(axis) for column in drawn], axis=-1)),
             paired=True,
             vectorized=True,
             n_resamples=10_000,

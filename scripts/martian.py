@@ -46,8 +46,7 @@ def read_martian(folder: Path) -> list[Labelled]:
                 listed = candidates[pull["url"]].get(tool)
                 notes = sorted(wrong) if listed is None else [c["text"] for c in listed]
                 label = [
-                    [1 if (n, g) in right else 0 if n in wrong or g in missed else -1 for g in golden]
-                    for n in notes
+                    [1 if (n, g) in right else 0 if n in wrong or g in missed else -1 for g in golden] for n in notes
                 ]
                 pairs = np.array([(i, j) for i in range(len(notes)) for j in range(len(golden))], np.int64)
                 question = Question(notes, golden, pairs.reshape(-1, 2))

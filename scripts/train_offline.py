@@ -147,9 +147,7 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
             ]
         )
         inside = (fit > LOWEST) & (fit < HIGHEST)
-        return loss, np.concatenate(
-            [z.T @ (d_fit * inside) + RIDGE * w, d_raw + HOLD * FIRMNESS * (raw - PRIOR)]
-        )
+        return loss, np.concatenate([z.T @ (d_fit * inside) + RIDGE * w, d_raw + HOLD * FIRMNESS * (raw - PRIOR)])
 
     first = minimize(alone, np.zeros(k + 1), jac=True, method="L-BFGS-B").x
     start = np.concatenate([first[:k], [0.5, 0.3, 0.3, 1.0, 1.0, 0.0, 1.5, first[k]]])
@@ -254,9 +252,7 @@ def evaluate(data: Data) -> dict[str, Any]:
         a = figures(data.label[here], score[here], overall)
         repos[str(repo)] = {"auc": a.auc, "kappa": a.kappa}
     known = data.label >= 0
-    pooled = agreement(
-        np.tile(data.label[known], SPLITS), np.concatenate([s[known] for s in scores]), overall
-    )
+    pooled = agreement(np.tile(data.label[known], SPLITS), np.concatenate([s[known] for s in scores]), overall)
     logit = np.concatenate([np.log(s[known] / (1 - s[known])) for s in scores])
     return {
         "auc": float(np.mean([r[0] for r in rows])),
@@ -268,9 +264,7 @@ def evaluate(data: Data) -> dict[str, Any]:
         "recall": float(np.mean([r[4] for r in rows])),
         "threshold": overall,
         "calibration_slope": slope(logit, np.tile(data.label[known], SPLITS)),
-        "reliability": [
-            [round(b.mean_score, 3), round(b.match_rate, 3), b.n // SPLITS] for b in pooled.reliability
-        ],
+        "reliability": [[round(b.mean_score, 3), round(b.match_rate, 3), b.n // SPLITS] for b in pooled.reliability],
         "f1_gap_coverage": float(np.mean([t[0] for t in tools[0::2]])),
         "f1_gap_one_to_one": float(np.mean([t[0] for t in tools[1::2]])),
         "largest_f1_gap": float(np.max([t[1] for t in tools])),
@@ -291,9 +285,7 @@ def slope(logit: Floats, label: NDArray[np.int64]) -> float:
     return float(minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x[0])
 
 
-def weights_file(
-    learned: Learned, statistics: dict[str, Any], figures: dict[str, Any], data: Data
-) -> dict[str, Any]:
+def weights_file(learned: Learned, statistics: dict[str, Any], figures: dict[str, Any], data: Data) -> dict[str, Any]:
     known = data.label >= 0
     return {
         "format": FORMAT,

@@ -18,10 +18,7 @@ TRUTH = json.loads(Path(__file__).with_name("demo_truth.json").read_text("utf-8"
 @pytest.fixture(scope="module")
 def run():
     return evaluate_comments(
-        DEMO / "reviews",
-        reference=DEMO / "references.jsonl",
-        negatives=DEMO / "negatives.jsonl",
-        judge="rouge",
+        DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl", judge="rouge"
     )
 
 
@@ -58,12 +55,7 @@ def test_the_rouge_judge_never_pairs_what_the_author_holds_apart(run):
         for pair in pairs
     }
     matched = {
-        (
-            record["reviewer"],
-            pull_request_key(record["github_pr_url"]),
-            detail["generated"],
-            detail["reference"],
-        )
+        (record["reviewer"], pull_request_key(record["github_pr_url"]), detail["generated"], detail["reference"])
         for record in run.records
         for detail in record["match_details"]
         if detail["semantic_match"]

@@ -57,12 +57,7 @@ class Block:
 def blocks(page):
     text = page.read_text("utf-8")
     return [
-        Block(
-            found["mark"] or "",
-            found["language"],
-            found["text"],
-            text.count("\n", 0, found.start("text")) + 1,
-        )
+        Block(found["mark"] or "", found["language"], found["text"], text.count("\n", 0, found.start("text")) + 1)
         for found in _FENCE.finditer(text)
     ]
 
@@ -265,9 +260,7 @@ def test_every_field_of_a_run_is_documented(tmp_path):
     judged = [record for record in run.records if not record["skipped"]]
     assert len(judged) < len(run.records)
     written = keys_of(manifest) | keys_of(run.summary) | keys_of(run.summary["config"])
-    written |= (
-        keys_of(run.summary["judge"]) | keys_of(block) | keys_of(block["macro"]) | keys_of(block["slices"])
-    )
+    written |= keys_of(run.summary["judge"]) | keys_of(block) | keys_of(block["macro"]) | keys_of(block["slices"])
     for record in run.records:
         written |= keys_of(record)
     for record in judged:

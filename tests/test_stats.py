@@ -14,12 +14,7 @@ import scipy.stats
 
 import metareview.stats
 from metareview.errors import UsageError
-from metareview.stats import (
-    bootstrap_difference,
-    bootstrap_intervals,
-    minimum_detectable_difference,
-    permutation_test,
-)
+from metareview.stats import bootstrap_difference, bootstrap_intervals, minimum_detectable_difference, permutation_test
 
 
 def ratio(sums):

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from metareview.api import (
-        Comparison,
-        Run,
-        compare,
-        evaluate_comments,
-        evaluate_routing,
-        load_run,
-    )
+    from metareview.api import Comparison, Run, compare, evaluate_comments, evaluate_routing, load_run
     from metareview.comments.filters import FilterConfig
     from metareview.compat.aacr import (
         EvaluatorConfig,

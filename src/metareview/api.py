@@ -129,11 +129,7 @@ def evaluate_comments(
 
 
 def evaluate_routing(
-    history: str | Path,
-    *,
-    out: str | Path | None = None,
-    overwrite: bool = False,
-    **options: Unpack[RoutingKeywords],
+    history: str | Path, *, out: str | Path | None = None, overwrite: bool = False, **options: Unpack[RoutingKeywords]
 ) -> Run:
     """Replay a history and score routers on it; with `out`, keep the run in that folder.
 
@@ -185,6 +181,4 @@ def compare(
 
     >>> print(compare("runs/before", "runs/after"))   # doctest: +SKIP
     """
-    return Comparison.of(
-        paired.compare(a, b, reviewers=reviewers, common=common, alpha=alpha, seed=seed, beta=beta)
-    )
+    return Comparison.of(paired.compare(a, b, reviewers=reviewers, common=common, alpha=alpha, seed=seed, beta=beta))

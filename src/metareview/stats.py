@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from statistics import NormalDist
 from typing import TypeVar
@@ -48,7 +48,7 @@ def bootstrap_intervals(
     both ends equal the estimate. The same seed gives the same intervals, and a metric's interval does not
     depend on which others are asked for.
     """
-    _check_share("level", level)
+    _require(0 < level < 1, f"level must lie between 0 and 1, got {level}")
 
     def ends(drawn: Array) -> Interval:
         low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
@@ -59,13 +59,7 @@ def bootstrap_intervals(
 
 
 def bootstrap_difference(
-    a: Array,
-    b: Array,
-    metrics: Mapping[str, Metric],
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
-    level: float = 0.95,
+    a: Array, b: Array, metrics: Mapping[str, Metric], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
 ) -> dict[str, Interval | None]:
     """The interval of metric(b) - metric(a), where row i of `a` and of `b` is the same unit.
 
@@ -88,7 +82,7 @@ def permutation_test(
     null they are one of the *defined* arrangements at random, and the test stays exact given that. None:
     there is no unit, or the metric is undefined on A or on B or in 99 of 100 permutations.
     """
-    _check_number("permutations", permutations)
+    _require(permutations >= 1, f"permutations must be at least 1, got {permutations}")
     both, differences = _paired(a, b, metrics)
     if not len(both):
         return dict.fromkeys(metrics)
@@ -129,8 +123,8 @@ def minimum_detectable_difference(
     root of the set's size. None: the metric is undefined, or every resample gave the same difference (one
     unit, or equal runs), so that nothing is known of the noise.
     """
-    _check_share("alpha", alpha)
-    _check_share("power", power)
+    _require(0 < alpha < 1, f"alpha must lie between 0 and 1, got {alpha}")
+    _require(0 < power < 1, f"power must lie between 0 and 1, got {power}")
     both, differences = _paired(a, b, metrics)
     factor = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     values = _bootstrap_values(both, differences, resamples, seed)
@@ -160,9 +154,10 @@ def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """Two tables on the units that both have: how many those are, and the paired test there."""
+    """Two tables on the units that both have: how many those are, metric(b) - metric(a) there, and the paired test."""
 
     units: int
+    diff: float | None
     p: float | None
     p_holm: float | None
 
@@ -177,17 +172,19 @@ def pairwise_tests(
     names = list(tables)
     # The least p is 1 / permutations. Times the number of pairs, as Holm has it, it must still fall well below 0.05.
     permutations = max(10_000, 100 * len(names) * (len(names) - 1) // 2)
-    shared: dict[tuple[str, str], int] = {}
-    p: dict[tuple[str, str], float | None] = {}
-    for a, b in combinations(names, 2):
-        units = [unit for unit in tables[a] if unit in tables[b]]
-        shared[a, b] = len(units)
-        p[a, b] = None
-        if units:
-            one, other = (np.array([tables[name][unit] for unit in units], np.float64) for name in (a, b))
-            p[a, b] = permutation_test(one, other, {"": metric}, permutations=permutations, seed=seed)[""]
-    adjusted = holm(p)
-    return {pair: PairTest(shared[pair], p[pair], adjusted[pair]) for pair in p}
+    tests: dict[tuple[str, str], PairTest] = {}
+    for pair in combinations(names, 2):
+        a, b = (tables[name] for name in pair)
+        units = [unit for unit in a if unit in b]
+        if not units:
+            tests[pair] = PairTest(0, None, None, None)
+            continue
+        one, other = (np.array([table[unit] for unit in units], np.float64) for table in (a, b))
+        p = permutation_test(one, other, {"": metric}, permutations=permutations, seed=seed)[""]
+        diff = _value(metric, other.sum(axis=0)) - _value(metric, one.sum(axis=0))
+        tests[pair] = PairTest(len(units), None if np.isnan(diff) else diff, p, None)
+    adjusted = holm({pair: test.p for pair, test in tests.items()})
+    return {pair: replace(test, p_holm=adjusted[pair]) for pair, test in tests.items()}
 
 
 def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -256,7 +253,7 @@ def _paired(a: Array, b: Array, metrics: Mapping[str, Metric]) -> tuple[Array, d
 def _bootstrap_values(
     counts: Array, metrics: Mapping[str, Metric], resamples: int, seed: int
 ) -> dict[str, Array | None]:
-    _check_number("resamples", resamples)
+    _require(resamples >= 1, f"resamples must be at least 1, got {resamples}")
     units = len(counts)
     if not units:
         return dict.fromkeys(metrics)
@@ -311,11 +308,6 @@ def _table(counts: Array) -> Array:
     return table
 
 
-def _check_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise UsageError(f"{name} must lie between 0 and 1, got {value}")
-
-
-def _check_number(name: str, value: int) -> None:
-    if value < 1:
-        raise UsageError(f"{name} must be at least 1, got {value}")
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise UsageError(message)

@@ -36,9 +36,7 @@ def test_a_sound_benchmark_passes_every_probe():
 
 
 def test_notes_that_are_all_alike_make_figures_meaningless():
-    result = check_benchmark(
-        ReferenceSet(dict([pull(1, at(1, "add a test")), pull(2, at(1, "add a test"))]))
-    ).to_dict()
+    result = check_benchmark(ReferenceSet(dict([pull(1, at(1, "add a test")), pull(2, at(1, "add a test"))]))).to_dict()
     assert not result["sound"]
     assert result["probes"]["shuffled notes"]["passed"] is False
     assert result["probes"]["shuffled notes"]["metrics"]["positive_recall_rate"] == 1
@@ -72,9 +70,7 @@ def test_what_is_odd_is_named():
 
 
 def test_without_locations_lines_are_not_probed():
-    result = check_benchmark(
-        ReferenceSet(dict([pull(1, Comment(note="a")), pull(2, Comment(note="b"))]))
-    ).to_dict()
+    result = check_benchmark(ReferenceSet(dict([pull(1, Comment(note="a")), pull(2, Comment(note="b"))]))).to_dict()
     assert result["sound"]
     assert result["probes"]["shifted lines"]["passed"] is None
     assert result["probes"]["oracle"]["metrics"]["line_f1"] is None

@@ -58,9 +58,7 @@ def folder(tmp_path_factory):
 
 
 def test_json_holds_the_promised_keys(folder):
-    done = metareview(
-        "compare", "runs/demo", "--reviewer", "noisy", "--reviewer", "repetitive", "--json", cwd=folder
-    )
+    done = metareview("compare", "runs/demo", "--reviewer", "noisy", "--reviewer", "repetitive", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert set(result["metrics"]["f1"]) == {"a", "b", "diff", "interval", "p", "p_holm"}
@@ -73,9 +71,7 @@ def test_json_holds_the_promised_keys(folder):
 def test_a_run_against_itself_changes_nothing(folder):
     done = metareview("compare", "runs/demo", "runs/demo", "--reviewer", "terse", "--json", cwd=folder)
     assert {(m["diff"], m["p"]) for m in json.loads(done.stdout)["metrics"].values()} == {(0, 1)}
-    shown = metareview(
-        "compare", "runs/demo", "runs/demo", "--reviewer", "terse", "--fail-if-worse", "f1", cwd=folder
-    )
+    shown = metareview("compare", "runs/demo", "runs/demo", "--reviewer", "terse", "--fail-if-worse", "f1", cwd=folder)
     assert shown.returncode == 0
     assert "The figures are equal." in shown.stdout
     assert "Largest" not in shown.stdout
@@ -100,16 +96,7 @@ def test_the_gate(folder, a, b, gate, code):
 
 
 def test_alpha_decides_the_gate(folder):
-    arguments = [
-        "--reviewer",
-        "repetitive",
-        "--reviewer",
-        "noisy",
-        "--fail-if-worse",
-        "f1",
-        "--alpha",
-        "0.001",
-    ]
+    arguments = ["--reviewer", "repetitive", "--reviewer", "noisy", "--fail-if-worse", "f1", "--alpha", "0.001"]
     assert metareview("compare", "runs/demo", *arguments, cwd=folder).returncode == 0
 
 
@@ -120,16 +107,7 @@ def test_alpha_decides_the_gate(folder):
         (["compare", "nowhere"], "nowhere: not a run's folder."),
         (["compare", "runs/demo", "--reviewer", "x", "--reviewer", "terse"], "No reviewer is named 'x'."),
         (
-            [
-                "compare",
-                "runs/demo",
-                "--reviewer",
-                "noisy",
-                "--reviewer",
-                "terse",
-                "--fail-if-worse",
-                "quality",
-            ],
+            ["compare", "runs/demo", "--reviewer", "noisy", "--reviewer", "terse", "--fail-if-worse", "quality"],
             "--fail-if-worse: unknown metric 'quality'. The metrics are precision, recall, f1",
         ),
         (["leaderboard", "runs/demo", "--sort", "quality"], "--sort: unknown metric 'quality'."),
@@ -155,9 +133,7 @@ class NeverSure(Judge):
 
 
 def test_undecided_pairs_go_before_the_gate(tmp_path):
-    evaluate_comments(
-        DEMO / "reviews", reference=DEMO / "references.jsonl", judge=NeverSure(), out=tmp_path / "run"
-    )
+    evaluate_comments(DEMO / "reviews", reference=DEMO / "references.jsonl", judge=NeverSure(), out=tmp_path / "run")
     pair = ["--reviewer", "terse", "--reviewer", "noisy"]
     done = metareview("compare", "run", *pair, "--fail-if-worse", "f1", cwd=tmp_path)
     assert done.returncode == 4
@@ -263,12 +239,7 @@ def test_the_example_workflow_runs(tmp_path):
         done = metareview(*command[1:], cwd=tmp_path, page=page)
         assert done.returncode == 0, done.stderr
     titles = [line for line in page.read_text("utf-8").splitlines() if line.startswith("###")]
-    assert titles == [
-        "### Review comments",
-        "### Review comments",
-        "### after against before",
-        "### Leaderboard",
-    ]
+    assert titles == ["### Review comments", "### Review comments", "### after against before", "### Leaderboard"]
 
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot().find("testsuite")
     gates = [case.get("name") for case in suite if case.tag == "testcase"][:2]

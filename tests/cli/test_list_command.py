@@ -17,16 +17,7 @@ NAMES = {
     "routers": ["mentions", "popularity", "recency", "codeowners", "revfinder", "chrev"],
     "formats": ["aacr-text", "aacr", "jsonl", "github", "martian", "events", "gerrit"],
     "metrics": [
-        *(
-            "precision",
-            "recall",
-            "f1",
-            "line_precision",
-            "line_recall",
-            "line_f1",
-            "noise",
-            "false_positives",
-        ),
+        *("precision", "recall", "f1", "line_precision", "line_recall", "line_f1", "noise", "false_positives"),
         *("hit@1", "hit@3", "hit@5", "mrr"),
     ],
 }
@@ -53,9 +44,7 @@ def test_the_table_begins_each_row_with_the_name(run, kind):
 
 
 def test_a_metric_is_listed_with_its_direction_and_its_key_in_json(run):
-    items = {
-        item["name"]: item["summary"] for item in json.loads(run("list", "metrics", "--json")[1])["items"]
-    }
+    items = {item["name"]: item["summary"] for item in json.loads(run("list", "metrics", "--json")[1])["items"]}
     assert items["noise"] == (
         "Of the comments, the share that match no reference. Lower is better. In JSON: unmatched_rate."
     )
@@ -65,18 +54,14 @@ def test_a_metric_is_listed_with_its_direction_and_its_key_in_json(run):
 @pytest.mark.parametrize(
     ("target", "summary"), [("installed:JUDGE", "Tosses a coin."), ("installed:none", "cannot be")]
 )
-def test_a_plug_in_of_another_package_is_listed_and_a_broken_one_says_why(
-    run, here, monkeypatch, target, summary
-):
+def test_a_plug_in_of_another_package_is_listed_and_a_broken_one_says_why(run, here, monkeypatch, target, summary):
     (here / "installed.py").write_text(
         "from metareview.judges.registry import JudgePlugin\n"
         "JUDGE = JudgePlugin('Tosses a coin.', False, lambda options: None)\n"
     )
     monkeypatch.syspath_prepend(str(here))
     point = EntryPoint("coin", target, "metareview.judges")
-    monkeypatch.setattr(
-        plugins, "entry_points", lambda group: [point] if group == "metareview.judges" else []
-    )
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "metareview.judges" else [])
     monkeypatch.delitem(JUDGES.__dict__, "installed", raising=False)
     items = json.loads(run("list", "judges", "--json")[1])["items"]
     monkeypatch.undo()

@@ -202,9 +202,7 @@ def test_a_real_models_verdicts_give_its_own_table(model, tmp_path):
         ("coverage", hits, "positive_covered_nums"),
         ("optimal", candidates, "positive_match_nums"),
     ):
-        run = evaluate_comments(
-            MARTIAN / "candidates.json", reference=golden, judge="llm", alignment=alignment
-        )
+        run = evaluate_comments(MARTIAN / "candidates.json", reference=golden, judge="llm", alignment=alignment)
         assert {name: b[count] for name, b in run.summary["reviewers"].items()} == dict(expected)
         assert run.summary["judge"]["errors"] == 0
     assert run.summary["judge"]["llm_calls"] == 0  # all of it was in the cache by then

@@ -64,9 +64,7 @@ def test_another_configuration_is_refused_with_what_differs(run, here, options, 
     before = files(here)
     code, out, err = run(*ALL, *options, "--out", "r")
     assert (code, out) == (2, "")
-    assert err == (
-        f"Error: r holds another run ({differing} differ). Choose another --out, or pass --overwrite.\n"
-    )
+    assert err == (f"Error: r holds another run ({differing} differ). Choose another --out, or pass --overwrite.\n")
     assert files(here) == before
 
 
@@ -91,10 +89,7 @@ def test_a_folder_that_holds_no_run_is_refused_and_kept_by_overwrite(run, here, 
     (here / "r/mine.txt").write_text("mine")
     before = files(here)
     code, _, err = run(*ALL, "--out", "r")
-    assert (code, err) == (
-        2,
-        "Error: r is not empty and holds no run. Choose another --out, or pass --overwrite.\n",
-    )
+    assert (code, err) == (2, "Error: r is not empty and holds no run. Choose another --out, or pass --overwrite.\n")
     assert files(here) == before
     assert run(*ALL, "--out", "r", "--overwrite")[0] == 0
     assert (here / "r/mine.txt").read_text() == "mine"
@@ -163,11 +158,7 @@ def test_a_defect_of_ours_keeps_its_traceback(run, monkeypatch):
         (["--fail-over", "positive_recall_rate=0.5"], 0, None),
         (["--fail-under", "Recall=0.2"], 3, "mute: positive_recall_rate is 0.0000, must be at least 0.2"),
         (["--fail-over", "f1=0.6"], 3, "good: f1 is 0.6667, must be at most 0.6"),
-        (
-            ["--fail-under", "positive_match_rate=0"],
-            3,
-            "mute: positive_match_rate is null, must be at least 0",
-        ),
+        (["--fail-under", "positive_match_rate=0"], 3, "mute: positive_match_rate is null, must be at least 0"),
         (["--fail-over", "unmatched_rate=1"], 3, "mute: unmatched_rate is null, must be at most 1"),
         (
             ["--fail-under", "f1=0.1", "--fail-over", "f1=0.6"],

@@ -30,9 +30,7 @@ def make_run(folder, name, references, reviews, **options):
     """A run of reviewers {name: {number: [notes]}} against references {number: [notes]}, by equal notes."""
     folder.mkdir(exist_ok=True)
     benchmark, said = folder / f"{name}-references.jsonl", folder / f"{name}.jsonl"
-    benchmark.write_text(
-        jsonl.write([Review(pull(n), tuple(map(note, notes))) for n, notes in references.items()])[""]
-    )
+    benchmark.write_text(jsonl.write([Review(pull(n), tuple(map(note, notes))) for n, notes in references.items()])[""])
     said.write_text(
         jsonl.write(
             [
@@ -113,9 +111,7 @@ def test_runs_in_memory_are_told_apart_by_their_number(tmp_path):
     make_run(tmp_path, "one", TWENTY, {"bot": HALF, "other": WRONG})
     make_run(tmp_path, "two", TWENTY, {"bot": RIGHT})
     one, two = (
-        evaluate_comments(
-            tmp_path / f"{name}.jsonl", reference=tmp_path / f"{name}-references.jsonl", judge="exact"
-        )
+        evaluate_comments(tmp_path / f"{name}.jsonl", reference=tmp_path / f"{name}-references.jsonl", judge="exact")
         for name in ("one", "two")
     )
     board = leaderboard([one, two, one])
@@ -135,14 +131,9 @@ def test_a_reviewer_whose_pull_requests_are_all_filtered_out_has_a_row_without_f
     )
     reviews = [Review(pull(n), (note("leak"),), reviewer=who) for who, n in (("gopher", 1), ("rusty", 2))]
     said.write_text(jsonl.write(reviews)[""])
-    run = evaluate_comments(
-        said, reference=benchmark, judge="exact", filters=FilterConfig(project_languages=["Go"])
-    )
+    run = evaluate_comments(said, reference=benchmark, judge="exact", filters=FilterConfig(project_languages=["Go"]))
     board = leaderboard([run])
-    assert [(row.label, row.prs, row.metrics["f1"]) for row in board.rows] == [
-        ("gopher", 1, 1),
-        ("rusty", 0, None),
-    ]
+    assert [(row.label, row.prs, row.metrics["f1"]) for row in board.rows] == [("gopher", 1, 1), ("rusty", 0, None)]
     assert board.rows[1].intervals["f1"] is None
 
 
@@ -172,16 +163,12 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
     with pytest.raises(UsageError, match='judge "exact" and "rouge"'):
         leaderboard([plain, rouge])
     other = make_run(tmp_path, "other", {**TWENTY, 7: ["leak", "dead lock"]}, {"b": HALF})
-    with pytest.raises(
-        UsageError, match=r"1 pull requests have other references \(github.com/owner/repo#7\)"
-    ):
+    with pytest.raises(UsageError, match=r"1 pull requests have other references \(github.com/owner/repo#7\)"):
         leaderboard([plain, other])
     elsewhere = make_run(tmp_path, "elsewhere", {99: ["leak"]}, {"b": {99: ["leak"]}})
     with pytest.raises(UsageError, match="shares no pull request"):
         leaderboard([plain, elsewhere])
-    with pytest.raises(
-        UsageError, match=r"--sort: unknown metric 'quality'\. The metrics are precision, recall, f1,"
-    ):
+    with pytest.raises(UsageError, match=r"--sort: unknown metric 'quality'\. The metrics are precision, recall, f1,"):
         leaderboard([plain], sort="quality")
 
 
@@ -198,11 +185,7 @@ class Replay(Judge):
 
     def _answer(self, question):
         same = np.array(
-            [
-                (question.reference[r], question.generated[g]) in self.matches
-                for g, r in question.pairs.tolist()
-            ],
-            bool,
+            [(question.reference[r], question.generated[g]) in self.matches for g, r in question.pairs.tolist()], bool
         )
         return Answer(same.astype(float), np.where(same, SAME, DIFFERENT).astype(np.int8))
 
@@ -245,9 +228,7 @@ def test_twelve_tools_by_a_models_verdicts(tmp_path):
         low, high = row["intervals"]["f1"]
         assert 0 <= low < row["metrics"]["f1"] < high <= 1
         assert row["intervals"] == {
-            name: ends
-            for name, ends in run.summary["reviewers"][tool]["intervals"].items()
-            if name in row["intervals"]
+            name: ends for name, ends in run.summary["reviewers"][tool]["intervals"].items() if name in row["intervals"]
         }
     assert [(round(row["metrics"]["f1"], 3), row["ties"]) for row in board["rows"]] == [
         *((0.526, "a"), (0.421, "ab"), (0.378, "ab"), (0.350, "ab"), (0.340, "b"), (0.339, "ab")),

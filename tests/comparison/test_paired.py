@@ -44,8 +44,7 @@ LINES = {"leak": 10, "slow": 20, "race": 30, "hm": 99, "other": 10}
 
 def reviews(said, who):
     return [
-        Review(pull(n), tuple(note(text, LINES[text]) for text in texts), reviewer=who)
-        for n, texts in said.items()
+        Review(pull(n), tuple(note(text, LINES[text]) for text in texts), reviewer=who) for n, texts in said.items()
     ]
 
 
@@ -71,9 +70,7 @@ def test_every_figure_by_hand(make):
     assert (result["schema"], result["prs"]) == ("metareview.compare/1", 3)
     assert (result["a"]["name"], result["b"]["name"]) == ("old", "new")
     figures = result["metrics"]
-    assert (figures["positive_match_rate"]["a"], figures["positive_match_rate"]["b"]) == pytest.approx(
-        (1 / 2, 2 / 3)
-    )
+    assert (figures["positive_match_rate"]["a"], figures["positive_match_rate"]["b"]) == pytest.approx((1 / 2, 2 / 3))
     assert figures["positive_recall_rate"]["diff"] == pytest.approx(4 / 6 - 2 / 6)
     assert figures["f1"]["a"] == pytest.approx(2 * 2 / (4 + 6))
     assert figures["f1"]["b"] == pytest.approx(2 * 4 / (6 + 6))
@@ -113,9 +110,7 @@ def test_p_is_that_of_all_exchanges(make):
 
     observed = abs(recall(new) - recall(old))
     swaps = [np.array(swap)[:, None] for swap in product([False, True], repeat=3)]
-    extreme = [
-        abs(recall(np.where(s, old, new)) - recall(np.where(s, new, old))) >= observed - 1e-9 for s in swaps
-    ]
+    extreme = [abs(recall(np.where(s, old, new)) - recall(np.where(s, new, old))) >= observed - 1e-9 for s in swaps]
     assert result.metrics["positive_recall_rate"].p == pytest.approx(np.mean(extreme), abs=0.02)
     assert "too few for any test to tell" in result.verdict
 
@@ -180,9 +175,7 @@ def test_the_verdict_in_words(make):
     assert result.metrics["positive_recall_rate"].p_holm < 0.05
     assert result.metrics["positive_match_rate"].p_holm > 0.05
     assert result.verdict.startswith("B is better on recall, F1, line recall and line F1; on precision,")
-    assert (
-        "noise the data cannot tell. With these 12 pull requests, a true difference in F1" in result.verdict
-    )
+    assert "noise the data cannot tell. With these 12 pull requests, a true difference in F1" in result.verdict
 
 
 def test_the_verdict_where_lower_is_better(make):
@@ -288,9 +281,7 @@ def test_other_settings_are_refused_whatever_is_shared(make, options, reason):
 def test_other_pull_requests_are_refused_unless_common(make):
     whole = make("whole", {"x": OLD})
     part = make("part", {"x": {n: OLD[n] for n in (1, 2)}})
-    with pytest.raises(
-        UsageError, match=r"1 pull request only in A \(github.com/owner/repo#3\)\. --common .* the 2 "
-    ):
+    with pytest.raises(UsageError, match=r"1 pull request only in A \(github.com/owner/repo#3\)\. --common .* the 2 "):
         compare(whole, part)
     result = compare(whole, part, common=True)
     assert result.prs == 2
@@ -329,22 +320,15 @@ class Unsure(Judge):
     def judge(self, questions):
         answers = []
         for question in questions:
-            equal = np.array(
-                [question.generated[g] == question.reference[r] for g, r in question.pairs.tolist()], bool
-            )
-            answers.append(
-                Answer(np.where(equal, 1.0, np.nan), np.where(equal, SAME, UNDECIDED).astype(np.int8))
-            )
+            equal = np.array([question.generated[g] == question.reference[r] for g, r in question.pairs.tolist()], bool)
+            answers.append(Answer(np.where(equal, 1.0, np.nan), np.where(equal, SAME, UNDECIDED).astype(np.int8)))
         return answers
 
 
 def test_undecided_pairs_are_mentioned(make):
     beside = [Review(pull(1), (LEAK,)), Review(pull(2), (RACE,))]
     run = make(
-        "run",
-        {"x": {1: ("leak",), 2: ("race",)}, "y": {1: ("other", "leak"), 2: ("race",)}},
-        beside,
-        judge=Unsure(),
+        "run", {"x": {1: ("leak",), 2: ("race",)}, "y": {1: ("other", "leak"), 2: ("race",)}}, beside, judge=Unsure()
     )
     result = compare(run)
     assert result.to_dict()["undecided"] == {"a": 0, "b": 1}

@@ -115,9 +115,7 @@ def test_curves_by_hand(tmp_path):
             Review(pull(1), (note("a b c d", 18), note("hm", 400)), reviewer="far"),
         ],
     )
-    evaluate_comments(
-        said, reference=reference, judge="rouge", line_distance=8, threshold=0.4, out=tmp_path / "run"
-    )
+    evaluate_comments(said, reference=reference, judge="rouge", line_distance=8, threshold=0.4, out=tmp_path / "run")
     found = sensitivity(load_run(tmp_path / "run")).to_dict()
     distance, threshold = found["line_distance"], found["threshold"]
     assert distance["values"] == list(range(21))
@@ -147,9 +145,7 @@ class PaidRouge(RougeJudge, ModelJudge):
         return 0
 
     def judge(self, questions):
-        return [
-            Answer(a.score, (a.score >= self.threshold).astype(np.int8)) for a in super().judge(questions)
-        ]
+        return [Answer(a.score, (a.score >= self.threshold).astype(np.int8)) for a in super().judge(questions)]
 
 
 def test_a_paid_judges_curve_stops_at_the_runs_distance(tmp_path):

@@ -146,9 +146,7 @@ def test_a_number_as_id_is_its_text():
     assert one_comment(note="x", id=12).id == "12"
 
 
-COMMENTS = comments(
-    path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT
-)
+COMMENTS = comments(path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT)
 
 
 @given(reviews(COMMENTS, pr=SOME_TEXT, language=ANY_TEXT, pr_category=ANY_TEXT))

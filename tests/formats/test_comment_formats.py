@@ -120,10 +120,7 @@ def test_the_reviewer_of_a_file_is_its_own_or_the_given_or_the_file_name(tmp_pat
 
 
 def test_what_was_read_is_hashed_and_warned_of(tmp_path):
-    path = (
-        tree(tmp_path, {"comments_shop_5.txt": "<from>3</from><to>1</to><note>x</note>"})
-        / "comments_shop_5.txt"
-    )
+    path = tree(tmp_path, {"comments_shop_5.txt": "<from>3</from><to>1</to><note>x</note>"}) / "comments_shop_5.txt"
     inputs = read_inputs(path)
     # printf '<from>3</from><to>1</to><note>x</note>' | sha256sum
     assert inputs.hashes == {path.name: "ca385375ae03e71bd37b68450a73c64744d1e61ea00fdf3f6e5df981fa225ad8"}
@@ -218,9 +215,7 @@ def test_a_file_name_that_is_no_utf_8_can_be_reported(tmp_path):
     Path(os.fsdecode(folder + b"/r\xff/comments_s\xe9_5.txt")).write_text(BLOCK.format("x"))
     inputs = read_inputs(tmp_path)
     assert said(inputs) == [("r\\udcff", "s\\udce9#5", ["x"])]
-    assert (
-        json.dumps(list(inputs.hashes), ensure_ascii=False).encode().endswith(rb'comments_s\\udce9_5.txt"]')
-    )
+    assert json.dumps(list(inputs.hashes), ensure_ascii=False).encode().endswith(rb'comments_s\\udce9_5.txt"]')
 
 
 # The reference set
@@ -280,16 +275,7 @@ def test_repository_and_number_are_found_exactly():
     both = index(FIFTY, FIVE)
     assert both.find(Review("shop#55")) == "github.com/octo/shop#55"
     assert both.find(Review("Shop#5540")) == "github.com/octo/shop#5540"
-    for near in (
-        "shop#5",
-        "shop#554",
-        "shop#555",
-        "sho#55",
-        "op#55",
-        "octo/shop#55",
-        "my-shop#55",
-        "shop_55",
-    ):
+    for near in ("shop#5", "shop#554", "shop#555", "sho#55", "op#55", "octo/shop#55", "my-shop#55", "shop_55"):
         found = both.find(Review(near, source="f.txt"))
         assert found == Skipped("f.txt", f"its pull request {near} is not in the reference set")
     missing = index(FIFTY).find(Review("shop#55"))
@@ -351,10 +337,7 @@ def test_another_address_is_another_pull_request(address):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (
-            "https://gitlab.com/group/sub/shop/-/merge_requests/5",
-            "https://gitlab.com/group/sub/shop/merge_requests/5",
-        ),
+        ("https://gitlab.com/group/sub/shop/-/merge_requests/5", "https://gitlab.com/group/sub/shop/merge_requests/5"),
         ("https://ghe.org/api/v3/repos/o/shop/pulls/5", "https://ghe.org/o/shop/pull/5"),
         ("https://bitbucket.org/o/shop/pull-requests/5/diff", "https://bitbucket.org/o/shop/pull-requests/5"),
     ],

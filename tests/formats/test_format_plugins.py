@@ -47,9 +47,9 @@ def module(tmp_path, monkeypatch):
 
 @pytest.fixture
 def installed(module, monkeypatch):
-    points = [
-        EntryPoint(name, f"own_formats:{name}", "metareview.formats") for name in ("numbers", "bars")
-    ] + [EntryPoint("jsonl", "own_formats:bars", "metareview.formats")]
+    points = [EntryPoint(name, f"own_formats:{name}", "metareview.formats") for name in ("numbers", "bars")] + [
+        EntryPoint("jsonl", "own_formats:bars", "metareview.formats")
+    ]
     monkeypatch.setattr(plugins, "entry_points", lambda group: [p for p in points if p.group == group])
     for name in ("COMMENT_FORMATS", "HISTORY_FORMATS"):
         monkeypatch.setattr(registry, name, replace(getattr(registry, name)))  # without what was found before

@@ -93,11 +93,7 @@ def test_other_shapes_are_not_taken_for_it(value):
         (f'[{{"url": "{URL}", "comments": []}},\n{{"comments": []}}]', 2, "url is missing"),
         (f'[{{"url": "{URL}", "comments":\n{{}}}}]', 2, "comments must be a list, found an object"),
         (f'[{{"url": "{URL}", "comments": [\n5]}}]', 2, "a comment must be an object, found a number"),
-        (
-            f'[{{"url": "{URL}", "comments": []}},\n\n7]',
-            3,
-            "a pull request must be an object, found a number",
-        ),
+        (f'[{{"url": "{URL}", "comments": []}},\n\n7]', 3, "a pull request must be an object, found a number"),
         (f'{{"{URL}": {{"t": [\n"x"]}}}}', 2, "a candidate must be an object, found a string"),
         (f'{{"{URL}": {{"t": [{{"text": "x",\n"line": 0}}]}}}}', 2, "line must be a line number"),
         (f'{{"{URL}": {{}},\n"{URL}6":\n[]}}', 3, "a pull request must be an object, found a list"),

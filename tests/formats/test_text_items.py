@@ -39,10 +39,7 @@ TEXTS = st.lists(st.text(), max_size=3).map(tuple)
 def test_what_json_writes_is_read_back(tmp_path, items, ascii_only):
     lines = [
         json.dumps(
-            {
-                "retrieved_context": item.retrieved_context,
-                "ground_truth_context": item.ground_truth_context,
-            },
+            {"retrieved_context": item.retrieved_context, "ground_truth_context": item.ground_truth_context},
             ensure_ascii=ascii_only,
         )
         for item in items

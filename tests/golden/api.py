@@ -38,11 +38,7 @@ def _comments_in_memory(origins: Origins) -> Documents:
 
 def _routing_in_memory(origins: Origins) -> Documents:
     run = mr.evaluate_routing(
-        "made/history.jsonl",
-        routers=["popularity", "chrev"],
-        truth="all_reviewers",
-        truth_window="1d",
-        k=(1, 2),
+        "made/history.jsonl", routers=["popularity", "chrev"], truth="all_reviewers", truth_window="1d", k=(1, 2)
     )
     return {
         "summary.json": run.summary,
@@ -64,11 +60,7 @@ def _one_by_one(origins: Origins, config: mr.EvaluatorConfig) -> Documents:
             records.append(
                 asyncio.run(
                     mr.get_evaluator_ans_from_json(
-                        review["pr"],
-                        mr.load_generated_comments_from_file(file),
-                        review["comments"],
-                        config,
-                        metadata,
+                        review["pr"], mr.load_generated_comments_from_file(file), review["comments"], config, metadata
                     )
                 )
             )

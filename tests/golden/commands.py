@@ -105,7 +105,7 @@ _MODEL = {
     "llm-coverage": f"{_DEMO_NEGATIVES} --judge llm --alignment coverage --cache caches/llm-coverage.sqlite --limit 6",
     "cascade": f"{_MARTIAN} --judge cascade --cache caches/cascade.sqlite",
     "cascade-dry-run": f"{_MARTIAN} --judge cascade --dry-run --cache caches/cascade-dry-run.sqlite",
-    "embedding": f"{_DEMO_NEGATIVES} --judge embedding --cache caches/embedding.sqlite",
+    "embedding": f"{_DEMO_NEGATIVES} --judge embedding --threshold 0.5 --cache caches/embedding.sqlite",
     "calibrate-llm": "calibrate made/labels-ungrouped.jsonl --judge llm --cache caches/calibrate-llm.sqlite",
     "calibrate-cascade": "calibrate made/labels.jsonl --judge cascade --cache caches/calibrate-cascade.sqlite",
     "cache-info": "cache info --cache caches/llm.sqlite",

@@ -134,7 +134,7 @@ _BODIES = (
 
 @_made("history.jsonl", shared=False)
 def _history(origins: Origins) -> str:
-    """Ninety pull requests of two repositories over three months."""
+    """Ninety pull requests of two repositories over seven months: more than routers look back."""
     events = [event for number in range(1, 91) for event in _pull_request(number)]
     return _lines(sorted(events, key=lambda event: event["at"]))
 
@@ -149,27 +149,18 @@ def _pull_request(number: int) -> Iterator[dict]:
         at = opened + timedelta(hours=hours)
         bot = {"actor_type": "Bot"} if actor == "Helper" else {}
         identity = f"{number}-{kind}-{hours:.3f}"
-        event = {
-            "repo": repo,
-            "pr": number,
-            "at": at.isoformat(),
-            "kind": kind,
-            "actor": actor,
-            "id": identity,
-        }
+        event = {"repo": repo, "pr": number, "at": at.isoformat(), "kind": kind, "actor": actor, "id": identity}
         return event | bot | more
 
     repo = ("example/tool", "example/site")[number % 2]
-    opened = datetime(2024, 3, 1, tzinfo=UTC) + timedelta(hours=24 * number + 7 * draw.random())
+    opened = datetime(2024, 3, 1, tzinfo=UTC) + timedelta(hours=60 * number + 7 * draw.random())
     author = one_of(_PEOPLE)
     folder = _FOLDERS[(number // 3) % len(_FOLDERS)]
     files = [f"{folder}/part{int(draw.random() * 6)}.{kind}" for kind in ("py", "md")[: 1 + number % 2]]
     body = one_of(_BODIES).format(n=number, person=one_of(_PEOPLE))
     sha = f"{number % 3:040x}"
     draft = number % 5 == 0
-    yield happen(
-        0, "opened", author, title=f"Change {number}", body=body, files=files, draft=draft, base_sha=sha
-    )
+    yield happen(0, "opened", author, title=f"Change {number}", body=body, files=files, draft=draft, base_sha=sha)
     yield happen(0.05, "comment", "ci[bot]")
     if draft:
         yield happen(0.4, "ready_for_review", author)
@@ -183,14 +174,8 @@ def _pull_request(number: int) -> Iterator[dict]:
     for answer in range(int(draw.random() * 5)):
         person = expert if draw.random() < 0.6 else one_of((*_PEOPLE, "Helper"))
         kind = one_of(("review_submitted", "review_comment", "comment"))
-        state = (
-            {"state": one_of(("APPROVED", "CHANGES_REQUESTED", "COMMENTED"))}
-            if kind == "review_submitted"
-            else {}
-        )
-        yield happen(
-            0.5 + 9 * answer * draw.random(), kind, person.upper() if answer == 3 else person, **state
-        )
+        state = {"state": one_of(("APPROVED", "CHANGES_REQUESTED", "COMMENTED"))} if kind == "review_submitted" else {}
+        yield happen(0.5 + 9 * answer * draw.random(), kind, person.upper() if answer == 3 else person, **state)
     if number % 9 == 0:
         yield happen(1.5, "comment", None)
     if number % 7:
@@ -224,10 +209,7 @@ def _aacr(origins: Origins, name: str) -> list[dict]:
 
 def _moved(comment: dict, lines: int, note: str | None = None) -> dict:
     """The comment some lines further down, or up, with another note if one is given."""
-    ends = {
-        end: None if comment[end] is None else max(1, comment[end] + lines)
-        for end in ("from_line", "to_line")
-    }
+    ends = {end: None if comment[end] is None else max(1, comment[end] + lines) for end in ("from_line", "to_line")}
     return {"path": comment["path"], "side": comment["side"], "note": note or comment["note"], **ends}
 
 
@@ -302,9 +284,7 @@ def _labels(origins: Origins) -> Iterator[dict]:
         for pull in _read(martian / f"golden_{project}.json"):
             for tool, said in candidates[pull["url"]].items():
                 result = evaluations[pull["url"]][tool]
-                right = {
-                    (hit["golden_comment"], hit["matched_candidate"]) for hit in result["true_positives"]
-                }
+                right = {(hit["golden_comment"], hit["matched_candidate"]) for hit in result["true_positives"]}
                 wrong = {miss["candidate"] for miss in result["false_positives"]}
                 missed = {miss["golden_comment"] for miss in result["false_negatives"]}
                 for reference in pull["comments"]:

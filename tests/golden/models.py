@@ -10,7 +10,6 @@ from pathlib import Path
 from model_server import Exchange, ReplayModel, Reply, error, verdict
 
 _WORD = re.compile(r"\w+")
-_DIMENSIONS = 48
 
 
 def make_model(evaluations: Path) -> Callable[[Exchange], Reply]:
@@ -40,11 +39,13 @@ def refusing(model: Callable[[Exchange], Reply]) -> Callable[[Exchange], Reply]:
 
 
 def _embeddings(exchange: Exchange) -> Reply:
-    """Counts of words by their checksum."""
+    """The signs of sums over the words' checksums: of length 8, so that every cosine is exact."""
     rows = []
     for index, text in enumerate(exchange.body["input"]):
-        vector = [0] * _DIMENSIONS
+        sums = [0] * 64
         for word in _WORD.findall(text.lower()):
-            vector[zlib.crc32(word.encode()) % _DIMENSIONS] += 1
+            bits = zlib.crc32(word.encode()) << 32 | zlib.crc32(word[::-1].encode())
+            sums = [total + (1 if bits >> bit & 1 else -1) for bit, total in enumerate(sums)]
+        vector = [1 if total >= 0 else -1 for total in sums]
         rows.append({"object": "embedding", "index": index, "embedding": vector})
     return Reply(200, {"object": "list", "data": rows, "usage": {"prompt_tokens": 7, "total_tokens": 7}})

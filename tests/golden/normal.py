@@ -13,12 +13,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 Digest = dict[str, Any]
-"""`sha256`, `lines` and, of standard output, `counts`."""
+"""`sha256`, `rounded_sha256`, `lines` and, of standard output, `counts`."""
 PROSE = frozenset({"reason", "skip_reason", "verdict", "message", "expected", "run", "warnings"})
 """Keys whose texts say something in words, or where a run lies."""
 _SIZES = frozenset({"bytes"})
 _VARYING = PROSE | _SIZES
 _FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:–[\d.]+)?(?: ?%)?")
+_LONG_NUMBER = re.compile(r"-?\d+(?:\.\d{6,}(?:e[+-]\d+)?|(?:\.\d+)?e[+-]\d+)")
 _COUNTS = (
     "positive_expected_nums", "total_generated_nums", "positive_match_nums", "positive_line_match_nums",
     "positive_covered_nums", "negative_match_nums", "judge_error_nums",
@@ -74,9 +75,7 @@ def _junit(text: str) -> str:
 def _markdown_tables(text: str) -> list[list[list[str]]]:
     """The cells of the tables, without their heads."""
     bodies = re.findall(r"^\| ---.*\n((?:\|.*\n?)*)", text, re.MULTILINE)
-    return [
-        [[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()] for body in bodies
-    ]
+    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()] for body in bodies]
 
 
 class _PageTables(HTMLParser):
@@ -111,11 +110,17 @@ class _PageTables(HTMLParser):
 
 
 def digest(name: str, text: str) -> Digest:
-    """What is kept of a normal file: its hash, its number of lines, and of a summary a few counts."""
-    kept: Digest = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "lines": text.count("\n")}
+    """What is kept of a normal file: its hash, its hash with numbers of 12 digits (processors add in different orders,
+    so a last digit may differ), its number of lines, and of a summary a few counts."""
+    rounded = _LONG_NUMBER.sub(lambda match: repr(round(float(f"{float(match[0]):.12g}"), 12)), text)
+    kept: Digest = {"sha256": _hash(text), "rounded_sha256": _hash(rounded), "lines": text.count("\n")}
     if name == "stdout.json":
         kept["counts"] = _counts(json.loads(text))
     return kept
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _counts(document: Mapping[str, object]) -> dict[str, int]:

@@ -84,9 +84,7 @@ def test_every_bound_is_among_its_parameters():
 
 def test_it_counts_the_calls_it_would_make_and_makes_none():
     model = Model(set())
-    judge = CascadeJudge(
-        First({(0, 0): 0.95, (1, 1): 0.5, (2, 2): 0.4, (3, 3): 0.05}), model, low=0.1, high=0.9
-    )
+    judge = CascadeJudge(First({(0, 0): 0.95, (1, 1): 0.5, (2, 2): 0.4, (3, 3): 0.05}), model, low=0.1, high=0.9)
     assert judge.planned_calls([question(judge.first.scores)]) == 2
     assert model.rounds == []
 

@@ -163,9 +163,7 @@ def replace(text, **change):
 def without(text):
     def script(exchange):
         reply = reply_to(exchange)
-        reply.body["data"] = [
-            row for row in reply.body["data"] if exchange.body["input"][row["index"]] != text
-        ]
+        reply.body["data"] = [row for row in reply.body["data"] if exchange.body["input"][row["index"]] != text]
         return reply
 
     return script
@@ -201,8 +199,7 @@ def test_a_vector_that_is_none_is_asked_for_again_and_then_an_error(judging, cac
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [error(429), error(500), Reply(drop=True), Reply(delay=5), Reply(body="{"), Reply(body={"data": None})],
+    "fault", [error(429), error(500), Reply(drop=True), Reply(delay=5), Reply(body="{"), Reply(body={"data": None})]
 )
 def test_a_passing_fault_is_retried(judging, fault):
     with ModelServer(lambda e: fault if e.number < 3 else reply_to(e)) as server:

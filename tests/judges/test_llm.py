@@ -190,16 +190,12 @@ def test_progress_is_told_in_the_callers_thread_and_ends_at_the_total(judging):
 
 
 @pytest.mark.parametrize("status", [400, 422, 501])
-@pytest.mark.parametrize(
-    "message", ["Unknown field 'response_format'.", "json_schema is not available", "bad request"]
-)
+@pytest.mark.parametrize("message", ["Unknown field 'response_format'.", "json_schema is not available", "bad request"])
 def test_a_server_that_refuses_response_format_is_asked_without(judging, status, message):
     def script(exchange):
         if "response_format" in exchange.body:
             return error(status, message)
-        return chat(
-            "<think>yes?</think>\n```json\n" + '{"match": false, "confidence": 1, "reason": "x"}' + "\n```"
-        )
+        return chat("<think>yes?</think>\n```json\n" + '{"match": false, "confidence": 1, "reason": "x"}' + "\n```")
 
     with ModelServer(script) as server:
         judge = judging(server, concurrency=1)
@@ -269,8 +265,7 @@ def test_the_manifest_says_who_judged_and_hides_the_key(judging):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"threshold": 1.1}, {"threshold": math.nan}, {"concurrency": 0}, {"max_calls": -1}, {"timeout": 0}],
+    "options", [{"threshold": 1.1}, {"threshold": math.nan}, {"concurrency": 0}, {"max_calls": -1}, {"timeout": 0}]
 )
 def test_impossible_options_are_usage_errors(judging, options):
     with ModelServer(same_number) as server, pytest.raises(UsageError, match=r"Give .*\."):

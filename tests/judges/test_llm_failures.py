@@ -191,9 +191,7 @@ def test_a_server_that_wants_to_be_left_alone_for_long_is(judging):
         verdicts = judge.ask(PAIRS[:10])
     assert [v.match for v in verdicts] == [1, 1, 1] + [-1] * 7
     assert len(server.log) == 4
-    assert {v.reason for v in verdicts[3:]} == {
-        "the server wants to be left alone for 86400 s: HTTP 429: quota"
-    }
+    assert {v.reason for v in verdicts[3:]} == {"the server wants to be left alone for 86400 s: HTTP 429: quota"}
 
 
 @pytest.mark.parametrize(
@@ -287,9 +285,7 @@ SETUP = {
 
 @pytest.mark.parametrize("status", SETUP)
 def test_wrong_settings_end_the_run_at_once_with_the_fix_and_without_the_key(judging, cache, status):
-    with ModelServer(
-        lambda e: error(status, f"you sent {e.headers['authorization']}, model missing")
-    ) as server:
+    with ModelServer(lambda e: error(status, f"you sent {e.headers['authorization']}, model missing")) as server:
         judge = judging(server, cache=cache, concurrency=2)
         with pytest.raises(UsageError) as caught:
             judge.ask(PAIRS)
@@ -320,9 +316,7 @@ def test_an_exhausted_account_ends_the_run(judging):
 @pytest.mark.parametrize("status", [400, 403, 413, 422])
 def test_a_pair_that_a_working_server_refuses_is_undecided_at_once(judging, cache, status):
     bad = PAIRS[5]
-    with ModelServer(
-        lambda e: error(status, "content filter") if e.notes == bad else verdict(True)
-    ) as server:
+    with ModelServer(lambda e: error(status, "content filter") if e.notes == bad else verdict(True)) as server:
         judge = judging(server, cache=cache, concurrency=1)
         verdicts = judge.ask(PAIRS[:10])
         assert [v.match for v in verdicts] == [1] * 5 + [-1] + [1] * 4

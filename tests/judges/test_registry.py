@@ -73,10 +73,7 @@ def test_a_threshold_is_for_judges_that_score():
     for name, threshold, message in (("exact", 0.5, "does not score"), ("rouge", 1.5, "from 0 to 1")):
         with pytest.raises(UsageError, match=message), open_judge(name, JudgeOptions(threshold=threshold)):
             pass
-    with (
-        pytest.raises(UsageError, match="on the judge object"),
-        open_judge(ExactJudge(), JudgeOptions(threshold=0.5)),
-    ):
+    with pytest.raises(UsageError, match="on the judge object"), open_judge(ExactJudge(), JudgeOptions(threshold=0.5)):
         pass
 
 
@@ -95,8 +92,7 @@ class Bare:
 
 
 @pytest.mark.parametrize(
-    ("judge", "missing"),
-    [(Bare(), "threshold, parameters, close"), (object(), "name, threshold, parameters, judge")],
+    ("judge", "missing"), [(Bare(), "threshold, parameters, close"), (object(), "name, threshold, parameters, judge")]
 )
 def test_an_object_that_lacks_a_member_is_told_which(judge, missing):
     with pytest.raises(UsageError, match=rf"no {missing}.*Inherit from metareview\.Judge"), open_judge(judge):
@@ -111,10 +107,7 @@ def test_a_class_is_no_judge_yet():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "def make():\n    raise KeyError('weights')\n",
-            r"factory raised KeyError: 'weights'.*Correct the factory",
-        ),
+        ("def make():\n    raise KeyError('weights')\n", r"factory raised KeyError: 'weights'.*Correct the factory"),
         ("def make():\n    raise SystemExit(0)\n", "factory raised SystemExit"),
         ("def make():\n    raise metareview.UsageError('no key')\n", "^no key$"),
         ("def make(size):\n    pass\n", "factory raised TypeError.*size"),
@@ -146,10 +139,7 @@ def test_a_factory_gets_its_configuration_and_a_plug_in_all_options(here):
     )
     with open_judge(f"{name}:Sized", JudgeOptions(config={"size": 5})) as judge:
         assert judge.parameters == {"size": 5}
-    with (
-        pytest.raises(UsageError, match="does not score"),
-        open_judge(f"{name}:Sized", JudgeOptions(threshold=0.5)),
-    ):
+    with pytest.raises(UsageError, match="does not score"), open_judge(f"{name}:Sized", JudgeOptions(threshold=0.5)):
         pass
     with open_judge(f"{name}:PLUGIN", JudgeOptions(threshold=0.5)) as judge:
         assert (judge.parameters, judge.threshold) == ({"size": 2}, 0.5)
@@ -178,9 +168,7 @@ def test_a_judge_of_an_installed_package_is_found_by_its_name(monkeypatch, here)
 
 def contributing_example():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    [code] = re.findall(
-        r"<!-- file: first_word\.py -->\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
-    )
+    [code] = re.findall(r"<!-- file: first_word\.py -->\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return code
 
 
@@ -307,10 +295,6 @@ def test_a_user_writes_no_more_than_a_name_and_judge():
             return [Answer(np.ones(1), np.ones(1, np.int8))]
 
     with Mine() as judge:
-        assert (judge.threshold, dict(judge.parameters), judge.judge([QUESTION])[0].score.tolist()) == (
-            None,
-            {},
-            [1.0],
-        )
+        assert (judge.threshold, dict(judge.parameters), judge.judge([QUESTION])[0].score.tolist()) == (None, {}, [1.0])
     assert not isinstance(judge, ModelJudge)
     assert isinstance(JudgePlugin("Mine.", False, lambda _: Mine()).make(JudgeOptions()), Judge)

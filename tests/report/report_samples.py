@@ -57,9 +57,7 @@ class PlainJudge(Judge):
         verdicts = []
         for g, r in question.pairs.tolist():
             said = question.generated[g]
-            verdicts.append(
-                UNDECIDED if "open" in said else SAME if said == question.reference[r] else DIFFERENT
-            )
+            verdicts.append(UNDECIDED if "open" in said else SAME if said == question.reference[r] else DIFFERENT)
         match = np.array(verdicts, np.int8)
         score = np.where(match == UNDECIDED, np.nan, np.where(match == SAME, 0.9, 0.2)).astype(np.float64)
         return Answer(score, match, reason=["said <b>plainly</b>"] * len(verdicts), by="model")
@@ -91,9 +89,7 @@ def two_reviewers(folder, *, out=None):
             },
         ],
     )
-    negatives = write_jsonl(
-        folder / "negatives.jsonl", [{"pr": pull(1), "comments": [comment("rename it", 80)]}]
-    )
+    negatives = write_jsonl(folder / "negatives.jsonl", [{"pr": pull(1), "comments": [comment("rename it", 80)]}])
     write_jsonl(
         folder / "reviews" / "sharp" / "comments.jsonl",
         [
@@ -108,25 +104,19 @@ def two_reviewers(folder, *, out=None):
             {"pr": pull(2), "comments": [comment("open question", 5), comment("nice", 200)]},
         ],
     )
-    return evaluate_comments(
-        folder / "reviews", reference=references, negatives=negatives, judge=PlainJudge(), out=out
-    )
+    return evaluate_comments(folder / "reviews", reference=references, negatives=negatives, judge=PlainJudge(), out=out)
 
 
 def hostile(folder, *, out=None):
     """One pull request whose comments, references, names and warnings try to be markup."""
     name = '<b>rude</b>" onload="x'
     references = [comment(note, 1 + 50 * k, category="<i>odd</i>") for k, note in enumerate(HOSTILE)]
-    reference = write_jsonl(
-        folder / "references.jsonl", [{"pr": pull(1), "language": "<u>", "comments": references}]
-    )
+    reference = write_jsonl(folder / "references.jsonl", [{"pr": pull(1), "language": "<u>", "comments": references}])
     said = [comment(note, 1 + 50 * k) for k, note in enumerate(HOSTILE)]
     said += [comment("javascript:alert(1)", 1000, path="<path>")]
     rows = [{"pr": pull(1), "reviewer": name, "comments": said}]
     rows += [{"pr": pull(1), "reviewer": "@second|=1", "comments": []}]
-    return evaluate_comments(
-        write_jsonl(folder / "said.jsonl", rows), reference=reference, judge="exact", out=out
-    )
+    return evaluate_comments(write_jsonl(folder / "said.jsonl", rows), reference=reference, judge="exact", out=out)
 
 
 def _answers(*routers):

@@ -45,9 +45,7 @@ def test_json_lists_what_was_written(folder, tmp_path, capsys):
     code, out, _ = run_command(capsys, "report", folder, "-o", tmp_path / "r.md", "--json")
     document = json.loads(out)
     assert code == 0
-    assert document["files"] == [
-        {"file": str(tmp_path / "r.md"), "bytes": (tmp_path / "r.md").stat().st_size}
-    ]
+    assert document["files"] == [{"file": str(tmp_path / "r.md"), "bytes": (tmp_path / "r.md").stat().st_size}]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +85,7 @@ def keep(run, folder):
 def test_gates_are_test_cases_and_decide_the_exit_code(tmp_path, capsys):
     run = two_reviewers(tmp_path)
     result = replace(
-        run.result,
-        reviewers={"sharp": run.result.reviewers["sharp"]},
-        judge=replace(run.result.judge, errors=0),
+        run.result, reviewers={"sharp": run.result.reviewers["sharp"]}, judge=replace(run.result.judge, errors=0)
     )
     records = [record for record in run.read_records() if record.reviewer == "sharp"]
     stored = keep(replace(run, result=result, kept_records=records), tmp_path / "kept")
@@ -120,9 +116,7 @@ def test_a_run_in_memory_gives_the_same_tables_as_its_folder(tmp_path):
 def test_a_file_is_replaced_whole_or_left_alone(folder, tmp_path, monkeypatch):
     path = tmp_path / "r.md"
     path.write_text("before", "utf-8")
-    monkeypatch.setattr(
-        Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
-    )
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(UsageError, match="No space left"):
         write_report(load_run(folder), path)
     assert path.read_text("utf-8") == "before"

@@ -33,18 +33,14 @@ def test_text_never_becomes_markup_and_comes_back_the_same(text):
 
 def test_only_markup_passes_unescaped():
     inner = html("<b>{x}</b>", x="<i>")
-    assert html("{a}{b}{c}{d}", a=inner, b=["<", inner], c=None, d=0.5) == (
-        "<b>&lt;i&gt;</b>&lt;<b>&lt;i&gt;</b>0.5"
-    )
+    assert html("{a}{b}{c}{d}", a=inner, b=["<", inner], c=None, d=0.5) == ("<b>&lt;i&gt;</b>&lt;<b>&lt;i&gt;</b>0.5")
     assert escape(str(Html("<b>"))[:]) == "&lt;b&gt;"  # a slice of markup is text again
     assert join(["<", inner], "&") == "&lt;&amp;<b>&lt;i&gt;</b>"
     with pytest.raises(TypeError):
         escape(object())
 
 
-@pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "data:text/html,x", "//evil", "https://a\x00b", "http://["]
-)
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//evil", "https://a\x00b", "http://["])
 def test_only_addresses_of_the_web_become_links(url):
     assert "<a" not in link(url, "text")
     assert link('https://x/"y', "z") == '<a href="https://x/&quot;y" rel="noreferrer">z</a>'

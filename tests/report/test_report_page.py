@@ -17,9 +17,7 @@ with_data = pytest.mark.skipif(not (DATA / "aacr").exists(), reason=REASON)
 
 
 def demo(folder):
-    return evaluate_comments(
-        DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl"
-    )
+    return evaluate_comments(DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl")
 
 
 def routing(folder):
@@ -89,10 +87,7 @@ def test_dark_is_dark_and_print_is_light(pages, open_page):
 def test_what_tries_to_be_markup_is_shown_as_text(pages, open_page):
     page = open_page(pages(hostile))
     open_everything(page)
-    assert (
-        page.locator("main img, main script, main style, main b:has-text('rude'), main i, main u").count()
-        == 0
-    )
+    assert page.locator("main img, main script, main style, main b:has-text('rude'), main i, main u").count() == 0
     shown = page.locator("main").inner_text()
     assert HOSTILE[0] in shown
     assert HOSTILE[2] in shown

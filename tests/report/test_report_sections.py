@@ -65,8 +65,7 @@ def test_slices_give_f1_by_language_and_recall_by_category(run):
 
 def test_a_lone_reviewer_has_its_metrics_side_by_side(tmp_path):
     reference = write_jsonl(
-        tmp_path / "r.jsonl",
-        [{"pr": pull(1), "language": "Go", "comments": [comment("a", 1), comment("b", 90)]}],
+        tmp_path / "r.jsonl", [{"pr": pull(1), "language": "Go", "comments": [comment("a", 1), comment("b", 90)]}]
     )
     said = write_jsonl(tmp_path / "one.jsonl", [{"pr": pull(1), "comments": [comment("a", 1)]}])
     run = evaluate_comments(said, reference=reference, judge="exact")
@@ -159,9 +158,7 @@ SENSITIVITY = Sensitivity(
             "sharp": {"f1": [0.2, 0.4, 0.4], "line_f1": [0.5, 0.5, None]},
             "loud": {"f1": [0.3, 0.3, None], "line_f1": [0.6, 0.7, 0.8]},
         },
-        ranking=Ranking(
-            "f1", ["sharp", "loud"], False, [RankChange(0, ["loud", "sharp"], [["loud", "sharp"]])]
-        ),
+        ranking=Ranking("f1", ["sharp", "loud"], False, [RankChange(0, ["loud", "sharp"], [["loud", "sharp"]])]),
     ),
     threshold=None,
 )
@@ -201,16 +198,14 @@ def test_ties_separate_only_what_the_data_separates():
 
 
 @pytest.mark.parametrize(
-    ("values", "end"),
-    [([0.41, None], 0.5), ([0.02], 0.02), ([0.021], 0.05), ([], 1.0), ([0.0], 1.0), ([1.0], 1.0)],
+    ("values", "end"), [([0.41, None], 0.5), ([0.02], 0.02), ([0.021], 0.05), ([], 1.0), ([0.0], 1.0), ([1.0], 1.0)]
 )
 def test_an_axis_ends_at_a_round_number(values, end):
     assert scale_end(values) == end
 
 
 @pytest.mark.parametrize(
-    ("length", "folded", "cut"),
-    [(700, False, False), (701, True, False), (4_000, True, False), (4_001, True, True)],
+    ("length", "folded", "cut"), [(700, False, False), (701, True, False), (4_000, True, False), (4_001, True, True)]
 )
 def test_long_notes_are_folded_and_huge_ones_cut(length, folded, cut):
     shown = str(note("y" * length))
@@ -223,13 +218,7 @@ def test_names_and_locations_read_well():
     assert pull_request_name("local change") == "local change"
     assert location(Comment("x", "a.py", "LEFT", 3, 9)) == "a.py:3–9 (LEFT)"
     assert location(Comment("x")) == ""
-    assert [duration(s) for s in (None, 59, 60, 3_600, 90_000)] == [
-        "–",
-        "59 s",
-        "1.0 min",
-        "1.0 h",
-        "1.0 d",
-    ]
+    assert [duration(s) for s in (None, 59, 60, 3_600, 90_000)] == ["–", "59 s", "1.0 min", "1.0 h", "1.0 d"]
 
 
 def test_equal_leaders_are_named_as_equal_and_too_many_are_not_tested(run):

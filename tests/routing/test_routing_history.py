@@ -43,9 +43,7 @@ def test_every_key_of_an_event_is_read(write_lines):
 
 def test_lines_may_be_blank_carry_a_mark_and_end_as_windows_ends_them(tmp_path):
     path = tmp_path / "events.jsonl"
-    path.write_bytes(
-        b"\xef\xbb\xbf\r\n" + json.dumps(OPENED).encode() + b"\r\n\r\n" + json.dumps(REVIEW).encode()
-    )
+    path.write_bytes(b"\xef\xbb\xbf\r\n" + json.dumps(OPENED).encode() + b"\r\n\r\n" + json.dumps(REVIEW).encode())
     assert kinds(read_history(path)) == ["opened", "review_submitted"]
 
 
@@ -62,9 +60,7 @@ def test_order_is_time_then_opened_then_id_as_text_then_position():
 
 
 def test_order_does_not_depend_on_the_file_where_ids_tell_events_apart():
-    events = [happen(minute % 3, "comment", "a", id=str(minute)) for minute in range(20)] + [
-        happen(0, "opened", "x")
-    ]
+    events = [happen(minute % 3, "comment", "a", id=str(minute)) for minute in range(20)] + [happen(0, "opened", "x")]
     expected = history_of(*events).events
     shuffled = events.copy()
     random.Random(1).shuffle(shuffled)
@@ -232,10 +228,7 @@ def test_parquet_reads_as_the_lines_do(tmp_path, write_lines):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = [
-        OPENED | {"files": ["a/b.py"], "draft": False, "id": "1", "state": None},
-        REVIEW | {"state": "APPROVED"},
-    ]
+    rows = [OPENED | {"files": ["a/b.py"], "draft": False, "id": "1", "state": None}, REVIEW | {"state": "APPROVED"}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "text.parquet")
     assert read_history(tmp_path / "text.parquet") == read_history(write_lines(*rows))
 
@@ -250,10 +243,7 @@ def test_parquet_times_are_exact_and_without_a_zone_utc(tmp_path):
         at = pa.array(instants, pa.timestamp("ns", tz=zone))
         pq.write_table(pa.table({**columns, "at": at}), tmp_path / f"{name}.parquet")
         history = read_history(tmp_path / f"{name}.parquet")
-        assert [event.at for event in history.events] == [
-            1_700_000_000_123_456_789,
-            1_700_000_001_000_000_000,
-        ]
+        assert [event.at for event in history.events] == [1_700_000_000_123_456_789, 1_700_000_001_000_000_000]
 
 
 def test_bad_parquet_names_the_row(tmp_path):
@@ -315,10 +305,7 @@ def test_a_gerrit_change_is_opened_reviewed_by_every_vote_and_closed(write_lines
         ({"approve_history": None}, "approve_history must be a list, found null"),
         ({"approve_history": {}}, "approve_history must be a list, found an object"),
         ({"approve_history": [3]}, "a vote must be an object, found a number"),
-        (
-            {"approve_history": [{"userId": [], "grant_date": "2012-01-01"}]},
-            "userId must be a string, found a list",
-        ),
+        ({"approve_history": [{"userId": [], "grant_date": "2012-01-01"}]}, "userId must be a string, found a list"),
         ({"approve_history": [{"userId": 1}]}, "grant_date is missing"),
         ({"close_date": "x"}, "close_date must be a time, found 'x'"),
     ],

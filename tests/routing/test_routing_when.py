@@ -71,17 +71,13 @@ def test_a_shown_time_reads_back(instant):
 @given(st.datetimes(datetime(1980, 1, 1), datetime(2100, 1, 1)).map(lambda at: at.replace(microsecond=0)))
 def test_the_quick_way_agrees_with_the_library(moment):
     text = moment.isoformat() + "Z"
-    expected = (
-        int((moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(seconds=1)) * SECOND
-    )
+    expected = int((moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(seconds=1)) * SECOND
     assert parse_time(text) == expected
     assert parse_time(text.replace("Z", "+00:00")) == expected
     assert parse_time(f" {text}") == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("90s", 90), ("60m", 3600), ("1.5h", 5400), ("30d", 30 * 86400)]
-)
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("60m", 3600), ("1.5h", 5400), ("30d", 30 * 86400)])
 def test_spans(text, seconds):
     assert parse_span(text, "--truth-window") == seconds * SECOND
 
@@ -98,9 +94,7 @@ def test_cutoffs():
     assert parse_cutoff("ready_for_review") == Cutoff("ready_for_review")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "opened", "created_at+", "created_at+0m", "ready_for_review+1h", "created_at-1h"]
-)
+@pytest.mark.parametrize("text", ["", "opened", "created_at+", "created_at+0m", "ready_for_review+1h", "created_at-1h"])
 def test_other_cutoffs_are_refused(text):
     with pytest.raises(UsageError, match="--cutoff"):
         parse_cutoff(text)

@@ -33,10 +33,7 @@ REFERENCES = [
     for number in (1, 2, 3)
 ]
 GENERATED = [
-    {
-        "pr": REFERENCES[0]["pr"],
-        "comments": [{"path": "a.py", "from_line": 3, "note": "The handle is never closed"}],
-    },
+    {"pr": REFERENCES[0]["pr"], "comments": [{"path": "a.py", "from_line": 3, "note": "The handle is never closed"}]},
     {
         "pr": REFERENCES[1]["pr"],
         "comments": [
@@ -63,9 +60,7 @@ def test_a_run_is_the_same_in_memory_in_its_folder_and_read_back(files, tmp_path
     kept = evaluate_comments(generated, reference=references, judge="exact", out=tmp_path / "run")
     loaded = load_run(tmp_path / "run")
     assert memory.summary["run"] is None
-    assert (
-        kept.summary == loaded.summary == json.loads((tmp_path / "run" / "summary.json").read_text("utf-8"))
-    )
+    assert kept.summary == loaded.summary == json.loads((tmp_path / "run" / "summary.json").read_text("utf-8"))
     assert memory.summary | {"run": kept.summary["run"]} == kept.summary
     for what in ("prs", "pairs", "references", "comments"):
         frames = [run.to_frame(what) for run in (memory, kept, loaded)]

@@ -48,11 +48,7 @@ class Agreement:
 
 
 def agreement(
-    labels: ArrayLike,
-    scores: ArrayLike,
-    threshold: float | None,
-    bins: int = 10,
-    verdicts: ArrayLike | None = None,
+    labels: ArrayLike, scores: ArrayLike, threshold: float | None, bins: int = 10, verdicts: ArrayLike | None = None
 ) -> Agreement:
     """Compare scores with labels (0 or 1); a NaN score is a pair that the judge failed on.
 

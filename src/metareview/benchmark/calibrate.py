@@ -72,6 +72,4 @@ def _question(labels: Sequence[Label]) -> Question:
         )
         for label in labels
     ]
-    return Question(
-        list(map(judged_part, candidates)), list(map(judged_part, references)), np.array(pairs, np.int64)
-    )
+    return Question(list(map(judged_part, candidates)), list(map(judged_part, references)), np.array(pairs, np.int64))

@@ -117,9 +117,7 @@ def _lint_review(key: str, what: str, comments: Sequence[Comment], locations: bo
         yield Finding("warning", f"{key}: {empty} {what}s without a note are not counted")
     twice = [count for count in Counter(map(_identity, comments)).values() if count > 1]
     if twice:
-        yield Finding(
-            "warning", f"{key}: {len(twice)} {what}s occur more than once, with the same note and location"
-        )
+        yield Finding("warning", f"{key}: {len(twice)} {what}s occur more than once, with the same note and location")
     nowhere = sum(normal_path(comment.path) is None for comment in comments)
     if locations and nowhere:
         yield Finding("warning", f"{key}: {nowhere} {what}s have no path, so they match in any file")
@@ -182,9 +180,7 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     yield Probe("oracle", all(oracle[name] == 1 for name in recalls + precisions), "everything 1", oracle)
 
     silence = _score(benchmark, dict.fromkeys(references, ()), rules)
-    is_silent = all(silence[name] == 0 for name in recalls) and all(
-        silence[name] is None for name in precisions
-    )
+    is_silent = all(silence[name] == 0 for name in recalls) and all(silence[name] is None for name in precisions)
     yield Probe("silence", is_silent, "recall 0, precision undefined", silence)
 
     shuffled = _with_other_notes(references)
@@ -231,8 +227,7 @@ def _with_other_notes(references: Mapping[str, Sequence[Comment]]) -> dict[str, 
         return None
     moved = iter(notes[largest:] + notes[:largest])
     return {
-        key: tuple(replace(comment, note=next(moved)) for comment in comments)
-        for key, comments in references.items()
+        key: tuple(replace(comment, note=next(moved)) for comment in comments) for key, comments in references.items()
     }
 
 

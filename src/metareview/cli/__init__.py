@@ -77,9 +77,7 @@ def _run(arguments: list[str] | None) -> int:
         say(f"Error: {error}")
         return error.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
-        click.echo(
-            "Interrupted. What was done is kept; the same command with the same --out goes on.", err=True
-        )
+        click.echo("Interrupted. What was done is kept; the same command with the same --out goes on.", err=True)
         return 130
     except SystemExit:
         # How click ends where the reader of our output went away (| head): nothing to report, and nobody to report to.

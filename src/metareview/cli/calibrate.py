@@ -61,9 +61,7 @@ def command(
         _show(result, quiet)
     agreement = result.agreement
     if agreement.errors:
-        raise Undecided(
-            f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures."
-        )
+        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
 
 
 def _show(result: Calibration, quiet: bool) -> None:
@@ -84,11 +82,8 @@ def _show(result: Calibration, quiet: bool) -> None:
     for part in agreement.reliability:
         bar = "█" * round(20 * part.match_rate)
         show(
-            f"  {part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  "
-            f"{part.match_rate:>7.3f}  {bar}"
+            f"  {part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}  {bar}"
         )
     # Other judges know no rivals.
     if result.ungrouped and not quiet and result.judge in ("offline", "cascade"):
-        say(
-            f"{count(result.ungrouped)} labels have no group and are judged without rivals; offline then knows less."
-        )
+        say(f"{count(result.ungrouped)} labels have no group and are judged without rivals; offline then knows less.")

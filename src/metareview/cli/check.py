@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
 
 
-@click.command(
-    epilog="Example: metareview check --reference positive_samples.json --negatives negative_samples.json"
-)
+@click.command(epilog="Example: metareview check --reference positive_samples.json --negatives negative_samples.json")
 @click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
               help="The references. May be given several times.")  # fmt: skip
 @click.option("--negatives", multiple=True, type=PATH, metavar="FILE", help="What was rejected.")

@@ -18,15 +18,7 @@ from metareview.cli.options import (
     model_options,
     run_options,
 )
-from metareview.cli.output import (
-    append_step_summary,
-    print_json,
-    print_warnings,
-    progress_bar,
-    say,
-    show,
-    show_table,
-)
+from metareview.cli.output import append_step_summary, print_json, print_warnings, progress_bar, say, show, show_table
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,9 +27,7 @@ if TYPE_CHECKING:
     from metareview.runs.run import CommentsRun
 
 
-@click.command(
-    epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4"
-)
+@click.command(epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4")
 @click.argument("generated", type=PATH)
 @click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
               help="What reviewers should have said. May be given several times.")  # fmt: skip

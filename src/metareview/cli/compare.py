@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metareview.cli.options import PATH, common_options
-from metareview.cli.output import (
-    append_step_summary,
-    print_json,
-    print_warnings,
-    show,
-    show_table,
-    show_wrapped,
-)
+from metareview.cli.output import append_step_summary, print_json, print_warnings, show, show_table, show_wrapped
 
 if TYPE_CHECKING:
     from metareview.comparison.result import Comparison, MetricDifference
@@ -46,12 +39,7 @@ def command(
     """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request."""
     from metareview.comparison.paired import compare
     from metareview.model.measure import find_measure
-    from metareview.report.comparison import (
-        comparison_section,
-        comparison_table,
-        explanation_lines,
-        found_line,
-    )
+    from metareview.report.comparison import comparison_section, comparison_table, explanation_lines, found_line
 
     result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha)
     measures = [metric.measure for metric in result.metrics.values()]

@@ -22,13 +22,8 @@ def command(out: Path | None, overwrite: bool, as_json: bool, quiet: bool) -> No
     from metareview.runs.files import default_folder
 
     folder = out or default_folder("demo")
-    with (
-        as_file(files("metareview") / "data" / "demo") as sample,
-        progress_bar("pull requests", quiet) as progress,
-    ):
-        options = CommentsOptions(
-            sample / "reviews", sample / "references.jsonl", negatives=sample / "negatives.jsonl"
-        )
+    with as_file(files("metareview") / "data" / "demo") as sample, progress_bar("pull requests", quiet) as progress:
+        options = CommentsOptions(sample / "reviews", sample / "references.jsonl", negatives=sample / "negatives.jsonl")
         run = evaluate(options, out=folder, overwrite=overwrite, progress=progress)
     if as_json:
         print_json(run.summary)

@@ -10,14 +10,10 @@ from metareview.cli.options import PATH, common_options
 from metareview.cli.output import append_step_summary, print_json, print_warnings, say, show_table
 
 
-@click.command(
-    epilog="Example: metareview leaderboard runs/* --sort recall",
-)
+@click.command(epilog="Example: metareview leaderboard runs/* --sort recall")
 @click.argument("runs", nargs=-1, required=True, type=PATH)
 @click.option("--sort", metavar="METRIC", help="What decides the rank and the ties.  [default: f1, or mrr]")
-@click.option(
-    "--beta", type=float, metavar="B", help="Adds f_beta, and sorts by it: above 1 recall counts more."
-)
+@click.option("--beta", type=float, metavar="B", help="Adds f_beta, and sorts by it: above 1 recall counts more.")
 @common_options
 def command(runs: tuple[Path, ...], sort: str | None, beta: float | None, as_json: bool, quiet: bool) -> None:
     """Rank the reviewers, or routers, of all RUNS. Whoever shares a letter is tied."""

@@ -86,9 +86,7 @@ def filter_options(command: Command) -> Command:
     @_options(
         click.option("--language", multiple=True, help="Only pull requests in this language; repeatable."),
         click.option("--pr-category", multiple=True, help="Only pull requests of this category; repeatable."),
-        click.option(
-            "--comment-category", multiple=True, help="Only references of this category; repeatable."
-        ),
+        click.option("--comment-category", multiple=True, help="Only references of this category; repeatable."),
         click.option("--context", multiple=True, help="Only references of this context; repeatable."),
     )
     @wraps(command)

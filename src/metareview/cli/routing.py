@@ -38,9 +38,7 @@ def _router_names() -> list[str]:
               help="created_at, created_at+30m (s, m, h, d) or ready_for_review.")  # fmt: skip
 @click.option("--truth", default="first_response", show_default=True, metavar="P",
               help="first_response, first_approval or all_reviewers.")  # fmt: skip
-@click.option(
-    "--truth-window", default="60m", show_default=True, metavar="D", help="How long; none for no end."
-)
+@click.option("--truth-window", default="60m", show_default=True, metavar="D", help="How long; none for no end.")
 @click.option("--include-bots", is_flag=True, help="Count bots too.")
 @click.option("--include-author", is_flag=True, help="Count the author too.")
 @click.option("--k", default="1,3,5", show_default=True, metavar="LIST", callback=_parse_ks,

@@ -22,9 +22,7 @@ class PullRequestIndex:
         if review.key in self._keys:
             return review.key
         # An address is only met by its short name where one of the two is no more than a short name itself.
-        named = [
-            key for key in self._by_name.get(_short(review.pr), []) if "/" not in review.pr or "/" not in key
-        ]
+        named = [key for key in self._by_name.get(_short(review.pr), []) if "/" not in review.pr or "/" not in key]
         if len(named) == 1:
             return named[0]
         if named:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -20,11 +20,8 @@ from metareview.comments.measures import f_beta, table
 from metareview.errors import UsageError
 from metareview.model.address import pull_request_key
 from metareview.model.measure import Measure
-from metareview.runs.run import AnyRun, CommentsRun, Run, is_comments, load_run
+from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, Run, is_comments, load_run
 from metareview.stats import Array
-
-if TYPE_CHECKING:
-    from metareview.routing.records import RoutingRecord
 
 Source = AnyRun | str | Path
 """A run, or the folder that holds one."""
@@ -126,33 +123,24 @@ def _comment_rows(run: CommentsRun) -> Iterator[tuple[str, str, Row[Any]]]:
     """(reviewer, key of the pull request, row) of each record that was scored."""
     for record in run.read_records():
         if not record.skipped:
-            yield (
-                record.reviewer,
-                pull_request_key(record.pr),
-                Row(
-                    record.pr,
-                    tuple(table([record.counts])[0].tolist()),
-                    _digest([(each.position, each.comment) for each in record.references]),
-                    _digest(record.negatives) if run.result.config.negatives else None,
-                    record.counts.undecided,
-                    record,
-                ),
-            )
+            counts = tuple(table([record.counts])[0].tolist())
+            references = _digest([(each.position, each.comment) for each in record.references])
+            negatives = _digest(record.negatives) if run.result.config.negatives else None
+            row = Row(record.pr, counts, references, negatives, record.counts.undecided, record)
+            yield record.reviewer, pull_request_key(record.pr), row
 
 
-def _routing_rows(run: AnyRun) -> Iterator[tuple[str, str, Row[Any]]]:
+def _routing_rows(run: RoutingRun) -> Iterator[tuple[str, str, Row[Any]]]:
     """(router, key of the pull request, row) of each answer in each record."""
-    measures = run.result.measures
 
     @cache
     def counts(rank: int) -> tuple[float, ...]:
-        return (1.0, *(measure.of_rank(rank) for measure in measures))
+        return (1.0, *(measure.of_rank(rank) for measure in run.result.measures))
 
-    record: RoutingRecord
     for record in run.read_records():
-        benchmark = _digest((record.cutoff, record.truth))
+        truth = _digest((record.cutoff, record.truth))
         for name, answer in record.answers.items():
-            yield name, record.name, Row(record.name, counts(answer.rank), benchmark, None, 0, record)
+            yield name, record.name, Row(record.name, counts(answer.rank), truth, None, 0, record)
 
 
 def _digest(value: object) -> str:
@@ -196,9 +184,7 @@ def check_settings(competitors: Sequence[Competitor[Any]]) -> None:
 def _settings(run: AnyRun) -> dict[str, object]:
     """What must be equal, as JSON holds it, so that a run in memory equals the same one in a folder."""
     config = run.result.config
-    settings = {
-        field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES
-    }
+    settings = {field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES}
     if is_comments(run):
         # Filters of pull requests show in which pull requests there are; those of comments do not.
         filters = run.result.config.filters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from metareview.comments.records import DIMENSIONS, CommentRecord, ScoredReferen
 from metareview.comparison.competitors import Competitor
 from metareview.model.comment import Comment
 from metareview.model.measure import Measure
+from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.runs.files import JsonObject
 from metareview.runs.run import is_comments
 from metareview.stats import Array, Metric
-
-if TYPE_CHECKING:
-    from metareview.routing.records import RouterAnswer, RoutingRecord
 
 EXCERPT = 240
 """Characters of a note that are quoted."""
@@ -168,13 +166,10 @@ def explain(a: Competitor[Any], b: Competitor[Any], prs: Sequence[str], measure:
         pairs = [ReviewerPair(*each) for each in records]
     else:
         pairs = [
-            RouterPair(ours, ours.answers[a.name], theirs.answers[b.name], effect)
-            for ours, theirs, effect in records
+            RouterPair(ours, ours.answers[a.name], theirs.answers[b.name], effect) for ours, theirs, effect in records
         ]
     # Effects that are equal but for rounding go by name.
-    largest = sorted(
-        zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0])
-    )
+    largest = sorted(zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0]))
     return Explanation(
         gains=[pair for _, pair in largest if pair.effect > 0][:SHOWN_PULL_REQUESTS],
         losses=[pair for _, pair in largest if pair.effect < 0][:SHOWN_PULL_REQUESTS],

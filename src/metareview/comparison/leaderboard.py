@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
-
-import numpy as np
 
 from metareview.comments.measures import Counts, Rates
 from metareview.comparison.competitors import (
@@ -28,7 +26,7 @@ from metareview.model.measure import Measure, find_measure
 from metareview.runs.comments_json import counts_to_json
 from metareview.runs.files import JsonObject
 from metareview.runs.run import AnyRun, is_comments
-from metareview.stats import Interval, bootstrap_intervals, pairwise_tests, tie_letters
+from metareview.stats import Interval, PairTest, bootstrap_intervals, pairwise_tests, tie_letters
 
 SCHEMA = "metareview.leaderboard/1"
 TIES_AT = 0.05
@@ -67,18 +65,6 @@ class Standing:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PairDifference:
-    """Two labels, A the better one, tested on the pull requests that both have; diff is B - A."""
-
-    a: str
-    b: str
-    prs: int
-    diff: float | None
-    p: float | None
-    p_holm: float | None
-
-
 @dataclass(frozen=True)
 class Leaderboard:
     """The ranking. `to_dict()` is what `metareview leaderboard --json` prints."""
@@ -91,7 +77,8 @@ class Leaderboard:
     """All that are measured in one of the runs."""
     rows: Sequence[Standing]
     """The best first."""
-    pairs: Sequence[PairDifference]
+    pairs: Mapping[tuple[str, str], PairTest]
+    """The paired test of every two labels, the better one first."""
     warnings: Sequence[str]
 
     def to_dict(self) -> JsonObject:
@@ -101,7 +88,10 @@ class Leaderboard:
             "sort": self.sort.name,
             "beta": self.beta,
             "rows": [row.to_dict() for row in self.rows],
-            "pairs": [asdict(pair) for pair in self.pairs],
+            "pairs": [
+                {"a": a, "b": b, "prs": test.units, "diff": test.diff, "p": test.p, "p_holm": test.p_holm}
+                for (a, b), test in self.pairs.items()
+            ],
             "warnings": list(self.warnings),
         }
 
@@ -126,25 +116,21 @@ def leaderboard(
         raise UsageError("--sort: f_beta needs --beta.")
     default = "f_beta" if beta is not None else main_measure(everybody[0].run)
     measure = find_measure(sort or default, measures.values(), "--sort")
-    rows = {
-        label: _standing(label, one, own[label], list(measures), seed) for label, one in competitors.items()
-    }
+    rows = {label: _standing(label, one, own[label], list(measures), seed) for label, one in competitors.items()}
     sign = 1 if measure.lower_is_better else -1
 
-    def place(label: str) -> tuple[bool, float, str]:
-        """Best first, whoever has no figure last, equal ones by name."""
+    def best_first(label: str) -> tuple[bool, float, str]:
+        """Whoever has no figure comes last, equal ones by name."""
         value = rows[label].metrics[measure.name]
         return (value is None, sign * (value or 0.0), label)
 
-    order = sorted(rows, key=place)
+    order = sorted(rows, key=best_first)
     tables = {
-        label: {key: row.counts for key, row in competitors[label].rows.items()}
-        if measure.name in own[label]
-        else {}
+        label: {key: row.counts for key, row in competitors[label].rows.items()} if measure.name in own[label] else {}
         for label in order
     }
-    pairs = _pairs(tables, measure, seed)
-    separated = [(pair.a, pair.b) for pair in pairs if pair.p_holm is not None and pair.p_holm <= TIES_AT]
+    pairs = pairwise_tests(tables, measure, seed=seed)
+    separated = [pair for pair, test in pairs.items() if test.p_holm is not None and test.p_holm <= TIES_AT]
     ties = tie_letters(order, separated)
     return Leaderboard(
         kind=everybody[0].run.kind.name,
@@ -162,9 +148,7 @@ def _competitors(sources: Sequence[Source]) -> dict[str, Competitor[Any]]:
     runs: dict[object, AnyRun] = {}
     for run in map(open_run, sources):
         runs.setdefault(id(run) if run.folder is None else run.folder.resolve(), run)
-    competitors = [
-        (number, one) for number, run in enumerate(runs.values(), 1) for one in read_competitors(run)
-    ]
+    competitors = [(number, one) for number, run in enumerate(runs.values(), 1) for one in read_competitors(run)]
     if not competitors:
         raise UsageError("Name at least one run; these hold nobody to rank.")
     choices = [
@@ -190,9 +174,7 @@ def _check_benchmarks(competitors: Sequence[Competitor[Any]]) -> None:
         own = {key for other in competitors if other.run is one.run for key in other.rows}
         others = [set(other.rows) for other in competitors if other.run is not one.run]
         if others and not own & set().union(*others):
-            raise UsageError(
-                f"{one.run.label} shares no pull request with the other runs. Rank it on its own."
-            )
+            raise UsageError(f"{one.run.label} shares no pull request with the other runs. Rank it on its own.")
 
 
 def _standing(
@@ -216,28 +198,12 @@ def _standing(
     )
 
 
-def _pairs(
-    tables: Mapping[str, Mapping[str, Sequence[float]]], measure: Measure, seed: int
-) -> list[PairDifference]:
-    """Each pair in order of rank. Somebody whose run has no such metric has an empty table, and is not tested."""
-    pairs = []
-    for (a, b), test in pairwise_tests(tables, measure, seed=seed).items():
-        shared = [key for key in tables[a] if key in tables[b]]
-        of_a, of_b = (
-            measure.value(np.sum([tables[label][key] for key in shared], axis=0)) if shared else None
-            for label in (a, b)
-        )
-        diff = None if of_a is None or of_b is None else of_b - of_a
-        pairs.append(PairDifference(a, b, test.units, diff, test.p, test.p_holm))
-    return pairs
-
-
-def _warnings(rows: Mapping[str, Standing], pairs: Sequence[PairDifference]) -> Iterator[str]:
+def _warnings(rows: Mapping[str, Standing], pairs: Mapping[tuple[str, str], PairTest]) -> Iterator[str]:
     sizes = [row.prs for row in rows.values()]
-    if any(pair.prs < max(rows[pair.a].prs, rows[pair.b].prs) for pair in pairs):
+    if any(test.units < max(rows[a].prs, rows[b].prs) for (a, b), test in pairs.items()):
         yield (
             f"not everybody has the same pull requests ({min(sizes)} to {max(sizes)}): figures are over each one's own,"
-            f" tests over those that a pair shares (at least {min(pair.prs for pair in pairs)})"
+            f" tests over those that a pair shares (at least {min(test.units for test in pairs.values())})"
         )
     undecided = sum(row.undecided for row in rows.values())
     if undecided:

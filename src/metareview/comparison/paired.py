@@ -27,13 +27,7 @@ from metareview.errors import UsageError
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.runs.run import AnyRun
-from metareview.stats import (
-    Array,
-    bootstrap_difference,
-    holm,
-    minimum_detectable_difference,
-    permutation_test,
-)
+from metareview.stats import Array, bootstrap_difference, holm, minimum_detectable_difference, permutation_test
 
 _SHOWN_NAMES = 3
 
@@ -93,9 +87,7 @@ def _chosen(
         raise UsageError(f"--reviewer is given {len(names)} times; two {word}s are compared.")
     for name in names:
         if not any(name in several for several in held):
-            raise UsageError(
-                f"No {word} is named {name!r}. There are {', '.join(dict.fromkeys(held[0] + held[1]))}."
-            )
+            raise UsageError(f"No {word} is named {name!r}. There are {', '.join(dict.fromkeys(held[0] + held[1]))}.")
     if same_run:
         wanted = list(names) or held[0]
         if len(wanted) != 2:
@@ -106,9 +98,11 @@ def _chosen(
     else:
         given = [names[0], names[-1]] if names else [None, None]
         wanted = [
-            _in_run(run, name, required=len(names) == 2)
-            for run, name in zip((first, second), given, strict=True)
+            _in_run(run, name, required=len(names) == 2) for run, name in zip((first, second), given, strict=True)
         ]
+    if same_run:
+        by_name = {one.name: one for one in read_competitors(first, wanted, records=True)}
+        return by_name[wanted[0]], by_name[wanted[1]]
     [a] = read_competitors(first, [wanted[0]], records=True)
     [b] = read_competitors(second, [wanted[1]], records=True)
     return a, b
@@ -120,9 +114,7 @@ def _in_run(run: AnyRun, name: str | None, *, required: bool) -> str:
         return str(name)
     if len(held) == 1 and not required:
         return held[0]
-    problem = (
-        f"holds {len(held)} {word}s" if name is None else f"holds no {word} named {name!r}, but {len(held)}"
-    )
+    problem = f"holds {len(held)} {word}s" if name is None else f"holds no {word} named {name!r}, but {len(held)}"
     raise UsageError(f"{run.label} {problem}: {', '.join(held)}. Choose with --reviewer.")
 
 

@@ -44,11 +44,7 @@ class Recount:
             wide.candidates, [pair for pair in pairs if not pair.negative], ours, record.references, moving
         )
         negative_candidates, self._negative_verdicts = _judged(
-            wide.negative_candidates,
-            [pair for pair in pairs if pair.negative],
-            ours,
-            record.negatives,
-            moving,
+            wide.negative_candidates, [pair for pair in pairs if pair.negative], ours, record.negatives, moving
         )
         self._case = replace(wide, candidates=candidates, negative_candidates=negative_candidates)
         # Scores decide between matchings of one size; who is in it matters only where a filter drops references.
@@ -84,8 +80,7 @@ class Recount:
         if not case.rules.negatives or not case.negative.comments:
             return False
         return any(
-            not case.rules.location
-            or may_match(case.generated.comments[comment], negative, setting.line_distance)
+            not case.rules.location or may_match(case.generated.comments[comment], negative, setting.line_distance)
             for comment in self._explained(self._own) - self._explained(setting)
             for negative in case.negative.comments
         )
@@ -97,9 +92,7 @@ class Recount:
         same = (match == SAME) & (candidates.gap <= setting.line_distance)
         return set(candidates.generated[same].tolist())
 
-    def _align(
-        self, mode: Mode, graph: Graph, ours: Sequence[Comment], theirs: Sequence[Comment]
-    ) -> Alignment:
+    def _align(self, mode: Mode, graph: Graph, ours: Sequence[Comment], theirs: Sequence[Comment]) -> Alignment:
         if not self._scores_matter:
             graph = replace(graph, score=np.ones(len(graph)))
         key = (theirs is self._case.reference.comments, graph.pairs().tobytes(), graph.score.tobytes())
@@ -158,11 +151,11 @@ def _judged(
     """Of all candidates those that were judged, and their verdicts."""
     theirs = {other.position: index for index, other in enumerate(others)}
     stored = {(ours[pair.generated], theirs[pair.reference]): pair.verdict for pair in pairs}
-    found = [stored.get((one, other)) for one, other in candidates.pairs().tolist()]
-    verdicts = [verdict for verdict in found if verdict is not None]
+    known = [stored.get((one, other)) for one, other in candidates.pairs().tolist()]
+    verdicts = [verdict for verdict in known if verdict is not None]
     if len(verdicts) != len(stored):
         raise InputError("a stored pair that its comments do not explain", fix="Run the evaluation again.")
-    return candidates.only(np.array([verdict is not None for verdict in found], bool)), _Verdicts(
+    return candidates.only(np.array([verdict is not None for verdict in known], bool)), _Verdicts(
         np.array([np.nan if each.score is None else each.score for each in verdicts], np.float64),
         np.array([UNDECIDED if each.match is None else int(each.match) for each in verdicts], np.int8),
         np.array([each.by in moving and each.match is not None for each in verdicts], bool),

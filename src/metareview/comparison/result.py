@@ -114,9 +114,7 @@ class Comparison:
             "alpha": self.alpha,
             "beta": self.beta,
             "metrics": {name: metric.to_dict() for name, metric in self.metrics.items()},
-            "minimum_detectable_difference": {
-                name: metric.minimum_detectable for name, metric in self.metrics.items()
-            },
+            "minimum_detectable_difference": {name: metric.minimum_detectable for name, metric in self.metrics.items()},
             "undecided": {"a": self.a.undecided, "b": self.b.undecided},
             "pull_requests": {
                 "metric": self.main,
@@ -132,10 +130,7 @@ class Comparison:
                 for dimension, tallies in why.kinds.items()
             },
             "found": {
-                name: {
-                    "count": len(items),
-                    unit: [item if isinstance(item, str) else item.to_dict() for item in items],
-                }
+                name: {"count": len(items), unit: [item if isinstance(item, str) else item.to_dict() for item in items]}
                 for name, items in why.found.items()
             },
             "warnings": list(self.warnings),

@@ -112,14 +112,10 @@ def sensitivity(run: AnyRun) -> Sensitivity:
     )
 
 
-def _curves(
-    values: Sequence[float], at: float | None, figures: Mapping[str, Sequence[Rates]]
-) -> Curves | None:
+def _curves(values: Sequence[float], at: float | None, figures: Mapping[str, Sequence[Rates]]) -> Curves | None:
     if at is None or not values:
         return None
-    curves = {
-        name: {metric: [row[metric] for row in rows] for metric in rows[0]} for name, rows in figures.items()
-    }
+    curves = {name: {metric: [row[metric] for row in rows] for metric in rows[0]} for name, rows in figures.items()}
     return Curves(values, at, curves, _ranking(values, at, {n: c[RANKED_BY] for n, c in curves.items()}))
 
 

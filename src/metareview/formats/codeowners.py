@@ -92,9 +92,7 @@ class _Pattern:
         return self._match(segments, parts, proper=self._folder, deep=self._deep or self._folder)
 
     @staticmethod
-    def _match(
-        segments: Sequence[re.Pattern[str] | None], parts: Sequence[str], *, proper: bool, deep: bool
-    ) -> bool:
+    def _match(segments: Sequence[re.Pattern[str] | None], parts: Sequence[str], *, proper: bool, deep: bool) -> bool:
         """Whether the segments match the path (not if `proper`), or a folder above it (if `deep`).
 
         The set of positions that the segments so far can have reached: no backtracking, whatever the pattern.

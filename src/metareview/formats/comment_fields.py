@@ -16,9 +16,7 @@ _OWN_NAMES: Mapping[str, str] = {name: name for name in (*_TEXTS, "from_line", "
 def read_comment(record: Record, keys: Mapping[str, str] = _OWN_NAMES) -> Comment:
     """The comment in this record; `keys` says what the format calls each field that it has."""
     texts = {name: record.text(keys[name]) for name in _TEXTS if name in keys}
-    start, end = (
-        ordered_lines(record, keys["from_line"], keys["to_line"]) if "to_line" in keys else (None, None)
-    )
+    start, end = ordered_lines(record, keys["from_line"], keys["to_line"]) if "to_line" in keys else (None, None)
     return Comment(
         note=texts.pop("note", None) or "",
         from_line=start,

@@ -8,9 +8,7 @@ from metareview.errors import InputError
 from metareview.formats.source import Source
 from metareview.model.label import Label
 
-EXAMPLE = (
-    '{"a": "reference note", "b": "candidate note", "match": true, "group": "pull request and reviewer"}'
-)
+EXAMPLE = '{"a": "reference note", "b": "candidate note", "match": true, "group": "pull request and reviewer"}'
 
 
 def read_labels(path: str | Path) -> list[Label]:

@@ -78,9 +78,7 @@ class Record(NamedTuple):
         value = self.value.get(key)
         return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(key)
 
-    def strings(
-        self, key: str, of: str, example: str, accept: Callable[[str], object] = bool
-    ) -> tuple[str, ...]:
+    def strings(self, key: str, of: str, example: str, accept: Callable[[str], object] = bool) -> tuple[str, ...]:
         """A list of strings that must be there, each of them acceptable: by default, not empty."""
         values = self.value.get(key)
         if not isinstance(values, list):
@@ -157,12 +155,5 @@ class Record(NamedTuple):
 def _kind(value: object) -> str:
     if value is None:
         return "null"
-    names = {
-        bool: "a boolean",
-        int: "a number",
-        float: "a number",
-        str: "a string",
-        list: "a list",
-        dict: "an object",
-    }
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
     return names.get(type(value), type(value).__name__)

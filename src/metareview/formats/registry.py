@@ -52,9 +52,7 @@ def _formats(registry: Registry, kind: type[Format], name: str | None) -> dict[s
     loaded = {each: registry.load(each) for each in ([name] if name else registry.names())}
     formats = {each: plugin for each, plugin in loaded.items() if isinstance(plugin, kind)}
     if name and not formats:
-        raise UsageError(
-            f"{name} is no {registry.kind}: it is {type(loaded[name]).__name__}, not {kind.__name__}."
-        )
+        raise UsageError(f"{name} is no {registry.kind}: it is {type(loaded[name]).__name__}, not {kind.__name__}.")
     return formats
 
 
@@ -108,9 +106,7 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
             if not any(file.is_relative_to(folder) for file in files):
                 inputs.skipped.append(Skipped(readable(str(folder)), "an empty folder: no reviewer to score"))
         if reviewer and all(len(name.parts) > 1 for name in names):
-            inputs.warnings.append(
-                f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used"
-            )
+            inputs.warnings.append(f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used")
         if not inputs.formats:
             problem = f"none of its {len(files)} files is in a known format"
             raise InputError(problem, file=path, fix=_choose_format())
@@ -137,10 +133,7 @@ def _choose_format() -> str:
 
 
 def read_reference_set(
-    references: Paths,
-    negatives: Paths = (),
-    *,
-    format_name: str | None = None,
+    references: Paths, negatives: Paths = (), *, format_name: str | None = None
 ) -> tuple[ReferenceSet, dict[str, str]]:
     """The references and negatives of these files, by pull request, and the files' hashes by role and name."""
     references, negatives = several(references), several(negatives)
@@ -158,9 +151,7 @@ def read_reference_set(
             reviews += [replace(review, reviewer=None) for review in inputs.reviews]
         by_key = {key: review for (key, _), review in merged(reviews).items()}
         if len(by_key) < len(reviews):
-            warnings.append(
-                f"{len(reviews) - len(by_key)} further records for the same pull requests were merged"
-            )
+            warnings.append(f"{len(reviews) - len(by_key)} further records for the same pull requests were merged")
         return by_key
 
     positive, negative = gathered("reference", references), gathered("negatives", negatives)

@@ -59,13 +59,9 @@ class Source:
         except FileNotFoundError:
             raise InputError("no such file", file=self.name, fix="Check the path.") from None
         except IsADirectoryError:
-            raise InputError(
-                "this is a folder, a file is needed", file=self.name, fix="Name a file."
-            ) from None
+            raise InputError("this is a folder, a file is needed", file=self.name, fix="Name a file.") from None
         except OSError as error:
-            raise InputError(
-                f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions."
-            ) from None
+            raise InputError(f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions.") from None
 
     def begins_with(self, magic: bytes) -> bool:
         with self._opened() as stream:

@@ -70,9 +70,7 @@ def _make(spec: str, options: JudgeOptions) -> Judge:
     plugin = _plugin(spec)
     if options.threshold is not None:
         if not plugin.scores:
-            raise UsageError(
-                f"The judge {spec} does not score, so --threshold means nothing to it. Leave it out."
-            )
+            raise UsageError(f"The judge {spec} does not score, so --threshold means nothing to it. Leave it out.")
         if not 0 <= options.threshold <= 1:
             raise UsageError(f"--threshold must be from 0 to 1, found {options.threshold}.")
     if spec in JUDGES.installed and JUDGES.installed[spec].built_in:
@@ -94,9 +92,7 @@ def _plugin(spec: str) -> JudgePlugin:
     if isinstance(factory, JudgePlugin):
         return factory
     if not callable(factory):
-        raise UsageError(
-            f"judge {spec}: it is not callable. Name a function or a class that returns a judge."
-        )
+        raise UsageError(f"judge {spec}: it is not callable. Name a function or a class that returns a judge.")
     return JudgePlugin(
         summary=(factory.__doc__ or "").strip().partition("\n")[0],
         scores=False,

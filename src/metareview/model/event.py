@@ -145,9 +145,7 @@ class UnknownKinds:
         self.end = at if self.end is None else max(self.end, at)
 
 
-def make_history(
-    events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None
-) -> History:
+def make_history(events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None) -> History:
     """The events in order, checked. What cannot be used is left out and counted in a warning.
 
     InputError where there is no pull request to score.

@@ -90,8 +90,7 @@ def parse_span(text: str, option: str) -> int:
     if span > 0:
         return span
     raise UsageError(
-        f"{option} {text!r} is not a span of time. "
-        "Give a number above 0 with s, m, h or d, for example 60m or 30d."
+        f"{option} {text!r} is not a span of time. Give a number above 0 with s, m, h or d, for example 60m or 30d."
     )
 
 

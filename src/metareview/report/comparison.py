@@ -52,8 +52,7 @@ def leaderboard_table(result: Leaderboard) -> Table:
     others = [
         measure
         for measure in result.measures
-        if measure.name != result.sort.name
-        and any(row.metrics[measure.name] is not None for row in result.rows)
+        if measure.name != result.sort.name and any(row.metrics[measure.name] is not None for row in result.rows)
     ]
     columns = [Column(""), Column("name", text=True), Column("PRs", optional=True)]
     columns += [Column(result.sort.label), Column("95 %"), Column("ties", text=True)]
@@ -134,9 +133,7 @@ def comparison_section(result: Comparison) -> str:
     for title, pairs in _effects(result):
         lines += [safe(title), ""]
         for pair in pairs:
-            lines.append(
-                f"- {signed(pair.effect)} {pair.pr if _ADDRESS.fullmatch(pair.pr) else safe(pair.pr)}"
-            )
+            lines.append(f"- {signed(pair.effect)} {pair.pr if _ADDRESS.fullmatch(pair.pr) else safe(pair.pr)}")
             lines += [f"  - {safe(line)}" for line in _pair_lines(pair, result, most=3)]
         lines.append("")
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])

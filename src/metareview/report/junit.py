@@ -45,12 +45,7 @@ def _suite(run: AnyRun, name: str, gates: Sequence[Gate]) -> Element:
         value = metrics[gate.measure.name]
         case = _case(suite, f"{gate.measure} {gate.demand}", f"{name}.gates")
         if gate.missed_by(value):
-            SubElement(
-                case,
-                "failure",
-                message=f"{gate.measure} is {rate(value)}, must be {gate.demand}",
-                type="gate",
-            )
+            SubElement(case, "failure", message=f"{gate.measure} is {rate(value)}, must be {gate.demand}", type="gate")
     return suite
 
 

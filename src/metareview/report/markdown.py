@@ -38,9 +38,7 @@ def safe(text: object) -> str:
     """
     line = " ".join(clean(str(text)).split())
     line = line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
-    return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(
-        _BREAK, "&#8203;"
-    )
+    return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(_BREAK, "&#8203;")
 
 
 def as_lines(table: Table) -> list[str]:

@@ -16,18 +16,13 @@ def run_table(run: AnyRun) -> str:
 
 def comparison_html(result: Comparison) -> str:
     """The metrics side by side, and the verdict."""
-    return html(
-        "{table}<p>{verdict}</p>", table=as_html_table(comparison_table(result)), verdict=result.verdict
-    )
+    return html("{table}<p>{verdict}</p>", table=as_html_table(comparison_table(result)), verdict=result.verdict)
 
 
 def as_html_table(table: Table) -> Html:
     """Everything from data is escaped."""
     head = [html("<th>{head}</th>", head=column.head) for column in table.columns]
     rows = [
-        html("<tr>{cells}</tr>\n", cells=[html("<td>{cell}</td>", cell=cell) for cell in row])
-        for row in table.rows
+        html("<tr>{cells}</tr>\n", cells=[html("<td>{cell}</td>", cell=cell) for cell in row]) for row in table.rows
     ]
-    return html(
-        "<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>", head=head, rows=rows
-    )
+    return html("<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>", head=head, rows=rows)

@@ -32,8 +32,7 @@ def declarations(summary: RoutingSummary) -> list[str]:
     blocks = {in_words(name): block for name, block in summary.declarations.items()}
     missing = [f"{name} {rate(block.missing_rate)}" for name, block in blocks.items()]
     merged = [
-        f"{name} {rate(block.merged_within.merged_rate_missing)}"
-        f" and {rate(block.merged_within.merged_rate_present)}"
+        f"{name} {rate(block.merged_within.merged_rate_missing)} and {rate(block.merged_within.merged_rate_present)}"
         for name, block in blocks.items()
         if block.merged_within
     ]

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from metareview.comments.measures import (
-    f1,
-    positive_line_recall_rate,
-    positive_match_rate,
-    positive_recall_rate,
-)
+from metareview.comments.measures import f1, positive_line_recall_rate, positive_match_rate, positive_recall_rate
 from metareview.comments.summary import CommentsSummary, PullRequestSlice, ReferenceSlice, ReviewerSummary
 from metareview.model.measure import Measure
 from metareview.report.numbers import ranked
@@ -75,9 +70,7 @@ def sliced(summary: CommentsSummary) -> list[Slices]:
     return [table for table in tables if table is not None]
 
 
-def _slices_of(
-    dimension: Dimension, blocks: Mapping[str, ReviewerSummary], names: Sequence[str]
-) -> Slices | None:
+def _slices_of(dimension: Dimension, blocks: Mapping[str, ReviewerSummary], names: Sequence[str]) -> Slices | None:
     parts = {name: dimension.parts(blocks[name]) for name in names}
     size: dict[str, int] = {}
     for part in parts.values():

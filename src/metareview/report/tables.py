@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from metareview.comments.measures import (
-    f1,
-    positive_line_match_rate,
-    positive_line_recall_rate,
-)
+from metareview.comments.measures import f1, positive_line_match_rate, positive_line_recall_rate
 from metareview.comments.summary import CommentsSummary
 from metareview.model.measure import Measure
 from metareview.report.numbers import count, interval, ranked, rate

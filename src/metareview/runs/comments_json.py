@@ -111,9 +111,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
             }
             for each in record.references
         ],
-        "negative_comments": [
-            {"negative": each.position, **each.comment.to_dict()} for each in record.negatives
-        ],
+        "negative_comments": [{"negative": each.position, **each.comment.to_dict()} for each in record.negatives],
     }
     if record.counts_if_undecided_match is not None:
         body["counts_if_undecided_match"] = counts_to_json(record.counts_if_undecided_match)
@@ -171,17 +169,12 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
             )
             for each in stored["match_details"]
         ),
-        matches=tuple(
-            (each["generated"], each["reference"]) for each in stored["matched_reference_comments"]
-        ),
+        matches=tuple((each["generated"], each["reference"]) for each in stored["matched_reference_comments"]),
         comparisons=tuple(
-            Comparison(each["generated"], each["reference"], _verdict(each))
-            for each in stored["llm_comparisons"]
+            Comparison(each["generated"], each["reference"], _verdict(each)) for each in stored["llm_comparisons"]
         ),
         references=tuple(
-            ScoredReference(
-                each["reference"], _comment(each), each["kept"], each["covered"], each["line_covered"]
-            )
+            ScoredReference(each["reference"], _comment(each), each["kept"], each["covered"], each["line_covered"])
             for each in stored["reference_comments"]
         ),
         negatives=tuple(Negative(each["negative"], _comment(each)) for each in stored["negative_comments"]),

@@ -51,10 +51,7 @@ def read_lines(path: Path) -> Iterator[JsonObject]:
                 yield json.loads(line)
             except ValueError:
                 raise InputError(
-                    "broken JSON in a run's file",
-                    file=path,
-                    line=number,
-                    fix="Run it again with --overwrite.",
+                    "broken JSON in a run's file", file=path, line=number, fix="Run it again with --overwrite."
                 ) from None
 
 
@@ -92,9 +89,7 @@ class FolderLock:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self.release()
-            raise UsageError(
-                f"Another process is writing to {folder}. Wait for it, or choose another --out."
-            ) from None
+            raise UsageError(f"Another process is writing to {folder}. Wait for it, or choose another --out.") from None
 
     def release(self) -> None:
         if self._handle is not None:

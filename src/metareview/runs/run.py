@@ -185,9 +185,7 @@ def is_comments(run: AnyRun) -> TypeGuard[CommentsRun]:
 Stored = TypeVar("Stored")
 
 
-def _typed(
-    lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], folder: Path
-) -> Iterator[Stored]:
+def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], folder: Path) -> Iterator[Stored]:
     for number, line in enumerate(lines, 1):
         try:
             yield read(line)
@@ -203,9 +201,7 @@ def load_run(path: str | Path) -> AnyRun:
     """The finished run in this folder; InputError with the fix for anything else."""
     folder = Path(path)
     if not (folder / MANIFEST).is_file():
-        raise InputError(
-            "not a run's folder", file=folder, fix="Name one that --out made; it has a manifest.json."
-        )
+        raise InputError("not a run's folder", file=folder, fix="Name one that --out made; it has a manifest.json.")
     try:
         stored = read_json(folder / MANIFEST)
         if stored["schema"] != SCHEMA:
@@ -214,9 +210,7 @@ def load_run(path: str | Path) -> AnyRun:
             )
         if stored["status"] != "finished":
             raise InputError(
-                "this run is not finished",
-                file=folder,
-                fix="Run the command that began it again, with the same --out.",
+                "this run is not finished", file=folder, fix="Run the command that began it again, with the same --out."
             )
         kind = KINDS[stored["kind"]]
         result = kind.summary_from_json(read_json(folder / SUMMARY))

@@ -69,9 +69,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             else:
                 self._take_up(before)
         except OSError as error:
-            raise UsageError(
-                f"Cannot write to {self.path}: {error.strerror}. Choose another --out."
-            ) from None
+            raise UsageError(f"Cannot write to {self.path}: {error.strerror}. Choose another --out.") from None
 
     def _existing_manifest(self, overwrite: bool) -> JsonObject | None:
         """The manifest of the same run, if the folder holds it; None for a new run; else an error."""
@@ -84,9 +82,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         except (OSError, ValueError):
             stored = {}
         if stored.get("schema") != SCHEMA:
-            raise UsageError(
-                f"{self.path} is not empty and holds no run. Choose another --out, or pass --overwrite."
-            )
+            raise UsageError(f"{self.path} is not empty and holds no run. Choose another --out, or pass --overwrite.")
         if stored.get("fingerprint") != self._manifest.fingerprint:
             differing = ", ".join(_differences(stored, self._manifest)) or "something"
             raise UsageError(

@@ -85,11 +85,7 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
         )
         start, end = end, start
     return Comment(
-        note=note or "",
-        path=fields.get("path") or None,
-        side=fields.get("side") or None,
-        from_line=start,
-        to_line=end,
+        note=note or "", path=fields.get("path") or None, side=fields.get("side") or None, from_line=start, to_line=end
     )
 
 
@@ -134,9 +130,7 @@ def _file_name(review: Review) -> str:
     pr = f"{parts[0]}#{parts[1]}" if parts else review.pr
     stem = "comments_" + "_".join(pr.rsplit("#", 1))
     if pull_request_of_stem(stem) != pr or re.search(r"[/\\\0]", pr):
-        raise UsageError(
-            f"aacr-text names files by repository and number, and {review.pr!r} has none. Use jsonl."
-        )
+        raise UsageError(f"aacr-text names files by repository and number, and {review.pr!r} has none. Use jsonl.")
     return f"{stem}.txt"
 
 

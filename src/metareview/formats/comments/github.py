@@ -26,9 +26,7 @@ def sniff(source: Source) -> bool:
         first = first[0]
     if first == []:
         return pull_request_of_file(source) is not None
-    return (
-        isinstance(first, dict) and "body" in first and ("diff_hunk" in first or "pull_request_url" in first)
-    )
+    return isinstance(first, dict) and "body" in first and ("diff_hunk" in first or "pull_request_url" in first)
 
 
 def read(source: Source) -> Iterator[Review]:
@@ -83,9 +81,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     comments = []
     for review in reviews:
         if not review.reviewer or not review.comments:
-            raise UsageError(
-                f"github cannot hold a review without reviewer or comments ({review.pr}). Use jsonl."
-            )
+            raise UsageError(f"github cannot hold a review without reviewer or comments ({review.pr}). Use jsonl.")
         comments += [_record(review, comment) for comment in review.comments]
     return {"": json.dumps(comments, ensure_ascii=False, indent=1) + "\n"}
 
@@ -106,8 +102,5 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
 
 
 PLUGIN = CommentFormat(
-    "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays",
-    sniff,
-    read,
-    write,
+    "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays", sniff, read, write
 )

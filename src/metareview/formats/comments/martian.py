@@ -24,9 +24,7 @@ def sniff(source: Source) -> bool:
         return bool(value) and isinstance(value[0], dict) and {"url", "comments"} <= value[0].keys()
     # Whole addresses as keys, and under each an object of tools: nothing else here has that shape.
     return isinstance(value, dict) and any(
-        "://" in url
-        and isinstance(tools, dict)
-        and all(isinstance(comments, list) for comments in tools.values())
+        "://" in url and isinstance(tools, dict) and all(isinstance(comments, list) for comments in tools.values())
         for url, tools in list(value.items())[:1]
     )
 
@@ -81,9 +79,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 def _golden_comment(review: Review, comment: Comment) -> dict[str, str | None]:
     if comment.path or comment.side or comment.from_line is not None or comment.to_line is not None:
-        raise UsageError(
-            f"martian's golden comments have no location, and one here has ({review.pr}). Use jsonl."
-        )
+        raise UsageError(f"martian's golden comments have no location, and one here has ({review.pr}). Use jsonl.")
     return {"comment": comment.note, "severity": comment.severity}
 
 

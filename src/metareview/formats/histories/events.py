@@ -89,9 +89,7 @@ def _parquet_rows(source: Source) -> Iterator[Record]:
                     yield Record(source, dict(zip(columns, values, strict=True)), number)
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it is damaged"])[0]
-        raise InputError(
-            f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again."
-        ) from error
+        raise InputError(f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again.") from error
 
 
 def _cells(pa: Any, column: Any) -> list[Any]:

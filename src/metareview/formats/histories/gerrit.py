@@ -29,9 +29,7 @@ def _events(record: Record, repo: str) -> Iterator[Event]:
     change = record.whole_number("changeId")
     if record.value.get("approve_history") is None:
         record.refuse("approve_history", "a list", "Give the votes of the change, or [].")
-    yield Event(
-        repo, change, record.instant("submit_date"), "opened", id=str(change), files=record.paths("files")
-    )
+    yield Event(repo, change, record.instant("submit_date"), "opened", id=str(change), files=record.paths("files"))
     for position, vote in enumerate(record.children("approve_history", "a vote")):
         user = (vote.identifier("userId") or "").strip()
         yield Event(

@@ -214,7 +214,5 @@ def _make(options: JudgeOptions) -> CascadeJudge:
 
 
 PLUGIN = JudgePlugin(
-    "Decides with offline where that is sure, and asks a chat model where its answer matters.",
-    scores=True,
-    make=_make,
+    "Decides with offline where that is sure, and asks a chat model where its answer matters.", scores=True, make=_make
 )

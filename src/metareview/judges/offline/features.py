@@ -135,9 +135,7 @@ def extract_from(texts: Sequence[str], notes: Notes, grid: Grid) -> Features:
 def _equal(texts: Sequence[str], grid: Grid) -> NDArray[np.bool_]:
     """Whether a pair's notes are the same but for white space; empty notes equal nothing."""
     numbers: dict[str, int] = {"": 0}
-    collapsed = np.array(
-        [numbers.setdefault(" ".join(text.split()), len(numbers)) for text in texts], np.int64
-    )
+    collapsed = np.array([numbers.setdefault(" ".join(text.split()), len(numbers)) for text in texts], np.int64)
     generated = collapsed[grid.note][grid.row]
     equal: NDArray[np.bool_] = (generated == collapsed[grid.reference_note][grid.column]) & (generated > 0)
     return equal
@@ -148,9 +146,7 @@ class _QuestionTerms:
 
     def __init__(self, notes: Notes, grid: Grid) -> None:
         rows, columns = [len(texts) for texts in grid.generated], [len(texts) for texts in grid.reference]
-        question = np.concatenate(
-            [np.repeat(np.arange(len(rows)), rows), np.repeat(np.arange(len(columns)), columns)]
-        )
+        question = np.concatenate([np.repeat(np.arange(len(rows)), rows), np.repeat(np.arange(len(columns)), columns)])
         slots = notes.terms[np.concatenate([grid.note, grid.reference_note])]
         self._width = max(slots.shape[1], 1)
         key = np.repeat(question, np.diff(slots.indptr)) * self._width + slots.indices

@@ -47,13 +47,7 @@ class OfflineJudge(Judge):
         return answers
 
     def _answer(
-        self,
-        question: Question,
-        number: int,
-        features: Features,
-        fit: Floats,
-        score: Floats,
-        wording: Wording,
+        self, question: Question, number: int, features: Features, fit: Floats, score: Floats, wording: Wording
     ) -> Answer:
         """The answer to the batch's question of this number; `fit` and `score` are those of all pairs of the batch."""
         pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)

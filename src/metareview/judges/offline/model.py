@@ -134,10 +134,7 @@ def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
     saturated = c.saturation * (1 - np.exp(-fit / c.saturation))
     logit: Floats = (
-        c.own * saturated
-        - c.rival_candidates * np.log(claimed)
-        - c.rival_references * np.log(wanted)
-        + c.intercept
+        c.own * saturated - c.rival_candidates * np.log(claimed) - c.rival_references * np.log(wanted) + c.intercept
     )
     claimed_at_most = np.exp(c.candidates) + np.minimum(others, CROWD * strength)
     raised = np.minimum(logit + c.rival_candidates * np.log(claimed / claimed_at_most), 0)

@@ -46,13 +46,7 @@ def default_cache_path(environ: Mapping[str, str] | None = None, platform: str =
 
 def verdict_key(judge: str, model: str, prompt: str, parameters: Parameters, notes: Sequence[str]) -> str:
     """A hash of everything that can change the answer: SHA-256 over canonical JSON."""
-    parts = {
-        "judge": judge,
-        "model": model,
-        "prompt": prompt,
-        "parameters": dict(parameters),
-        "notes": list(notes),
-    }
+    parts = {"judge": judge, "model": model, "prompt": prompt, "parameters": dict(parameters), "notes": list(notes)}
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -103,9 +97,7 @@ class VerdictCache:
         """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
         with self._open() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text)
-            )
+            connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text))
 
     def info(self) -> CacheInfo:
         """What it holds; creates nothing."""
@@ -163,9 +155,7 @@ class VerdictCache:
                 f"the cache folder {self.path.parent} cannot be made ({error.strerror}). "
                 "Choose another file with --cache FILE, or use --no-cache."
             ) from None
-        connection = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             self._prepare(connection)
         except BaseException:

@@ -42,11 +42,7 @@ class EmbeddingJudge(RemoteJudge[Texts]):
     threshold: float
 
     def __init__(
-        self,
-        settings: ModelSettings | None = None,
-        *,
-        batch: int = _BATCH,
-        **keywords: Unpack[RemoteKeywords],
+        self, settings: ModelSettings | None = None, *, batch: int = _BATCH, **keywords: Unpack[RemoteKeywords]
     ) -> None:
         super().__init__(settings or ModelSettings.embedding(), "embeddings", **keywords)
         threshold = keywords.get("threshold")

@@ -111,11 +111,7 @@ class Endpoint:
         problem: Exception | None = None
         try:
             reply = self._exchange(body)
-        except (
-            exceptions.NewConnectionError,
-            exceptions.ConnectTimeoutError,
-            exceptions.ProxyError,
-        ) as error:
+        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
             message = one_line(str(error), _SHOWN)
@@ -192,9 +188,7 @@ class Endpoint:
         for name in fields:
             if name in lower or (name == "response_format" and "schema" in lower):
                 return name
-        return next(
-            (name for name in fields if name == "response_format" and name not in self._accepted), None
-        )
+        return next((name for name in fields if name == "response_format" and name not in self._accepted), None)
 
     def _problem(self, status: int, headers: Mapping[str, str], message: str, divisible: bool) -> Exception:
         reason = f"HTTP {status}" + (f": {message}" if message else "")
@@ -290,9 +284,7 @@ def _manager(settings: ModelSettings, concurrency: int) -> urllib3.PoolManager:
     login = urlsplit(proxy)
     headers = None
     if login.username:
-        headers = urllib3.make_headers(
-            proxy_basic_auth=f"{unquote(login.username)}:{unquote(login.password or '')}"
-        )
+        headers = urllib3.make_headers(proxy_basic_auth=f"{unquote(login.username)}:{unquote(login.password or '')}")
     try:
         return urllib3.ProxyManager(proxy, num_pools=1, maxsize=concurrency, proxy_headers=headers)
     except urllib3.exceptions.HTTPError:

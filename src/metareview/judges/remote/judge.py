@@ -152,9 +152,7 @@ class RemoteJudge(ModelJudge, Generic[Job]):
 
     def _calls_left(self, wanted: int) -> int:
         """How many of the calls that are wanted `max_calls` still allows."""
-        return (
-            wanted if self.max_calls is None else max(0, min(wanted, self.max_calls - self.usage.llm_calls))
-        )
+        return wanted if self.max_calls is None else max(0, min(wanted, self.max_calls - self.usage.llm_calls))
 
     def _limit_reached(self) -> str:
         """The reason of a pair that `max_calls` left open."""

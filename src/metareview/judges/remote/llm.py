@@ -16,14 +16,7 @@ from metareview.judges.remote.judge import Pair, RemoteJudge, RemoteKeywords
 from metareview.judges.remote.pool import RetryLater
 from metareview.judges.remote.prompt import RESPONSE_FORMAT, load_prompt, sendable
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import (
-    Malformed,
-    ModelAnswer,
-    Verdict,
-    check_answer,
-    one_line,
-    read_answer,
-)
+from metareview.judges.remote.verdict import Malformed, ModelAnswer, Verdict, check_answer, one_line, read_answer
 
 PARAMETERS: JsonObject = {"temperature": 0}
 
@@ -52,9 +45,7 @@ class LlmJudge(RemoteJudge[Pair]):
         keys = {pair: self._key(pair) for pair in dict.fromkeys(pairs)}
         stored = self._stored(list(keys.values()))
         verdicts = {
-            pair: Verdict.of(stored[key], self.threshold, "cache")
-            for pair, key in keys.items()
-            if key in stored
+            pair: Verdict.of(stored[key], self.threshold, "cache") for pair, key in keys.items() if key in stored
         }
         for pair, key in keys.items():
             if key in self._answered:  # earlier in this run, where no cache keeps it
@@ -106,12 +97,7 @@ class LlmJudge(RemoteJudge[Pair]):
 
     def _body(self, pair: Pair) -> JsonObject:
         messages = self._prompt.messages(generated=pair[0], reference=pair[1])
-        return {
-            "model": self.settings.model,
-            "messages": messages,
-            **PARAMETERS,
-            "response_format": RESPONSE_FORMAT,
-        }
+        return {"model": self.settings.model, "messages": messages, **PARAMETERS, "response_format": RESPONSE_FORMAT}
 
     def _read(self, reply: JsonObject) -> ModelAnswer:
         """The answer in a reply; RetryLater where there is none."""

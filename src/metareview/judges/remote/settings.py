@@ -76,9 +76,7 @@ class ModelSettings:
             host = None
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not host:
-            raise UsageError(
-                f"{name} is not an http or https address. Set it to one, as in {_EXAMPLES[name]}"
-            )
+            raise UsageError(f"{name} is not an http or https address. Set it to one, as in {_EXAMPLES[name]}")
         if parts.username is not None or parts.password is not None:
             raise UsageError(f"{name} holds a user name or password. Put the key into {self.kind}_API_KEY.")
         path = parts.path.rstrip("/")

@@ -29,9 +29,7 @@ class CommentInputs:
 
 def read(options: CommentsOptions) -> CommentInputs:
     """Read all files; InputError where no review is about a pull request of the reference set."""
-    references, hashes = read_reference_set(
-        options.reference, options.negatives, format_name=options.reference_format
-    )
+    references, hashes = read_reference_set(options.reference, options.negatives, format_name=options.reference_format)
     inputs = read_inputs(options.generated, format_name=options.format, reviewer=options.name)
     reviews, unknown = _by_pull_request(inputs.reviews, references)
     skipped = (*inputs.skipped, *unknown)

@@ -23,9 +23,7 @@ class RoutingResult:
     summary: RoutingSummary
 
 
-def count(
-    answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions
-) -> RoutingResult:
+def count(answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions) -> RoutingResult:
     records = [record for part in answers for record in part.records]
     recommended: dict[str, set[str]] = {
         name: set().union(*(part.recommended[name] for part in answers)) for name in plan.names
@@ -34,9 +32,7 @@ def count(
     return RoutingResult(records, summarise(records, recommended, options.config(plan.names), warnings))
 
 
-def _warnings(
-    answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions
-) -> Iterator[str]:
+def _warnings(answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions) -> Iterator[str]:
     """Each with its number."""
     prs = sum(len(part.cutoffs) for part in plan.parts)
     if options.reviews_visible_at == "creation":

@@ -93,9 +93,7 @@ def _choose_pull_requests(
             chosen.setdefault(event.repo, {})[event.pr] = cutoff
             scored += 1
     if unready:
-        warnings.append(
-            f"{plural(unready, 'pull request')} left out: drafts that never became ready for review"
-        )
+        warnings.append(f"{plural(unready, 'pull request')} left out: drafts that never became ready for review")
     if not chosen:
         raise UsageError("no pull request is in the cohort. Widen --from, --to, --repo, --pr or --cutoff.")
     return chosen

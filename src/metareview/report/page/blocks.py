@@ -50,8 +50,7 @@ def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[objec
     body = []
     for first, *rest in rows:
         cells = [
-            html("<td{css}>{cell}</td>", css=_css(c.css), cell=cell)
-            for c, cell in zip(columns[1:], rest, strict=True)
+            html("<td{css}>{cell}</td>", css=_css(c.css), cell=cell) for c, cell in zip(columns[1:], rest, strict=True)
         ]
         row = html('<th scope="row"{css}>{first}</th>', css=_css(columns[0].css), first=first)
         body.append(html("<tr>{row}{cells}</tr>\n", row=row, cells=cells))

@@ -61,9 +61,7 @@ def plane(label: str, points: Sequence[Point]) -> Html:
         label_x, anchor = (x + 8, "start") if room else (x - 8, "end")
         numbers = _marks(sorted(point.mark for point in members))
         marks.append(_text(numbers, label_x, y - 6, anchor, css="halo"))
-    return _chart(
-        label, [*_frame([f"{end * k / 4:g}" for k in range(5)], end, "recall", "precision"), *marks]
-    )
+    return _chart(label, [*_frame([f"{end * k / 4:g}" for k in range(5)], end, "recall", "precision"), *marks])
 
 
 def _iso_f1(level: float, end: float) -> Html:

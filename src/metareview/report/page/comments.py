@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from metareview.comments.measures import (
-    f1,
-    line_f1,
-    positive_match_rate,
-    positive_recall_rate,
-)
+from metareview.comments.measures import f1, line_f1, positive_match_rate, positive_recall_rate
 from metareview.comments.summary import CommentsSummary
 from metareview.model.measure import Measure
 from metareview.model.words import plural
@@ -48,9 +43,7 @@ _TIES_TERM = (
 def meaning(measure: Measure) -> tuple[str, str]:
     """A measure's name and definition, as a reader of the page needs them."""
     lower = " Lower is better." if measure.lower_is_better else ""
-    label = (
-        measure.label if measure.label == measure.name else capital(measure.label)
-    )  # hit@5 as it is written
+    label = measure.label if measure.label == measure.name else capital(measure.label)  # hit@5 as it is written
     return label, f"{capital(measure.definition).rstrip('.')}.{lower}"
 
 
@@ -116,9 +109,7 @@ def _lead_over_others(names: Sequence[str], tied: Ties | None) -> Html | None:
 def _leaderboard(summary: CommentsSummary, names: Sequence[str], tied: Ties | None) -> Html:
     blocks = summary.reviewers
     end = scale_end(
-        value
-        for block in blocks.values()
-        for value in (block.metrics[f1.name], *(block.intervals[f1.name] or ()))
+        value for block in blocks.values() for value in (block.metrics[f1.name], *(block.intervals[f1.name] or ()))
     )
     # Line measures have a section of their own.
     others = [measure for measure in summary.measures if measure is not f1 and measure.needs != "location"]
@@ -210,9 +201,7 @@ def location_and_meaning(summary: CommentsSummary) -> Section | None:
         line, full = block.metrics[line_f1.name], block.metrics[f1.name]
         near, matched = block.counts.line_matched, block.counts.matched
         bar = dumbbell(f"{reviewer}: line F1 {rate(line)}, F1 {rate(full)}", line, full, end)
-        rows.append(
-            [name(reviewer), rate(line), rate(full), bar, count(near), count(matched), share(matched, near)]
-        )
+        rows.append([name(reviewer), rate(line), rate(full), bar, count(near), count(matched), share(matched, near)])
     text = paragraph(
         "Pointing at the right lines is easier than raising the right issue. The ring is what a reviewer gets "
         "for the location alone, the dot what is left when the judge also reads the notes."

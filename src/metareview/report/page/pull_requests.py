@@ -65,9 +65,7 @@ def _listed(run: CommentsRun, urls: set[str], total: int) -> Html | None:
     columns += [Column(title, "num") for title in ("Comments", "Matched", "References", "Raised")]
     beyond = total_rows - len(rows)
     more = (
-        f" Of these the first {count(len(rows))} rows are listed; {count(beyond)} more are left out."
-        if beyond
-        else ""
+        f" Of these the first {count(len(rows))} rows are listed; {count(beyond)} more are left out." if beyond else ""
     )
     text = remark(
         f"To keep this page light, {count(len(urls))} of {plural(total, 'pull request')} are shown without their "
@@ -173,12 +171,7 @@ def _raised(who: Sequence[str], of: int, kept: bool) -> Html:
         return tag("raised", "good")
     listed = join([name(reviewer) for reviewer in who[:_MOST_REVIEWERS]], ", ")
     more = f" and {len(who) - _MOST_REVIEWERS} more" if len(who) > _MOST_REVIEWERS else ""
-    return html(
-        "{tag} {listed}{more} ·",
-        tag=tag(f"raised by {len(who)} of {of}", "good"),
-        listed=listed,
-        more=more,
-    )
+    return html("{tag} {listed}{more} ·", tag=tag(f"raised by {len(who)} of {of}", "good"), listed=listed, more=more)
 
 
 def _reviewer(record: CommentRecord, references: _References) -> Html:
@@ -287,9 +280,7 @@ def _other_side(scored: ScoredComment, evidence: _Evidence, references: _Referen
         # The judge may well call a pair the same that the one-to-one alignment could not count.
         taken = html(" The judge calls them the same, but the reference is paired with another comment.")
         yield reference("Closest reference", best.reference, whole=False)
-        yield _verdict(
-            join([tag("no match"), near], " "), best.verdict, taken if best.verdict.match else None
-        )
+        yield _verdict(join([tag("no match"), near], " "), best.verdict, taken if best.verdict.match else None)
     else:
         yield html('<p class="where other">No reference is at this location.</p>')
         yield _verdict(tag("no match"))

@@ -171,12 +171,8 @@ def _ranks(run: RoutingRun) -> Section | None:
     ]
     rows = [[b, *(count(tallies[router][b]) for router in names)] for b in bins]
     columns = [Column("Rank"), *(Column(name(router), "num") for router in names)]
-    text = paragraph(
-        f"Over the {plural(observed, 'pull request')} with a truth; “none”: the list did not have them."
-    )
-    data = behind(
-        "The figures of these charts", table("Pull requests by rank of the right person", columns, rows)
-    )
+    text = paragraph(f"Over the {plural(observed, 'pull request')} with a truth; “none”: the list did not have them.")
+    data = behind("The figures of these charts", table("Pull requests by rank of the right person", columns, rows))
     body = html('{text}<div class="figures">{charts}</div>{data}', text=text, charts=charts, data=data)
     return Section("ranks", "Where on the list the right person was", body)
 
@@ -219,9 +215,7 @@ def _pull_request_rows(run: RoutingRun, names: Sequence[str]) -> Iterator[list[o
         for router in names:
             answer = record.answers[router]
             verdict = (
-                tag(f"rank {answer.rank}", "good")
-                if answer.rank
-                else tag("not listed" if targets else "no truth")
+                tag(f"rank {answer.rank}", "good") if answer.rank else tag("not listed" if targets else "no truth")
             )
             listed = ", ".join(answer.candidates[:_CANDIDATES]) or "nobody"
             cells.append(html("{verdict} {listed}", verdict=verdict, listed=name(listed)))

@@ -98,8 +98,7 @@ def load(run: RoutingRun) -> Section | None:
     columns = [Column("Router", "name"), Column("Gini", "num"), Column("Share of the busiest", "num")]
     columns += [Column("People recommended first", "num")]
     rows = [
-        [name(r), rate(routers[r].load.gini), rate(routers[r].load.top1_share), count(len(firsts[r]))]
-        for r in names
+        [name(r), rate(routers[r].load.gini), rate(routers[r].load.top1_share), count(len(firsts[r]))] for r in names
     ]
     heads = [Column("Busiest people"), *(Column(name(line.name), "num") for line in lines)]
     shares = [[count(x), *(rate(line.values[x]) for line in lines)] for x in xs]

@@ -34,9 +34,7 @@ def sensitivity_section(sensitivity: Sensitivity, summary: CommentsSummary) -> S
     return Section("sensitivity", "Would other settings change the answer?", join([text, *parts]))
 
 
-def _part(
-    setting: str, meaning: str, of_setting: Curves, measures: Sequence[Measure], order: Sequence[str]
-) -> Html:
+def _part(setting: str, meaning: str, of_setting: Curves, measures: Sequence[Measure], order: Sequence[str]) -> Html:
     names = [reviewer for reviewer in order if reviewer in of_setting.reviewers]
     figures, tables = [], []
     for measure in measures:
@@ -48,15 +46,9 @@ def _part(
         caption = html("<figcaption>{label}</figcaption>", label=measure.label)
         figures.append(html("<figure>{caption}{chart}</figure>", caption=caption, chart=chart))
         columns = [Column(capital(setting)), *(Column(name(each), "num") for each in names)]
-        rows = [
-            [f"{x:g}", *(rate(line.values[k]) for line in lines)] for k, x in enumerate(of_setting.values)
-        ]
+        rows = [[f"{x:g}", *(rate(line.values[k]) for line in lines)] for k, x in enumerate(of_setting.values)]
         tables.append(table(f"{measure.label} by {setting}", columns, rows))
-    left = (
-        f" The {SERIES} best of {len(names)} reviewers are drawn; the table has all."
-        if len(names) > SERIES
-        else ""
-    )
+    left = f" The {SERIES} best of {len(names)} reviewers are drawn; the table has all." if len(names) > SERIES else ""
     return html(
         '<h3>{title}</h3>{text}{legend}<div class="figures">{figures}</div>{data}',
         title=capital(setting),

@@ -22,9 +22,7 @@ def slice_section(summary: CommentsSummary) -> Section | None:
     end = scale_end(value for slices in tables for row in slices.rows for value in row.figures)
     parts = [_markup(slices, end, lone=reviewers == 1) for slices in tables]
     if reviewers > MOST_COLUMNS:
-        parts.insert(
-            0, remark(f"The {MOST_COLUMNS} best of {reviewers} reviewers are shown; the run has them all.")
-        )
+        parts.insert(0, remark(f"The {MOST_COLUMNS} best of {reviewers} reviewers are shown; the run has them all."))
     named = {slices.dimension.key for slices in tables}
     missing = [dimension.title.lower() for dimension in DIMENSIONS if dimension.key not in named]
     if missing:
