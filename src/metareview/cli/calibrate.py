@@ -59,27 +59,27 @@ def command(
         print_json(result.to_dict())
     else:
         _show(result, quiet)
-    found = result.agreement
-    if found.errors:
-        raise Undecided(f"{found.errors} of {found.n} pairs stayed undecided and are left out of the figures.")
+    agreement = result.agreement
+    if agreement.errors:
+        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
 
 
 def _show(result: Calibration, quiet: bool) -> None:
     from metareview.report.numbers import count, rate
 
-    found = result.agreement
-    figures = {"kappa": found.kappa, "accuracy": found.accuracy, "precision": found.precision}
-    figures |= {"recall": found.recall, "AUC": found.auc}
+    agreement = result.agreement
+    figures = {"kappa": agreement.kappa, "accuracy": agreement.accuracy, "precision": agreement.precision}
+    figures |= {"recall": agreement.recall, "AUC": agreement.auc}
     listed = ", ".join(f"{name} {rate(value)}" for name, value in figures.items())
-    show(f"{result.judge} on {count(found.n)} labels: {listed}")
-    own = "its own verdict" if found.threshold is None else f"threshold {rate(found.threshold)}"
-    if found.best_threshold is not None:
+    show(f"{result.judge} on {count(agreement.n)} labels: {listed}")
+    own = "its own verdict" if agreement.threshold is None else f"threshold {rate(agreement.threshold)}"
+    if agreement.best_threshold is not None:
         show(
-            f"{own}; the best threshold on these labels is {rate(found.best_threshold)}, "
-            f"with kappa {rate(found.best_kappa)}"
+            f"{own}; the best threshold on these labels is {rate(agreement.best_threshold)}, "
+            f"with kappa {rate(agreement.best_kappa)}"
         )
     show("  scores      labels  mean score  matches")
-    for part in found.reliability:
+    for part in agreement.reliability:
         bar = "█" * round(20 * part.match_rate)
         show(
             f"  {part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}  {bar}"

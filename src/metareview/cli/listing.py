@@ -28,8 +28,8 @@ def _plugins(kind: str) -> Iterator[Listed]:
 
     registries = {"judges": [JUDGES], "routers": [ROUTERS], "formats": [COMMENT_FORMATS, HISTORY_FORMATS]}
     # Formats of other packages are in both registries.
-    found = {each.name: (registry, each) for registry in registries[kind] for each in registry.installed.values()}
-    for name, (registry, each) in found.items():
+    plugins = {each.name: (registry, each) for registry in registries[kind] for each in registry.installed.values()}
+    for name, (registry, each) in plugins.items():
         try:
             yield Listed(name, each.origin, _summary(registry.load(name)))
         except UsageError as error:  # one broken package must not hide the others

@@ -73,11 +73,11 @@ def leaderboard_table(result: Leaderboard) -> Table:
 
 
 def found_line(result: Comparison) -> str:
-    found = {name: count(len(items)) for name, items in result.explanation.found.items()}
+    numbers = {name: count(len(items)) for name, items in result.explanation.found.items()}
     return (
-        f"{'References' if result.kind == 'comments' else 'Pull requests'} found by both: {found['both']}; "
-        f"only by {result.a.label}: {found['only_a']}; only by {result.b.label}: {found['only_b']}; "
-        f"by neither: {found['neither']}."
+        f"{'References' if result.kind == 'comments' else 'Pull requests'} found by both: {numbers['both']}; "
+        f"only by {result.a.label}: {numbers['only_a']}; only by {result.b.label}: {numbers['only_b']}; "
+        f"by neither: {numbers['neither']}."
     )
 
 

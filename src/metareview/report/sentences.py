@@ -11,12 +11,12 @@ from metareview.routing.summary import RoutingSummary
 
 def judged_by(judge: JudgeSummary, name: str = "") -> str:
     """`name`: the judge's, as the format needs it."""
-    parts = [f"{count(judge.pairs)} pairs" if judge.pairs != 1 else "1 pair"]
-    if judge.llm_calls or judge.cached:
-        parts.append(f"{plural(judge.llm_calls, 'model call')}, {count(judge.cached)} from the cache")
-    asked = f" ({parts[1]})" if len(parts) > 1 else ""
+    calls = f" ({plural(judge.llm_calls, 'model call')}, {count(judge.cached)} from the cache)"
     undecided = f", {plural(judge.errors, 'pair')} undecided" if judge.errors else ""
-    return f"Judged by {name or judge.name} over {parts[0]}{asked}{undecided}; 95 % intervals over pull requests."
+    return (
+        f"Judged by {name or judge.name} over {plural(judge.pairs, 'pair')}"
+        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}; 95 % intervals over pull requests."
+    )
 
 
 def cohort(summary: RoutingSummary) -> str:

@@ -18,7 +18,7 @@ MOST_ROWS = 40
 
 @dataclass(frozen=True)
 class Dimension:
-    """What a table is sliced by. `measures`: those of a lone reviewer; the last one stands for several."""
+    """What a table is sliced by. `measures`: those of a lone reviewer; with several reviewers, the last one."""
 
     key: str
     title: str

@@ -133,7 +133,7 @@ def capped(items: Iterable[object], most: int, total: int, what: str) -> Html:
 
 
 def note(text: str) -> Html:
-    """A note as it was written: folded where it is long, cut where it is huge, and said so."""
+    """A note as it was written: folded where it is long, cut, with a remark, where it is huge."""
     text = text.strip()
     if len(text) <= FOLD_BELOW:
         return html('<p class="note" dir="auto">{text}</p>', text=text)

@@ -25,7 +25,7 @@ def _number(value: float) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """A reviewer in the plane; `mark` is its place in the leaderboard."""
+    """A reviewer in the plane; `mark` is its rank in the leaderboard."""
 
     mark: int
     x: float
