@@ -44,6 +44,8 @@ _COUNT_KEYS = (
     "negative_match_nums",
     "judge_error_nums",
 )
+_PARTNERS = ("left_out", "reference", "line_reference", "negative")
+_PAIR_HEAD = ("pr", "reviewer", "generated", "reference", "negative", "gap", "eligible")
 _COMMENT_FIELDS = tuple(field.name for field in fields(Comment))
 
 
@@ -72,11 +74,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
     head = {
         "github_pr_url": record.pr,
         "evaluation_id": record.evaluation_id,
-        "reviewer": record.reviewer,
-        "language": record.language,
-        "pr_category": record.pr_category,
-        "skipped": record.skipped,
-        "skip_reason": record.skip_reason,
+        **{name: getattr(record, name) for name in ("reviewer", "language", "pr_category", "skipped", "skip_reason")},
         "original_good_comments_count": record.references_before_filters,
         "filtered_good_comments_count": record.references_after_filters,
     }
@@ -124,10 +122,7 @@ def _scored_comment_to_json(scored: ScoredComment) -> JsonObject:
         **scored.comment.to_dict(),
         "line_match": scored.line_match,
         "semantic_match": scored.matched,
-        "left_out": scored.left_out,
-        "reference": scored.reference,
-        "line_reference": scored.line_reference,
-        "negative": scored.negative,
+        **{name: getattr(scored, name) for name in _PARTNERS},
         **({} if scored.verdict is None else _verdict_to_json(scored.verdict)),
     }
 
@@ -161,11 +156,8 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
                 _comment(each),
                 each["line_match"],
                 each["semantic_match"],
-                each["left_out"],
-                each["reference"],
-                each["line_reference"],
-                each["negative"],
-                _verdict(each) if "by" in each else None,
+                **{name: each[name] for name in _PARTNERS},
+                verdict=_verdict(each) if "by" in each else None,
             )
             for each in stored["match_details"]
         ),
@@ -184,51 +176,19 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
 
 def pair_to_json(pair: Pair) -> JsonObject:
     """A line of pairs.jsonl."""
-    return {
-        "pr": pair.pr,
-        "reviewer": pair.reviewer,
-        "generated": pair.generated,
-        "reference": pair.reference,
-        "negative": pair.negative,
-        "gap": pair.gap,
-        "eligible": pair.eligible,
-        **_verdict_to_json(pair.verdict),
-        "aligned": pair.aligned,
-    }
+    head = {name: getattr(pair, name) for name in _PAIR_HEAD}
+    return {**head, **_verdict_to_json(pair.verdict), "aligned": pair.aligned}
 
 
 def pair_from_json(stored: JsonObject) -> Pair:
-    return Pair(
-        stored["pr"],
-        stored["reviewer"],
-        stored["generated"],
-        stored["reference"],
-        stored["negative"],
-        stored["gap"],
-        stored["eligible"],
-        _verdict(stored),
-        stored["aligned"],
-    )
+    head = {name: stored[name] for name in _PAIR_HEAD}
+    return Pair(**head, verdict=_verdict(stored), aligned=stored["aligned"])
 
 
 def config_to_json(config: CommentsConfig) -> JsonObject:
-    return {
-        "judge": config.judge,
-        "judge_parameters": dict(config.judge_parameters),
-        "threshold": config.threshold,
-        "line_distance": config.line_distance,
-        "alignment": config.alignment,
-        "ignore_location": config.ignore_location,
-        "place": config.location,
-        "filters": config.filters.to_dict(),
-        "all_prs": config.all_prs,
-        "name": config.name,
-        "format": config.format,
-        "reference_format": config.reference_format,
-        "limit": config.limit,
-        "seed": config.seed,
-        "negatives": config.negatives,
-    }
+    stored = {field.name: getattr(config, field.name) for field in fields(config)}
+    stored |= {"judge_parameters": dict(config.judge_parameters), "filters": config.filters.to_dict()}
+    return {"place" if name == "location" else name: value for name, value in stored.items()}
 
 
 def config_from_json(stored: JsonObject) -> CommentsConfig:

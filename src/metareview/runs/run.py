@@ -119,16 +119,8 @@ class Manifest:
     @classmethod
     def from_json(cls, stored: JsonObject) -> Manifest:
         """KeyError or TypeError where it is no manifest of this version."""
-        return cls(
-            kind=stored["kind"],
-            config=dict(stored["config"]),
-            inputs=dict(stored["inputs"]),
-            started=stored["started"],
-            status=stored["status"],
-            finished=stored["finished"],
-            records=stored.get("records"),
-            versions=dict(stored["versions"]),
-        )
+        names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
+        return cls(**{name: stored[name] for name in names}, records=stored.get("records"))
 
 
 def now() -> str:
