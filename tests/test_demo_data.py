@@ -5,9 +5,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from metareview.formats.pull_requests import PullRequestIndex
-from metareview.pipelines.evaluate import evaluate_comments
 
+from metareview.api import evaluate_comments
+from metareview.comments.pull_requests import PullRequestIndex
 from metareview.formats.registry import read_inputs, read_reference_set
 from metareview.model.address import pull_request_key
 
