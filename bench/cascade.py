@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from metareview.comments.align import Graph, align
-from metareview.judges.cascade import CascadeJudge
+from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.offline.model import shipped
-from metareview.judges.protocol import Answer, Question, Usage
-from metareview.judges.remote.verdict import Verdict
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Question, Usage
 from metareview.model.comment import Comment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,27 +21,33 @@ SHARED = ROOT.parent / "shared" / "data"
 SPLITS = 3
 
 
-class _Held:
+class _HeldOut(Judge):
     """Hands out scores that were worked out before."""
 
-    name, free = "offline", True
+    name = "offline"
 
     def __init__(self, scores: list[np.ndarray]) -> None:
-        self.scores, self.usage = scores, Usage()
+        self.scores = scores
 
     def judge(self, questions: list[Question]) -> list[Answer]:
         return [Answer(score, (score >= shipped().threshold).astype(np.int8)) for score in self.scores]
 
 
-class _Replay:
-    """The model's verdicts, from the file; counts the distinct pairs that it is asked about."""
+class _Replay(ModelJudge):
+    """The model's verdicts, from the file; remembers the distinct pairs that it is asked about."""
+
+    name = "replay"
 
     def __init__(self, hits: dict[tuple[str, str], float]) -> None:
         self.hits, self.usage, self.asked = hits, Usage(), set()
 
-    def ask(self, pairs: list[tuple[str, str]]) -> list[Verdict]:
-        self.asked.update(pairs)
-        return [Verdict(1, self.hits[p]) if p in self.hits else Verdict(0, 0.1) for p in pairs]
+    def judge(self, questions: list[Question]) -> list[Answer]:
+        for question in questions:
+            self.asked.update((question.generated[g], question.reference[r]) for g, r in question.pairs.tolist())
+        return [_everything(question, self.hits) for question in questions]
+
+    def planned_calls(self, questions: list[Question]) -> int:
+        return sum(len(question.pairs) for question in questions)
 
 
 def run() -> dict[str, Any]:
@@ -60,13 +65,13 @@ def run() -> dict[str, Any]:
     asked, same, extra = [], [], []
     for seed in range(SPLITS):
         model = _Replay(hits)
-        held = np.split(held_out(data, folds(data, seed)), cuts)
-        answers = CascadeJudge(_Held(held), model).judge(questions)
-        found = [_aligned(question, answer) for question, answer in zip(questions, answers, strict=True)]
-        asked.append(len(model.asked) / sum(map(len, held)))
+        scores = np.split(held_out(data, folds(data, seed)), cuts)
+        answers = CascadeJudge(_HeldOut(scores), model).judge(questions)
+        aligned = [_aligned(question, answer) for question, answer in zip(questions, answers, strict=True)]
+        asked.append(len(model.asked) / sum(map(len, scores)))
         total = sum(map(len, whole))
-        same.append(sum(len(a & b) for a, b in zip(found, whole, strict=True)) / total)
-        extra.append(sum(len(a - b) for a, b in zip(found, whole, strict=True)) / total)
+        same.append(sum(len(a & b) for a, b in zip(aligned, whole, strict=True)) / total)
+        extra.append(sum(len(a - b) for a, b in zip(aligned, whole, strict=True)) / total)
     share, kept = float(np.mean(asked)), float(np.mean(same))
     return {
         "title": title,
@@ -90,9 +95,10 @@ def _hits() -> dict[tuple[str, str], float]:
 
 
 def _everything(question: Question, hits: dict[tuple[str, str], float]) -> Answer:
-    found = [hits.get((question.generated[g], question.reference[r])) for g, r in question.pairs.tolist()]
-    score = np.array([0.1 if hit is None else hit for hit in found], float)
-    return Answer(score, np.array([hit is not None for hit in found], np.int8))
+    """The file's verdicts on all pairs."""
+    confidences = [hits.get((question.generated[g], question.reference[r])) for g, r in question.pairs.tolist()]
+    score = np.array([0.1 if confidence is None else confidence for confidence in confidences], float)
+    return Answer(score, np.array([confidence is not None for confidence in confidences], np.int8))
 
 
 def _aligned(question: Question, answer: Answer) -> set[tuple[int, int]]:

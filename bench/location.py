@@ -1,4 +1,4 @@
-"""Location only: 200 pull requests of 500 comments and 500 references, judged by place and aligned one-to-one."""
+"""Location only: 200 pull requests of 500 comments and 500 references, judged by location and aligned one-to-one."""
 
 import random
 import resource
@@ -8,9 +8,10 @@ import time
 from typing import Any
 
 from metareview.comments.case import FREE_REACH, Case, Rules
-from metareview.judges.registry import make_judge
+from metareview.judges.builtin.none import NoJudge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import judge_cases
+from metareview.pipelines.comments.answer import answer
+from metareview.pipelines.comments.count import record_of
 
 PULL_REQUESTS, COMMENTS = 200, 500
 LAYOUTS = {
@@ -25,10 +26,7 @@ def run() -> dict[str, Any]:
     rows = []
     for what, layout in LAYOUTS.items():
         answer = subprocess.run(
-            [sys.executable, "-m", "bench.location", *map(str, layout)],
-            check=True,
-            capture_output=True,
-            text=True,
+            [sys.executable, "-m", "bench.location", *map(str, layout)], check=True, capture_output=True, text=True
         )
         pairs, seconds, megabytes = map(float, answer.stdout.split())
         # The densest layout shows growth; the figure to reach is for files as they are.
@@ -67,8 +65,11 @@ def _measure(files: int, lines: int) -> None:
     ]
     rules = Rules(meaning=False, reach=FREE_REACH)
     began = time.process_time()
-    cases = (Case("bench", said, expected, None, rules) for said, expected in reviews)
-    pairs = sum(len(case.candidates) for case, _, _, _ in judge_cases(cases, make_judge("none")))
+    cases = (Case.of("bench", generated, reference, None, rules) for generated, reference in reviews)
+    pairs = 0
+    for case, judged in answer(cases, NoJudge()):
+        pairs += len(case.candidates)
+        record_of(case, judged)
     seconds = time.process_time() - began
     print(pairs, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
 

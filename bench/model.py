@@ -30,11 +30,8 @@ def run() -> dict[str, object]:
         cache = VerdictCache(Path(folder) / "verdicts.sqlite")
         ratio = full_concurrency(cache)
         lookups = from_the_cache(cache)
-        cache.close()
         lost, repeated = under_faults(VerdictCache(Path(folder) / "faults.sqlite"))
-    what = (
-        f"first to last request / (calls x latency / concurrency), {CALLS} calls of {LATENCY * 1000:.0f} ms, "
-    )
+    what = f"first to last request / (calls x latency / concurrency), {CALLS} calls of {LATENCY * 1000:.0f} ms, "
     return {
         "title": "The llm judge",
         "rows": [
@@ -54,9 +51,8 @@ def full_concurrency(cache: VerdictCache) -> float:
     command = [sys.executable, str(TESTS / "model_server.py"), str(LATENCY)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         settings = ModelSettings(server.stdout.readline(), "bench")
-        judge = LlmJudge(settings, cache=cache, concurrency=CONCURRENCY)
-        judge.ask(PAIRS)
-        judge.close()
+        with LlmJudge(settings, cache=cache, concurrency=CONCURRENCY) as judge:
+            judge.ask(PAIRS)
         out, _ = server.communicate()
     seen = json.loads(out)
     assert seen["requests"] == judge.usage.requests == CALLS
@@ -64,14 +60,14 @@ def full_concurrency(cache: VerdictCache) -> float:
 
 
 def from_the_cache(cache: VerdictCache) -> float:
-    judge = LlmJudge(ModelSettings("http://127.0.0.1:9/v1", "bench"), cache=cache)
-    started = time.perf_counter()
-    assert all(verdict.by == "cache" for verdict in judge.ask(PAIRS))
-    return CALLS / (time.perf_counter() - started)
+    with LlmJudge(ModelSettings("http://127.0.0.1:9/v1", "bench"), cache=cache) as judge:
+        started = time.perf_counter()
+        assert all(verdict.by == "cache" for verdict in judge.ask(PAIRS))
+        return CALLS / (time.perf_counter() - started)
 
 
 def under_faults(cache: VerdictCache) -> tuple[int, int]:
-    """Calls without a verdict, and good answers beyond one a pair."""
+    """Calls without a verdict, and good answers beyond one per pair."""
     sys.path.insert(0, str(TESTS))
     from model_server import ModelServer, Reply, chat, error, verdict
 
@@ -85,13 +81,11 @@ def under_faults(cache: VerdictCache) -> tuple[int, int]:
         lambda: chat('{"same": true}'),
         lambda: error(429, retry_after="0.01"),
     ]
-    with ModelServer(
-        lambda e: chance.choice(kinds)() if chance.random() < FAULTS else verdict(True)
-    ) as server:
-        judge = LlmJudge(server.settings(), cache=cache, concurrency=CONCURRENCY, backoff=0.01)
+    with (
+        ModelServer(lambda e: chance.choice(kinds)() if chance.random() < FAULTS else verdict(True)) as server,
+        LlmJudge(server.settings(), cache=cache, concurrency=CONCURRENCY, backoff=0.01) as judge,
+    ):
         verdicts = judge.ask(PAIRS)
-        judge.close()
-    cache.close()
     lost = sum(verdict.match != 1 for verdict in verdicts)
     return lost, sum((server.served() - Counter(PAIRS)).values())
 

@@ -1,4 +1,4 @@
-"""The offline judge on one core: work a note, work a pair, and AACR against itself and its negatives."""
+"""The offline judge on one core: work per note, work per pair, and AACR against itself and its negatives."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def run() -> dict[str, Any]:
     return {
         "title": f"offline judge: {len(texts):,} notes, {pairs:,} pairs ({source})",
         "rows": [
-            _row("work a note", len(texts) / per_note, "notes/s", 5_000),
-            _row("work a pair, rivals included", pairs / per_pair, "pairs/s", 50_000),
+            _row("work per note", len(texts) / per_note, "notes/s", 5_000),
+            _row("work per pair, rivals included", pairs / per_pair, "pairs/s", 50_000),
             {
                 "what": "the set against itself with negatives, reasons included",
                 "value": reasons,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from metareview.formats.history import read_history
+from metareview.formats.registry import read_history
 from metareview.model.event import Event, History, make_history
 from metareview.model.time import show_time
 from metareview.pipelines.routing import Inputs, RoutingKeywords, RoutingOptions, evaluate, score
@@ -78,13 +78,7 @@ def score_history(history: History, keywords: RoutingKeywords) -> None:
 
 
 def row(what: str, value: float, unit: str, target: float) -> dict[str, Any]:
-    return {
-        "what": what,
-        "value": round(value, 3),
-        "unit": unit,
-        "target": f"< {target:g}",
-        "met": value < target,
-    }
+    return {"what": what, "value": round(value, 3), "unit": unit, "target": f"< {target:g}", "met": value < target}
 
 
 def run() -> dict[str, Any]:
@@ -96,14 +90,7 @@ def run() -> dict[str, Any]:
         rows.append(row("revfinder, 5,126 Android reviews (plain C++: 172 s)", taken, "s", 10))
     small = make_history(synthetic(20_000), source="synthetic")
     taken = seconds(lambda: score_history(small, QUICK), 3)
-    rows.append(
-        row(
-            "2,000 pull requests with 20,000 events (the harness of the definitions: 63 s)",
-            taken,
-            "s",
-            0.5,
-        )
-    )
+    rows.append(row("2,000 pull requests with 20,000 events (the harness of the definitions: 63 s)", taken, "s", 0.5))
     with tempfile.TemporaryDirectory() as folder:
         half, full = Path(folder) / "half.jsonl", Path(folder) / "full.jsonl"
         write_events(synthetic(500_000), half)

@@ -4,7 +4,7 @@
     python scripts/distil_vectors.py --wordllama FOLDER_OF_THE_PACKAGE [--dimensions 96]
 
 wordllama 0.4.0 (MIT) ships 32,000 token vectors of 256 dimensions (16 MB) and needs other packages to read
-them. Kept here are the pieces made of ASCII letters or digits, without case, at a byte a dimension. The
+them. Kept here are the pieces made of ASCII letters or digits, without case, at a byte per dimension. The
 dimensions are the principal ones of the words of AACR's notes, weighted by how often they occur, so that the
 distances that matter in reviews survive.
 """
@@ -32,15 +32,15 @@ def piece_vectors(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
 
     table = next(iter(load_file(folder / "weights" / "l2_supercat_256.safetensors").values())).astype(float)
     config = json.loads((folder / "tokenizers" / "l2_supercat_tokenizer_config.json").read_text("utf-8"))
-    found: dict[str, tuple[int, int]] = {}
+    chosen: dict[str, tuple[int, int]] = {}
     for token, index in config["model"]["vocab"].items():
         match = PIECE.fullmatch(token)
         if match:
             piece = match[1].lower()
             rank = 2 * (match[1] != piece) + (token == match[1])
-            found[piece] = min(found.get(piece, (9, 0)), (rank, index))
-    pieces = sorted(found)
-    return pieces, table[[found[piece][1] for piece in pieces]]
+            chosen[piece] = min(chosen.get(piece, (9, 0)), (rank, index))
+    pieces = sorted(chosen)
+    return pieces, table[[chosen[piece][1] for piece in pieces]]
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Code Review Bench as questions with a model's verdicts, and what verdicts make of the tools' standing.
+"""Code Review Bench as questions with a model's verdicts, and how the tools rank by one judge's verdicts or another's.
 
 A pair is positive if it is a listed match, negative if its candidate is a listed false positive or its golden
 comment a false negative, and unknown otherwise.
@@ -39,15 +39,14 @@ def read_martian(folder: Path) -> list[Labelled]:
     for file in sorted(folder.glob("golden_*.json")):
         for pull in json.loads(file.read_text("utf-8")):
             golden = [c["comment"] for c in pull["comments"]]
-            for tool, said in sorted(verdicts[pull["url"]].items()):
-                wrong = {c["candidate"] for c in said["false_positives"]}
-                missed = {c["golden_comment"] for c in said["false_negatives"]}
-                right = {(c["matched_candidate"], c["golden_comment"]) for c in said["true_positives"]}
-                found = candidates[pull["url"]].get(tool)
-                notes = sorted(wrong) if found is None else [c["text"] for c in found]
+            for tool, result in sorted(verdicts[pull["url"]].items()):
+                wrong = {c["candidate"] for c in result["false_positives"]}
+                missed = {c["golden_comment"] for c in result["false_negatives"]}
+                right = {(c["matched_candidate"], c["golden_comment"]) for c in result["true_positives"]}
+                listed = candidates[pull["url"]].get(tool)
+                notes = sorted(wrong) if listed is None else [c["text"] for c in listed]
                 label = [
-                    [1 if (n, g) in right else 0 if n in wrong or g in missed else -1 for g in golden]
-                    for n in notes
+                    [1 if (n, g) in right else 0 if n in wrong or g in missed else -1 for g in golden] for n in notes
                 ]
                 pairs = np.array([(i, j) for i in range(len(notes)) for j in range(len(golden))], np.int64)
                 question = Question(notes, golden, pairs.reshape(-1, 2))
@@ -85,15 +84,15 @@ def f1(count: Floats) -> Floats:
 
 def reversals(model: Floats, judge: Floats, draws: int = 2000) -> tuple[int, int]:
     """Pairs of tools that the model separates (paired permutation over pull requests, p < 0.05), and how many
-    of them the judge puts the other way round."""
+    of them the judge reverses."""
     swap = np.random.default_rng(0).random((draws, model.shape[1])) < 0.5
     separated = reverse = 0
     for a in range(len(model)):
         for b in range(a):
-            seen = f1(model[a].sum(0)) - f1(model[b].sum(0))
+            observed = f1(model[a].sum(0)) - f1(model[b].sum(0))
             delta = np.tensordot(swap.astype(float), model[b] - model[a], 1)
             drawn = f1(model[a].sum(0) + delta) - f1(model[b].sum(0) - delta)
-            if (1 + (np.abs(drawn) >= abs(seen) - 1e-12).sum()) / (1 + draws) < 0.05:
+            if (1 + (np.abs(drawn) >= abs(observed) - 1e-12).sum()) / (1 + draws) < 0.05:
                 separated += 1
-                reverse += bool(np.sign(f1(judge[a].sum(0)) - f1(judge[b].sum(0))) == -np.sign(seen))
+                reverse += bool(np.sign(f1(judge[a].sum(0)) - f1(judge[b].sum(0))) == -np.sign(observed))
     return separated, reverse

@@ -44,9 +44,9 @@ Floats = NDArray[np.float64]
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "src" / "metareview" / "data"
 RIDGE = 10.0
-"""How strongly weights are held near 0."""
+"""How strongly the weights are drawn towards 0."""
 HOLD = 0.5
-"""How strongly the competition is held near PRIOR."""
+"""How strongly the numbers of the competition are drawn towards PRIOR, each times its FIRMNESS."""
 PRIOR = np.array([0.5, 0.3, 0.3, 2.0, 2.0, 0.0, 1.5, 0.0])
 FIRMNESS = np.array([1.0, 1.0, 1.0, 0.3, 0.3, 0.3, 0.3, 0.0])
 FOLDS = 10
@@ -55,19 +55,19 @@ SPLITS = 5
 
 def read_statistics(folder: Path) -> dict[str, Any]:
     """In how many of AACR's notes each stem occurs, those that occur at least twice."""
-    df: Counter[str] = Counter()
-    n = 0
+    frequency: Counter[str] = Counter()
+    notes = 0
     for name in ("positive", "negative"):
         for pull in json.loads((folder / f"{name}_samples.json").read_text("utf-8")):
             for comment in pull["comments"]:
-                n += 1
+                notes += 1
                 words = {word for run in RUN.findall(comment["note"]) for word in split(run)[0]}
-                df.update({stem(word) for word in words if word.isascii()})
+                frequency.update({stem(word) for word in words if word.isascii()})
     groups: dict[int, list[str]] = {}
-    for word, count in df.items():
+    for word, count in frequency.items():
         if count > 1:
             groups.setdefault(count, []).append(word)
-    return {"notes": n, "frequency": {str(k): " ".join(sorted(groups[k])) for k in sorted(groups)}}
+    return {"notes": notes, "frequency": {str(k): " ".join(sorted(groups[k])) for k in sorted(groups)}}
 
 
 @dataclass(frozen=True)
@@ -147,14 +147,13 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
             ]
         )
         inside = (fit > LOWEST) & (fit < HIGHEST)
-        return loss, np.concatenate(
-            [z.T @ (d_fit * inside) + RIDGE * w, d_raw + HOLD * FIRMNESS * (raw - PRIOR)]
-        )
+        return loss, np.concatenate([z.T @ (d_fit * inside) + RIDGE * w, d_raw + HOLD * FIRMNESS * (raw - PRIOR)])
 
     first = minimize(alone, np.zeros(k + 1), jac=True, method="L-BFGS-B").x
     start = np.concatenate([first[:k], [0.5, 0.3, 0.3, 1.0, 1.0, 0.0, 1.5, first[k]]])
-    found = minimize(together, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000, "ftol": 1e-12}).x
-    return Learned(mean, scale, found[:k], competition(found[k:]))
+    options = {"maxiter": 1000, "ftol": 1e-12}
+    best = minimize(together, start, jac=True, method="L-BFGS-B", options=options).x
+    return Learned(mean, scale, best[:k], competition(best[k:]))
 
 
 @dataclass(frozen=True)
@@ -202,11 +201,11 @@ def best_threshold(data: Data, scores: list[Floats], chosen: NDArray[np.bool_]) 
     known = chosen & (data.label >= 0)
     y = data.label[known]
     grid = np.arange(0.2, 0.7, 0.005)
-    found = []
+    kappas = []
     for s in scores:
         called = s[known][:, None] >= grid
-        found.append(kappa(y @ called, called.sum(0), y.sum(), len(y)))
-    smooth = np.convolve(np.mean(found, axis=0), np.ones(17) / 17, "valid")
+        kappas.append(kappa(y @ called, called.sum(0), y.sum(), len(y)))
+    smooth = np.convolve(np.mean(kappas, axis=0), np.ones(17) / 17, "valid")
     return round(float(grid[8 + int(np.argmax(smooth))]), 3)
 
 
@@ -253,9 +252,7 @@ def evaluate(data: Data) -> dict[str, Any]:
         a = figures(data.label[here], score[here], overall)
         repos[str(repo)] = {"auc": a.auc, "kappa": a.kappa}
     known = data.label >= 0
-    pooled = agreement(
-        np.tile(data.label[known], SPLITS), np.concatenate([s[known] for s in scores]), overall
-    )
+    pooled = agreement(np.tile(data.label[known], SPLITS), np.concatenate([s[known] for s in scores]), overall)
     logit = np.concatenate([np.log(s[known] / (1 - s[known])) for s in scores])
     return {
         "auc": float(np.mean([r[0] for r in rows])),
@@ -267,9 +264,7 @@ def evaluate(data: Data) -> dict[str, Any]:
         "recall": float(np.mean([r[4] for r in rows])),
         "threshold": overall,
         "calibration_slope": slope(logit, np.tile(data.label[known], SPLITS)),
-        "reliability": [
-            [round(b.mean_score, 3), round(b.match_rate, 3), b.n // SPLITS] for b in pooled.reliability
-        ],
+        "reliability": [[round(b.mean_score, 3), round(b.match_rate, 3), b.n // SPLITS] for b in pooled.reliability],
         "f1_gap_coverage": float(np.mean([t[0] for t in tools[0::2]])),
         "f1_gap_one_to_one": float(np.mean([t[0] for t in tools[1::2]])),
         "largest_f1_gap": float(np.max([t[1] for t in tools])),
@@ -290,9 +285,7 @@ def slope(logit: Floats, label: NDArray[np.int64]) -> float:
     return float(minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x[0])
 
 
-def weights_file(
-    learned: Learned, statistics: dict[str, Any], figures: dict[str, Any], data: Data
-) -> dict[str, Any]:
+def weights_file(learned: Learned, statistics: dict[str, Any], figures: dict[str, Any], data: Data) -> dict[str, Any]:
     known = data.label >= 0
     return {
         "format": FORMAT,
@@ -332,10 +325,10 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="print the figures, write nothing")
     options = parser.parse_args()
     data, statistics = prepare(options.data, options.vectors)
-    found = evaluate(data)
-    print(json.dumps(_rounded(found), indent=1))
+    held_out_figures = evaluate(data)
+    print(json.dumps(_rounded(held_out_figures), indent=1))
     learned = learn(data.features, data.label, np.ones(len(data.label), bool))
-    content = weights_file(learned, statistics, found, data)
+    content = weights_file(learned, statistics, held_out_figures, data)
     print(json.dumps({k: content[k] for k in ("features", "competition")}, indent=1))
     if not options.check:
         options.out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metareview.formats.comments import PullRequestIndex, read_benchmark, read_inputs
+from metareview.api import evaluate_comments
+from metareview.comments.pull_requests import PullRequestIndex
+from metareview.formats.registry import read_inputs, read_reference_set
 from metareview.model.address import pull_request_key
-from metareview.pipelines.evaluate import evaluate_comments
 
 DEMO = Path(str(files("metareview") / "data" / "demo"))
 TRUTH = json.loads(Path(__file__).with_name("demo_truth.json").read_text("utf-8"))
@@ -17,15 +18,12 @@ TRUTH = json.loads(Path(__file__).with_name("demo_truth.json").read_text("utf-8"
 @pytest.fixture(scope="module")
 def run():
     return evaluate_comments(
-        DEMO / "reviews",
-        reference=DEMO / "references.jsonl",
-        negatives=DEMO / "negatives.jsonl",
-        judge="rouge",
+        DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl", judge="rouge"
     )
 
 
 def test_the_set_is_what_it_claims_to_be(run):
-    benchmark, _ = read_benchmark([DEMO / "references.jsonl"], [DEMO / "negatives.jsonl"])
+    benchmark, _ = read_reference_set([DEMO / "references.jsonl"], [DEMO / "negatives.jsonl"])
     assert len(benchmark.references) == 12
     assert len({review.language for review in benchmark.references.values()}) >= 6
     assert benchmark.warnings == ()
@@ -43,7 +41,7 @@ def test_the_reviewers_differ_as_their_names_say(run):
 
 
 def test_the_rouge_judge_never_pairs_what_the_author_holds_apart(run):
-    benchmark, _ = read_benchmark([DEMO / "references.jsonl"])
+    benchmark, _ = read_reference_set([DEMO / "references.jsonl"])
     index = PullRequestIndex({key: review.pr for key, review in benchmark.references.items()})
     for review in read_inputs(DEMO / "reviews").reviews:
         key = index.find(review)
@@ -57,12 +55,7 @@ def test_the_rouge_judge_never_pairs_what_the_author_holds_apart(run):
         for pair in pairs
     }
     matched = {
-        (
-            record["reviewer"],
-            pull_request_key(record["github_pr_url"]),
-            detail["generated"],
-            detail["reference"],
-        )
+        (record["reviewer"], pull_request_key(record["github_pr_url"]), detail["generated"], detail["reference"])
         for record in run.records
         for detail in record["match_details"]
         if detail["semantic_match"]

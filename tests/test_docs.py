@@ -25,12 +25,15 @@ import click
 import pytest
 
 import metareview
+from metareview.api import evaluate_comments
 from metareview.cli import COMMANDS, cli, main
 from metareview.comments.align import MODES
-from metareview.comments.measures import COUNTS, MEASURES
-from metareview.formats.comments import FORMATS, read_inputs
-from metareview.judges.registry import JUDGES
-from metareview.pipelines.evaluate import evaluate_comments
+from metareview.comments.measures import MEASURES, Counts
+from metareview.formats.registry import COMMENT_FORMATS, read_inputs
+from metareview.judges.registry import DEFAULT_JUDGE, JUDGES
+from metareview.model.measure import find_measure
+from metareview.routing.measures import rank_measures
+from metareview.runs.comments_json import counts_to_json
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -57,12 +60,7 @@ class Block:
 def blocks(page):
     text = page.read_text("utf-8")
     return [
-        Block(
-            found["mark"] or "",
-            found["language"],
-            found["text"],
-            text.count("\n", 0, found.start("text")) + 1,
-        )
+        Block(found["mark"] or "", found["language"], found["text"], text.count("\n", 0, found.start("text")) + 1)
         for found in _FENCE.finditer(text)
     ]
 
@@ -189,12 +187,13 @@ def test_commands_parse(page):
             values = command.make_context(words[1], words[2:]).params
         except click.ClickException as error:
             pytest.fail(f"{where}: {error.format_message()}")
-        assert values.get("judge") in (None, *JUDGES), where
+        judge = values.get("judge") or DEFAULT_JUDGE
+        assert judge in JUDGES.names() or ":" in judge, where
         assert values.get("alignment") in (None, *MODES), where
-        assert values.get("format_name") in (None, *FORMATS), where
-        assert values.get("reference_format") in (None, *FORMATS), where
+        assert values.get("format_name") in (None, *COMMENT_FORMATS.names()), where
+        assert values.get("reference_format") in (None, *COMMENT_FORMATS.names()), where
         for gate in (*values.get("fail_under", ()), *values.get("fail_over", ())):
-            assert gate.partition("=")[0] in MEASURES, where
+            find_measure(gate.partition("=")[0], [*MEASURES, *rank_measures([1, 3, 5])], where)
 
 
 def test_there_are_commands_to_parse():
@@ -242,7 +241,8 @@ def code_words(page):
 
 def test_every_metric_count_judge_and_alignment_is_documented():
     rows = re.findall(r"^\| `([\w-]+)`", (ROOT / "docs/comments.md").read_text("utf-8"), re.MULTILINE)
-    assert set(rows) >= {*MEASURES, *COUNTS, *JUDGES, *MODES}
+    counts = counts_to_json(Counts())
+    assert set(rows) >= {*(measure.name for measure in MEASURES), *counts, *JUDGES.names(), *MODES}
 
 
 def keys_of(value):
@@ -264,9 +264,7 @@ def test_every_field_of_a_run_is_documented(tmp_path):
     judged = [record for record in run.records if not record["skipped"]]
     assert len(judged) < len(run.records)
     written = keys_of(manifest) | keys_of(run.summary) | keys_of(run.summary["config"])
-    written |= (
-        keys_of(run.summary["judge"]) | keys_of(block) | keys_of(block["macro"]) | keys_of(block["slices"])
-    )
+    written |= keys_of(run.summary["judge"]) | keys_of(block) | keys_of(block["macro"]) | keys_of(block["slices"])
     for record in run.records:
         written |= keys_of(record)
     for record in judged:
@@ -288,7 +286,7 @@ def test_every_format_is_shown_and_found_by_content(tmp_path):
         title = section.partition("\n")[0].strip("`")
         for name in re.findall(r"^<!-- file: (.*) -->$", section, re.MULTILINE):
             shown.setdefault(title, []).append(name)
-    assert shown.keys() == FORMATS.keys()
+    assert set(shown) == set(COMMENT_FORMATS.names())
     for title, names in shown.items():
         for name in names:
             inputs = read_inputs(tmp_path / name)

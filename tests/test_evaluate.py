@@ -14,8 +14,8 @@ import pytest
 from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr, aacr_text, jsonl
-from metareview.formats.comments import read_inputs
+from metareview.formats.comments import aacr, aacr_text, jsonl
+from metareview.formats.registry import read_inputs
 from metareview.model.comment import Comment, Review
 
 AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"
@@ -33,12 +33,7 @@ def note(text, line=1, path="a.py", **fields):
 @pytest.fixture
 def benchmark(tmp_path):
     reviews = [
-        Review(
-            pull(5),
-            (note("leak", category="Code Defect"), note("slow", 9)),
-            language="Go",
-            pr_category="Bug Fix",
-        ),
+        Review(pull(5), (note("leak", category="Code Defect"), note("slow", 9)), language="Go", pr_category="Bug Fix"),
         Review(pull(55), (note("race", severity="High"),), language="Rust", pr_category="Bug Fix"),
         Review(pull(6), (), language="Go"),
     ]
@@ -56,9 +51,7 @@ def write_reviews(folder, reviews):
 
 
 def test_two_reviewers_in_subfolders(tmp_path, benchmark):
-    write_reviews(
-        tmp_path / "bots" / "good", [Review(pull(5), (note("leak"), note("slow", 9))), Review(pull(55))]
-    )
+    write_reviews(tmp_path / "bots" / "good", [Review(pull(5), (note("leak"), note("slow", 9))), Review(pull(55))])
     write_reviews(tmp_path / "bots" / "bad", [Review(pull(5), (note("hm"), note("hm", 2), note("hm", 300)))])
     run = evaluate_comments(tmp_path / "bots", reference=benchmark, judge="exact")
     good, bad = run.summary["reviewers"]["good"], run.summary["reviewers"]["bad"]
@@ -85,9 +78,7 @@ def test_an_absent_file_is_no_silence_unless_asked(tmp_path, benchmark):
 
 
 def test_a_pull_request_is_found_by_repository_and_whole_number(tmp_path, benchmark):
-    folder = write_reviews(
-        tmp_path / "bot", [Review(pull(55), (note("race"),)), Review(pull(555), (note("leak"),))]
-    )
+    folder = write_reviews(tmp_path / "bot", [Review(pull(55), (note("race"),)), Review(pull(555), (note("leak"),))])
     run = evaluate_comments(folder, reference=benchmark, judge="exact")
     assert run.summary["reviewers"]["bot"]["prs"] == 1
     [skipped] = run.summary["skipped"]
@@ -102,9 +93,7 @@ def test_only_strangers_is_an_error(tmp_path, benchmark):
 
 
 def test_filters_of_pull_requests_and_comments(tmp_path, benchmark):
-    folder = write_reviews(
-        tmp_path / "bot", [Review(pull(5), (note("leak"), note("slow", 9))), Review(pull(55))]
-    )
+    folder = write_reviews(tmp_path / "bot", [Review(pull(5), (note("leak"), note("slow", 9))), Review(pull(55))])
     run = evaluate_comments(
         folder,
         reference=benchmark,
@@ -180,9 +169,7 @@ def test_a_folder_that_is_no_run_is_left_alone(tmp_path, benchmark):
 
 @pytest.mark.parametrize("cut", [1, 40, 1000])
 def test_a_run_that_was_cut_off_goes_on_to_the_same_end(tmp_path, benchmark, cut):
-    folder = write_reviews(
-        tmp_path / "bot", [Review(pull(5), (note("leak"), note("slow", 9))), Review(pull(55))]
-    )
+    folder = write_reviews(tmp_path / "bot", [Review(pull(5), (note("leak"), note("slow", 9))), Review(pull(55))])
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     evaluate_comments(folder, reference=benchmark, judge="rouge", out=whole)
     evaluate_comments(folder, reference=benchmark, judge="rouge", out=broken)
@@ -208,9 +195,7 @@ def test_a_killed_run_goes_on(tmp_path):
     for attempt in range(4):
         process = subprocess.Popen([*command, "--out", str(tmp_path / "killed")], stdout=subprocess.DEVNULL)
         results = tmp_path / "killed" / "results.jsonl"
-        while process.poll() is None and not (
-            results.exists() and results.stat().st_size > attempt * 100_000
-        ):
+        while process.poll() is None and not (results.exists() and results.stat().st_size > attempt * 100_000):
             time.sleep(0.01)
         time.sleep(rng.random() / 20)
         process.send_signal(signal.SIGKILL)
@@ -265,10 +250,7 @@ def test_the_order_of_rejected_comments_changes_no_figure(tmp_path):
         path = tmp_path / f"{step}.json"
         path.write_text(aacr.write([replace(r, comments=r.comments[::step]) for r in reviews[::step]])[""])
         run = evaluate_comments(
-            path,
-            reference=AACR / "positive_samples.json",
-            negatives=AACR / "negative_samples.json",
-            name="bot",
+            path, reference=AACR / "positive_samples.json", negatives=AACR / "negative_samples.json", name="bot"
         )
         results.append(run.summary["reviewers"]["bot"])
     assert results[0] == results[1]

@@ -43,9 +43,7 @@ def generated(tmp_path):
 
 def answer(generated, good=GOOD, **options):
     return asyncio.run(
-        mr.get_evaluator_ans_from_json(
-            github_pr_url=URL, generated_comments=generated, good_comments=good, **options
-        )
+        mr.get_evaluator_ans_from_json(github_pr_url=URL, generated_comments=generated, good_comments=good, **options)
     )
 
 
@@ -101,9 +99,7 @@ def test_shortcuts_keep_the_runners_defaults():
     embedding = mr.EvaluatorConfig.with_embedding(line_distance_threshold=2)
     assert embedding.semantic_matcher_type is mr.SemanticMatcherType.EMBEDDING
     assert embedding.line_distance_threshold == 2
-    assert mr.EvaluatorConfig.with_filter(pr_categories=["Bug Fix"]).filter_config.pr_categories == (
-        "Bug Fix",
-    )
+    assert mr.EvaluatorConfig.with_filter(pr_categories=["Bug Fix"]).filter_config.pr_categories == ("Bug Fix",)
 
 
 def test_bad_arguments_say_what_is_wrong(generated):

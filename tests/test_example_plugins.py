@@ -39,10 +39,7 @@ def metareview(installed, tmp_path):
 
 @pytest.fixture
 def files(tmp_path):
-    reference = {
-        "pr": PR,
-        "comments": [{"path": "cart.py", "from_line": 3, "note": "The coupon is applied twice"}],
-    }
+    reference = {"pr": PR, "comments": [{"path": "cart.py", "from_line": 3, "note": "The coupon is applied twice"}]}
     (tmp_path / "references.jsonl").write_text(json.dumps(reference) + "\n", "utf-8")
     (tmp_path / "reviews.csv").write_text(
         f"pr,reviewer,path,line,note\n{PR},bot,cart.py,3,the coupon is applied two times\n{PR},bot,cart.py,3,Nice!\n",
@@ -50,9 +47,7 @@ def files(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [("judges", "word-overlap"), ("routers", "round-robin"), ("formats", "csv")]
-)
+@pytest.mark.parametrize(("kind", "name"), [("judges", "word-overlap"), ("routers", "round-robin"), ("formats", "csv")])
 def test_an_installed_plug_in_is_listed_with_the_package_that_brings_it(metareview, kind, name):
     [entry] = [each for each in json.loads(metareview("list", kind, "--json"))[kind] if each["name"] == name]
     assert entry["origin"] == "metareview-example 1.0"
@@ -88,9 +83,7 @@ def test_an_installed_router_ranks(metareview, tmp_path):
     events = []
     for number, reviewer in ((1, "ada"), (2, "bob"), (3, "ada")):
         day = f"2025-06-0{number}"
-        events.append(
-            {"repo": "acme/shop", "pr": number, "at": f"{day}T10:00:00Z", "kind": "opened", "actor": "eve"}
-        )
+        events.append({"repo": "acme/shop", "pr": number, "at": f"{day}T10:00:00Z", "kind": "opened", "actor": "eve"})
         events.append({"repo": "acme/shop", "pr": number, "at": f"{day}T10:30:00Z", "kind": "review_submitted",
                        "actor": reviewer})  # fmt: skip
     (tmp_path / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events), "utf-8")

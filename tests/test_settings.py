@@ -130,9 +130,7 @@ def test_the_address_of_an_operation(url, address):
     assert ModelSettings(url, "m").address("chat/completions") == address
 
 
-@pytest.mark.parametrize(
-    "url", ["h/v1", "ftp://h/v1", "file:///etc/passwd", "http://", "http://h:x/", "http://[::1"]
-)
+@pytest.mark.parametrize("url", ["h/v1", "ftp://h/v1", "file:///etc/passwd", "http://", "http://h:x/", "http://[::1"])
 def test_other_addresses_are_refused(url):
     with pytest.raises(UsageError, match="LLM_MODEL_URL is not an http or https address"):
         ModelSettings(url, "m")
@@ -160,13 +158,7 @@ def test_the_key_is_in_nothing_that_can_be_printed_or_stored(caplog):
     with caplog.at_level(logging.DEBUG):
         logging.getLogger("test").info("%s %r", settings, settings.api_key)
     texts = [repr(settings), str(settings), f"{settings.api_key}", caplog.text]
-    for store in (
-        dataclasses.asdict,
-        copy.deepcopy,
-        pickle.dumps,
-        json.dumps,
-        lambda s: json.dumps(s.api_key),
-    ):
+    for store in (dataclasses.asdict, copy.deepcopy, pickle.dumps, json.dumps, lambda s: json.dumps(s.api_key)):
         with pytest.raises(TypeError) as caught:
             store(settings)
         texts += traceback.format_exception(caught.value)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metareview.stats import holm, tie_letters
+from metareview.stats import PairTest, holm, pairwise_tests, tie_letters
 
 
 def test_holm_by_hand():
@@ -35,6 +35,24 @@ def test_holm_rejects_what_the_step_down_procedure_rejects(ps, alpha):
             break
         rejected.add(index)
     assert {index for index, p in holm(dict(enumerate(ps))).items() if p <= alpha} == rejected
+
+
+def test_every_pair_is_tested_on_the_units_that_both_have():
+    """x and y share units 1 and 2: 3 of 4 against 1 of 2. Nothing was counted for z in unit 1."""
+    tables = {
+        "x": {"1": (2, 2), "2": (1, 2), "3": (0, 9)},
+        "y": {"1": (1, 1), "2": (0, 1)},
+        "z": {"1": (0, 0)},
+        "w": {},
+    }
+    tests = pairwise_tests(tables, lambda sums: sums[..., 0] / sums[..., 1])
+    assert list(tests) == list(itertools.combinations("xyzw", 2))
+    assert (tests["x", "y"].units, tests["x", "y"].diff) == (2, 1 / 2 - 3 / 4)
+    assert tests["x", "z"] == PairTest(1, None, None, None)
+    assert tests["y", "w"] == PairTest(0, None, None, None)
+    # Of the four exchanges two have 3/4 against 1/2, two have 2/3 against 2/3: the p value is 1/2.
+    assert tests["x", "y"].p == pytest.approx(1 / 2, abs=0.02)
+    assert tests["x", "y"].p_holm == tests["x", "y"].p
 
 
 def test_letters_by_hand():

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from metareview.api import Run, evaluate_comments, evaluate_routing, load_run
+    from metareview.api import Comparison, Run, compare, evaluate_comments, evaluate_routing, load_run
     from metareview.comments.filters import FilterConfig
-    from metareview.comparison.paired import compare
     from metareview.compat.aacr import (
         EvaluatorConfig,
         SemanticMatcherType,
@@ -28,6 +27,7 @@ _HOME = {
     "Comment": "model.comment",
     "CommentCategory": "model.comment",
     "CommentContext": "model.comment",
+    "Comparison": "api",
     "EvaluatorConfig": "compat.aacr",
     "FilterConfig": "comments.filters",
     "GateFailed": "errors",
@@ -43,7 +43,7 @@ _HOME = {
     "SemanticMatcherType": "compat.aacr",
     "Undecided": "errors",
     "UsageError": "errors",
-    "compare": "comparison.paired",
+    "compare": "api",
     "evaluate_comments": "api",
     "evaluate_routing": "api",
     "get_evaluator_ans_from_json": "compat.aacr",
@@ -55,6 +55,7 @@ __all__ = [
     "Comment",
     "CommentCategory",
     "CommentContext",
+    "Comparison",
     "EvaluatorConfig",
     "FilterConfig",
     "GateFailed",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from metareview.comparison import paired
+from metareview.comparison.competitors import Source
+from metareview.comparison.result import Comparison as PlainComparison
 from metareview.errors import UsageError
-from metareview.formats.comments import Paths
+from metareview.formats.registry import Paths
 from metareview.pipelines import comments, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
@@ -126,11 +129,7 @@ def evaluate_comments(
 
 
 def evaluate_routing(
-    history: str | Path,
-    *,
-    out: str | Path | None = None,
-    overwrite: bool = False,
-    **options: Unpack[RoutingKeywords],
+    history: str | Path, *, out: str | Path | None = None, overwrite: bool = False, **options: Unpack[RoutingKeywords]
 ) -> Run:
     """Replay a history and score routers on it; with `out`, keep the run in that folder.
 
@@ -144,3 +143,42 @@ def evaluate_routing(
 def load_run(folder: str | Path) -> Run:
     """The finished run in this folder: what `evaluate_comments` or `evaluate_routing` gave."""
     return Run.of(runs.load_run(folder))
+
+
+class Comparison(PlainComparison):
+    """B against A. It prints as its verdict; `to_dict()` is what `metareview compare --json` prints."""
+
+    @classmethod
+    def of(cls, result: PlainComparison) -> Comparison:
+        return cls(**{field.name: getattr(result, field.name) for field in fields(result)})
+
+    def __str__(self) -> str:
+        return self.verdict
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.a.label} and {self.b.label}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        from metareview.report.notebook import comparison_html
+
+        return comparison_html(self)
+
+
+def compare(
+    a: Source,
+    b: Source | None = None,
+    *,
+    reviewers: Sequence[str] = (),
+    common: bool = False,
+    alpha: float = 0.05,
+    seed: int = 0,
+    beta: float | None = None,
+) -> Comparison:
+    """Compare two runs, or two reviewers (or routers) of one; a run is what `evaluate_comments` gave, or a folder.
+
+    `reviewers`: one name for both runs, or A's and B's; needed where a run holds several. `common` restricts both to
+    the pull requests that they share with the same references. Runs whose figures would not mean the same are refused.
+
+    >>> print(compare("runs/before", "runs/after"))   # doctest: +SKIP
+    """
+    return Comparison.of(paired.compare(a, b, reviewers=reviewers, common=common, alpha=alpha, seed=seed, beta=beta))

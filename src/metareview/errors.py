@@ -35,9 +35,7 @@ class InputError(MetareviewError):
 
     exit_code = 2
 
-    def __init__(
-        self, problem: str, *, file: str | Path | None = None, line: int | None = None, fix: str = ""
-    ) -> None:
+    def __init__(self, problem: str, *, file: str | Path | None = None, line: int | None = None, fix: str = "") -> None:
         place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
         sentence = problem if problem.endswith((".", "?", "!")) else problem + "."
         super().__init__(" ".join(part for part in (place, sentence, fix) if part))

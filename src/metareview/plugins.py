@@ -55,9 +55,7 @@ class Registry:
     def installed(self) -> Mapping[str, Found]:
         """By name: our own first, then those of other packages, which cannot take a name of ours."""
         package = importlib.import_module(self.folder)
-        modules = {
-            module.name.replace("_", "-"): module.name for module in pkgutil.iter_modules(package.__path__)
-        }
+        modules = {module.name.replace("_", "-"): module.name for module in pkgutil.iter_modules(package.__path__)}
         names = [*self.order, *(name for name in modules if name not in self.order)]
         own = [Found(name, BUILT_IN, f"{self.folder}.{modules[name]}:{self.attribute}") for name in names]
         others = [

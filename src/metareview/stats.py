@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from statistics import NormalDist
-from typing import Literal, NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +38,7 @@ _ROUNDING = 1e-12
 
 
 def bootstrap_intervals(
-    counts: Array,
-    metrics: Mapping[str, Metric],
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
-    level: float = 0.95,
-    method: Literal["percentile", "bca"] = "percentile",
+    counts: Array, metrics: Mapping[str, Metric], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
 ) -> dict[str, Interval | None]:
     """The bootstrap interval of each metric over the rows of `counts`, shape (units, columns).
 
@@ -53,32 +48,18 @@ def bootstrap_intervals(
     both ends equal the estimate. The same seed gives the same intervals, and a metric's interval does not
     depend on which others are asked for.
     """
-    _check_share("level", level)
-    if method not in ("percentile", "bca"):
-        raise UsageError(f"unknown interval method {method!r}; use percentile or bca")
-    counts = _table(counts)
-    values = _bootstrap_values(counts, metrics, resamples, seed)
-    ends = np.array([(1 - level) / 2, (1 + level) / 2])
-    found: dict[str, Interval | None] = {}
-    for name, drawn in values.items():
-        if drawn is None:
-            found[name] = None
-            continue
-        at = ends if method == "percentile" else _bca_ends(ends, drawn, counts, metrics[name])
-        low, high = np.quantile(drawn, at)
-        found[name] = (float(low), float(high))
-    return found
+    _require(0 < level < 1, f"level must lie between 0 and 1, got {level}")
+
+    def ends(drawn: Array) -> Interval:
+        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        return float(low), float(high)
+
+    values = _bootstrap_values(_table(counts), metrics, resamples, seed)
+    return {name: None if drawn is None else ends(drawn) for name, drawn in values.items()}
 
 
 def bootstrap_difference(
-    a: Array,
-    b: Array,
-    metrics: Mapping[str, Metric],
-    *,
-    resamples: int = 2000,
-    seed: int = 0,
-    level: float = 0.95,
-    method: Literal["percentile", "bca"] = "percentile",
+    a: Array, b: Array, metrics: Mapping[str, Metric], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
 ) -> dict[str, Interval | None]:
     """The interval of metric(b) - metric(a), where row i of `a` and of `b` is the same unit.
 
@@ -86,7 +67,7 @@ def bootstrap_difference(
     for both cancels out. Undefined where either side is; otherwise as `bootstrap_intervals`.
     """
     both, differences = _paired(a, b, metrics)
-    return bootstrap_intervals(both, differences, resamples=resamples, seed=seed, level=level, method=method)
+    return bootstrap_intervals(both, differences, resamples=resamples, seed=seed, level=level)
 
 
 def permutation_test(
@@ -101,7 +82,7 @@ def permutation_test(
     null they are one of the *defined* arrangements at random, and the test stays exact given that. None:
     there is no unit, or the metric is undefined on A or on B or in 99 of 100 permutations.
     """
-    _check_number("permutations", permutations)
+    _require(permutations >= 1, f"permutations must be at least 1, got {permutations}")
     both, differences = _paired(a, b, metrics)
     if not len(both):
         return dict.fromkeys(metrics)
@@ -115,16 +96,14 @@ def permutation_test(
         swapped = rng.integers(0, 2, size=(rows, len(swap)), dtype=np.bool_)
         return np.asarray(totals + swapped @ swap, dtype=np.float64)
 
-    found: dict[str, float | None] = {}
-    for name, drawn in _defined_values(draw, len(swap), totals, differences, permutations).items():
-        if drawn is None:
-            found[name] = None
-            continue
+    def p_value(name: str, drawn: Array) -> float:
         observed = abs(_value(differences[name], totals))
         size = max(abs(_value(metrics[name], side)) for side in (totals[:width], totals[width:]))
         extreme = np.count_nonzero(np.abs(drawn) >= observed - _ROUNDING * size)
-        found[name] = (1 + int(extreme)) / (1 + permutations)
-    return found
+        return (1 + int(extreme)) / (1 + permutations)
+
+    values = _defined_values(draw, len(swap), totals, differences, permutations)
+    return {name: None if drawn is None else p_value(name, drawn) for name, drawn in values.items()}
 
 
 def minimum_detectable_difference(
@@ -144,15 +123,17 @@ def minimum_detectable_difference(
     root of the set's size. None: the metric is undefined, or every resample gave the same difference (one
     unit, or equal runs), so that nothing is known of the noise.
     """
-    _check_share("alpha", alpha)
-    _check_share("power", power)
+    _require(0 < alpha < 1, f"alpha must lie between 0 and 1, got {alpha}")
+    _require(0 < power < 1, f"power must lie between 0 and 1, got {power}")
     both, differences = _paired(a, b, metrics)
     factor = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    found: dict[str, float | None] = {}
-    for name, drawn in _bootstrap_values(both, differences, resamples, seed).items():
-        varies = drawn is not None and len(drawn) > 1 and np.ptp(drawn) > _ROUNDING
-        found[name] = factor * float(np.std(drawn, ddof=1)) if drawn is not None and varies else None
-    return found
+    values = _bootstrap_values(both, differences, resamples, seed)
+    return {
+        name: factor * float(np.std(drawn, ddof=1))
+        if drawn is not None and len(drawn) > 1 and np.ptp(drawn) > _ROUNDING
+        else None
+        for name, drawn in values.items()
+    }
 
 
 def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
@@ -171,10 +152,12 @@ def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
     return {key: adjusted.get(position) for position, key in enumerate(ps)}
 
 
-class PairTest(NamedTuple):
-    """Two contenders on the units that both have: how many those are, and the paired test there."""
+@dataclass(frozen=True, slots=True)
+class PairTest:
+    """Two tables on the units that both have: how many those are, metric(b) - metric(a) there, and the paired test."""
 
     units: int
+    diff: float | None
     p: float | None
     p_holm: float | None
 
@@ -182,24 +165,26 @@ class PairTest(NamedTuple):
 def pairwise_tests(
     tables: Mapping[str, Mapping[str, Sequence[float] | Array]], metric: Metric, *, seed: int = 0
 ) -> dict[tuple[str, str], PairTest]:
-    """The paired test of one metric for every two contenders, in their order, with Holm over all pairs.
+    """The paired test of one metric for every two tables, in their order, with Holm over all pairs.
 
     A table has a row of counts for each unit. Two that share no unit are not tested, and so never separated.
     """
     names = list(tables)
     # The least p is 1 / permutations. Times the number of pairs, as Holm has it, it must still fall well below 0.05.
     permutations = max(10_000, 100 * len(names) * (len(names) - 1) // 2)
-    shared: dict[tuple[str, str], int] = {}
-    p: dict[tuple[str, str], float | None] = {}
-    for a, b in combinations(names, 2):
-        units = [unit for unit in tables[a] if unit in tables[b]]
-        shared[a, b] = len(units)
-        p[a, b] = None
-        if units:
-            one, other = (np.array([tables[name][unit] for unit in units], np.float64) for name in (a, b))
-            p[a, b] = permutation_test(one, other, {"": metric}, permutations=permutations, seed=seed)[""]
-    adjusted = holm(p)
-    return {pair: PairTest(shared[pair], p[pair], adjusted[pair]) for pair in p}
+    tests: dict[tuple[str, str], PairTest] = {}
+    for pair in combinations(names, 2):
+        a, b = (tables[name] for name in pair)
+        units = [unit for unit in a if unit in b]
+        if not units:
+            tests[pair] = PairTest(0, None, None, None)
+            continue
+        one, other = (np.array([table[unit] for unit in units], np.float64) for table in (a, b))
+        p = permutation_test(one, other, {"": metric}, permutations=permutations, seed=seed)[""]
+        diff = _value(metric, other.sum(axis=0)) - _value(metric, one.sum(axis=0))
+        tests[pair] = PairTest(len(units), None if np.isnan(diff) else diff, p, None)
+    adjusted = holm({pair: test.p for pair, test in tests.items()})
+    return {pair: replace(test, p_holm=adjusted[pair]) for pair, test in tests.items()}
 
 
 def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -268,7 +253,7 @@ def _paired(a: Array, b: Array, metrics: Mapping[str, Metric]) -> tuple[Array, d
 def _bootstrap_values(
     counts: Array, metrics: Mapping[str, Metric], resamples: int, seed: int
 ) -> dict[str, Array | None]:
-    _check_number("resamples", resamples)
+    _require(resamples >= 1, f"resamples must be at least 1, got {resamples}")
     units = len(counts)
     if not units:
         return dict.fromkeys(metrics)
@@ -293,44 +278,17 @@ def _defined_values(
     """
     block = max(1, _BLOCK_CELLS // max(1, units))
     values: dict[str, Array | None] = dict.fromkeys(metrics)
-    found = {name: np.empty(0) for name in metrics if not np.isnan(_value(metrics[name], totals))}
+    unfinished = {name: np.empty(0) for name in metrics if not np.isnan(_value(metrics[name], totals))}
     for _ in range(_DRAWS_PER_VALUE):
-        if not found:
+        if not unfinished:
             break
         sums = np.concatenate([draw(min(block, wanted - start)) for start in range(0, wanted, block)])
-        for name, before in list(found.items()):
+        for name, before in list(unfinished.items()):
             drawn = _values(metrics[name], sums)
-            found[name] = np.concatenate([before, drawn[~np.isnan(drawn)]])[:wanted]
-            if len(found[name]) == wanted:
-                values[name] = found.pop(name)
+            unfinished[name] = np.concatenate([before, drawn[~np.isnan(drawn)]])[:wanted]
+            if len(unfinished[name]) == wanted:
+                values[name] = unfinished.pop(name)
     return values
-
-
-def _bca_ends(ends: Array, drawn: Array, counts: Array, metric: Metric) -> Array:
-    """The quantiles to read instead of `ends`: corrected for bias and for skewness (Efron 1987).
-
-    The skewness comes from leaving out one unit at a time. A unit without which the metric is undefined
-    takes no part in that, and where nothing varies the skewness is 0. If all values lie on one side of the
-    estimate, the bias is taken as if half a value lay on the other.
-    """
-    normal = NormalDist()
-    totals = counts.sum(axis=0)
-    estimate = _value(metric, totals)
-    below = float(np.mean(drawn < estimate) + np.mean(drawn <= estimate)) / 2
-    edge = 0.5 / len(drawn)
-    bias = normal.inv_cdf(min(max(below, edge), 1 - edge))
-    without = _values(metric, totals - counts)
-    without = without[~np.isnan(without)]
-    pull = without.mean() - without if len(without) else without
-    spread = float(np.sum(pull**2)) ** 1.5
-    skew = float(np.sum(pull**3)) / (6 * spread) if spread > 0 else 0.0
-    corrected = []
-    for end in ends:
-        shifted = bias + normal.inv_cdf(float(end))
-        room = 1 - skew * shifted
-        # Beyond room 0 the correction has passed infinity: the end is the furthest value.
-        corrected.append(normal.cdf(bias + shifted / room) if room > 0 else float(shifted > 0))
-    return np.array(corrected)
 
 
 def _values(metric: Metric, sums: Array) -> Array:
@@ -350,11 +308,6 @@ def _table(counts: Array) -> Array:
     return table
 
 
-def _check_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise UsageError(f"{name} must lie between 0 and 1, got {value}")
-
-
-def _check_number(name: str, value: int) -> None:
-    if value < 1:
-        raise UsageError(f"{name} must be at least 1, got {value}")
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise UsageError(message)

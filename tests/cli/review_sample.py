@@ -7,13 +7,7 @@ CLOSE = {"note": "Close the file handle", "path": "a.py", "side": "right", "from
          "category": "Code Defect", "context": "Diff Level"}  # fmt: skip
 NAME = {"note": "Name the magic number", "path": "a.py", "from_line": 30, "category": "Maintainability and Readability",
         "context": "File Level"}  # fmt: skip
-CHECK = {
-    "note": "Check the error first",
-    "path": "b.go",
-    "from_line": 9,
-    "to_line": 9,
-    "category": "Code Defect",
-}
+CHECK = {"note": "Check the error first", "path": "b.go", "from_line": 9, "to_line": 9, "category": "Code Defect"}
 REFERENCES = [
     {"pr": APP1, "language": "Python", "pr_category": "Bug Fix", "comments": [CLOSE, NAME]},
     {"pr": APP2, "language": "Go", "pr_category": "New Feature Additions", "comments": [CHECK]},
@@ -34,6 +28,4 @@ def lines(*records):
 
 def files(folder):
     """Everything below a folder."""
-    return {
-        str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))
-    }
+    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))}

@@ -11,7 +11,7 @@ BAD = {
     "missing file": ({}, "reviews/none.txt", r"reviews/none\.txt: no such file\. Check the path\."),
     "empty folder": ({"e/.x": ""}, "e", r"e: an empty folder\. Name the folder that holds the comment files\."),
     "not UTF-8": ({"x.txt": b"<note>\ncaf\xe9</note>"}, "x.txt", r"x\.txt:2: not UTF-8 .*Save the file as UTF-8\."),
-    "broken JSON": ({"x.jsonl": '{"pr": "u"}\n{"pr"'}, "x.jsonl", r"x\.jsonl:2: broken JSON.*Mend it"),
+    "broken JSON": ({"x.jsonl": '{"pr": "u"}\n{"pr"'}, "x.jsonl", r"x\.jsonl:2: broken JSON.*Correct it"),
     "top level": ({"x.json": '"text"'}, "x.json", r"x\.json: not in a known format\. The formats are aacr-text, "),
     "top level of list": (
         {"x.json": '[{"githubPrUrl": "u"},\n5]'}, "x.json", r"x\.json:2: a pull request must be an object, found a n"
@@ -62,10 +62,7 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
     [
         (["--judge", "psychic"], "Unknown judge 'psychic'. The judges are none, exact, rouge"),
         (["--alignment", "best"], "Unknown alignment 'best'. Valid: optimal, coverage, greedy."),
-        (
-            ["--format", "csv"],
-            "Unknown format 'csv'. The formats are aacr-text, aacr, jsonl, github, martian",
-        ),
+        (["--format", "csv"], "Unknown format 'csv'. The formats are aacr-text, aacr, jsonl, github, martian"),
         (["--reference-format", "csv"], "Unknown format 'csv'. The formats are aacr-text, aacr, jsonl"),
         (
             ["--language", "Klingon"],
@@ -74,10 +71,7 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
         (["--pr-category", "Fun"], "Unknown pull request category 'Fun'. Valid: Bug Fix; "),
         (["--comment-category", "Fun"], "Unknown comment category 'Fun'. Valid: Code Defect; "),
         (["--context", "Fun"], "Unknown context 'Fun'. Valid: Diff Level; File Level; Repo Level."),
-        (
-            ["--fail-under", "f2=1"],
-            "--fail-under: unknown metric 'f2'. The metrics are positive_match_rate, ",
-        ),
+        (["--fail-under", "f2=1"], "--fail-under: unknown metric 'f2'. The metrics are precision, recall, f1, "),
         (["--fail-over", "f1"], "--fail-over takes METRIC=X with a number, such as f1=0.4; found 'f1'."),
         (["--fail-under", "f1=much"], "--fail-under takes METRIC=X with a number"),
         (["--fail-under", "f1=nan"], "--fail-under takes a finite number, found 'f1=nan'."),
@@ -89,17 +83,14 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
         (["--seed", "-1"], "--seed must be 0 or more, found -1."),
         (
             ["--ignore-location", "--judge", "none"],
-            "The judge none goes by place alone, and --ignore-location leaves",
+            "The judge none goes by location alone, and --ignore-location leaves",
         ),
         (["--pr-category", "Bug Fix", "--language", "Go"], "The filters leave no pull request."),
         (["--limit", "some"], "Invalid value for '--limit': 'some' is not a valid integer."),
         (["--out", "ref.jsonl"], "--out ref.jsonl is a file. Name a folder."),
         (["--out", "ref.jsonl/r"], "Cannot write to ref.jsonl/r: Not a directory. Choose another --out."),
         (["--out", "x" * 300], f"Cannot write to {'x' * 300}: File name too long. Choose another --out."),
-        (
-            ["--out", "reviews"],
-            "reviews is not empty and holds no run. Choose another --out, or pass --overwrite.",
-        ),
+        (["--out", "reviews"], "reviews is not empty and holds no run. Choose another --out, or pass --overwrite."),
     ],
 )
 def test_a_wrong_option_is_one_message_and_leaves_nothing_behind(run, here, options, message):

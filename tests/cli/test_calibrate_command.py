@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from metareview.api import evaluate_comments
 from metareview.cli import _run
-from metareview.pipelines.evaluate import evaluate_comments
 from model_server import ModelServer, ReplayModel, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
-real = pytest.mark.skipif(
-    not MARTIAN.exists(), reason="the Code Review Bench data is not beside this checkout"
-)
+real = pytest.mark.skipif(not MARTIAN.exists(), reason="the Code Review Bench data is not beside this checkout")
 
 
 @pytest.fixture
@@ -57,9 +55,7 @@ def test_the_figures_by_hand(here, capsys):
     assert (found["n"], found["errors"], found["accuracy"]) == (5, 0, 0.6)
     assert found["kappa"] == pytest.approx((0.6 - 0.52) / 0.48)
     assert (found["precision"], found["recall"]) == (0.5, 0.5)
-    assert found["auc"] == pytest.approx(
-        (1 * 2.5 + 1 * 1) / 6
-    )  # 1 beats two zeros and ties a one; 0 ties two zeros
+    assert found["auc"] == pytest.approx((1 * 2.5 + 1 * 1) / 6)  # 1 beats two zeros and ties a one; 0 ties two zeros
     assert found["reliability"][-1]["match_rate"] == 0.5
     assert _run(["calibrate", "l.jsonl", "--judge", "exact"]) == 0
     shown = capsys.readouterr()
@@ -113,9 +109,7 @@ def test_offline_agrees_with_a_real_model(here, capsys):
         for pull in json.loads(file.read_text("utf-8")):
             for tool, said in candidates[pull["url"]].items():
                 result = evaluations[pull["url"]][tool]
-                right = {
-                    (hit["golden_comment"], hit["matched_candidate"]) for hit in result["true_positives"]
-                }
+                right = {(hit["golden_comment"], hit["matched_candidate"]) for hit in result["true_positives"]}
                 wrong = {miss["candidate"] for miss in result["false_positives"]}
                 missed = {miss["golden_comment"] for miss in result["false_negatives"]}
                 for golden in pull["comments"]:

@@ -59,9 +59,7 @@ def test_the_table_goes_to_standard_output_and_the_rest_to_standard_error(run, h
     assert code == 0
     assert re.fullmatch(r"reviewer +PRs .*\nreviews +2 +3 +0\.667 +0\.667 +0\.667 .*\n", out)
     [skipped, closing] = err.splitlines()
-    assert skipped == (
-        "Skipped: reviews/comments_other_9.txt: its pull request other#9 is not in the reference set"
-    )
+    assert skipped == ("Skipped: reviews/comments_other_9.txt: its pull request other#9 is not in the reference set")
     assert re.search(r"Judged by exact .*: runs/\d{8}-\d{6}-reviews$", closing)
 
 
@@ -78,10 +76,7 @@ def test_a_file_for_no_known_pull_request_is_skipped_and_listed(summary, here):
     found = summary()
     assert found["skipped"] == [
         {"file": "reviews/README.md", "reason": "not one of .json, .jsonl, .ndjson, .txt"},
-        {
-            "file": "reviews/comments_app_12.txt",
-            "reason": "its pull request app#12 is not in the reference set",
-        },
+        {"file": "reviews/comments_app_12.txt", "reason": "its pull request app#12 is not in the reference set"},
     ]
     assert found["reviewers"]["reviews"]["total_generated_nums"] == 3
 
@@ -160,14 +155,8 @@ def test_pull_request_filters_drop_pull_requests(summary, here):
 
 
 def test_comment_filters_drop_references_and_the_comments_that_raise_them(summary, here):
-    found = summary("--comment-category", "Maintainability and Readability", "--out", "r")["reviewers"][
-        "reviews"
-    ]
-    assert (found["positive_expected_nums"], found["total_generated_nums"], found["unmatched_nums"]) == (
-        1,
-        1,
-        1,
-    )
+    found = summary("--comment-category", "Maintainability and Readability", "--out", "r")["reviewers"]["reviews"]
+    assert (found["positive_expected_nums"], found["total_generated_nums"], found["unmatched_nums"]) == (1, 1, 1)
     records = [json.loads(line) for line in (here / "r/results.jsonl").read_text().splitlines()]
     counts = [(r["original_good_comments_count"], r["filtered_good_comments_count"]) for r in records]
     assert counts == [(2, 1), (1, 0)]
@@ -226,9 +215,7 @@ def dozen(here):
 
 
 def chosen(run, here, generated, *options):
-    code, _, _ = run(
-        "comments", generated, "--reference", "ref12.jsonl", *options, "--out", "s", "--overwrite"
-    )
+    code, _, _ = run("comments", generated, "--reference", "ref12.jsonl", *options, "--out", "s", "--overwrite")
     assert code == 0
     return {json.loads(line)["github_pr_url"] for line in (here / "s/results.jsonl").read_text().splitlines()}
 

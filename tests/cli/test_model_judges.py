@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import metareview as mr
+from metareview.api import evaluate_comments
 from metareview.cli import _run
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.evaluate import evaluate_comments
 from model_server import ModelServer, ReplayModel, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
@@ -202,9 +202,7 @@ def test_a_real_models_verdicts_give_its_own_table(model, tmp_path):
         ("coverage", hits, "positive_covered_nums"),
         ("optimal", candidates, "positive_match_nums"),
     ):
-        run = evaluate_comments(
-            MARTIAN / "candidates.json", reference=golden, judge="llm", alignment=alignment
-        )
+        run = evaluate_comments(MARTIAN / "candidates.json", reference=golden, judge="llm", alignment=alignment)
         assert {name: b[count] for name, b in run.summary["reviewers"].items()} == dict(expected)
         assert run.summary["judge"]["errors"] == 0
     assert run.summary["judge"]["llm_calls"] == 0  # all of it was in the cache by then

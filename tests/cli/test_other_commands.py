@@ -92,11 +92,11 @@ def test_an_option_of_comments_shows_if_and_only_if_it_works(run, sample, option
 @pytest.mark.parametrize("name", PROMISED_JUDGES)
 def test_a_judge_shows_if_and_only_if_it_works(run, sample, name):
     line = help_of(run, "comments").split("--judge NAME")[1].split("--line-distance")[0]
-    assert (name in words(line)) == (name in JUDGES)
-    if name not in JUDGES:
+    assert (name in words(line)) == (name in JUDGES.names())
+    if name not in JUDGES.names():
         code, out, err = run("comments", "reviews", "--reference", "ref.jsonl", "--judge", name)
         assert (code, out) == (2, "")
-        assert err == f"Error: Unknown judge {name!r}. The judges are {', '.join(JUDGES)}.\n"
+        assert err == f"Error: Unknown judge {name!r}. The judges are {', '.join(JUDGES.names())}.\n"
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,7 @@ def test_the_demo_shows_three_reviewers_and_what_to_do_next(run, here):
         "results.jsonl",
         "summary.json",
     }
-    assert err.splitlines()[-1].startswith(
-        "Next, with your own: metareview comments YOUR_COMMENTS/ --reference"
-    )
+    assert err.splitlines()[-1].startswith("Next, with your own: metareview comments YOUR_COMMENTS/ --reference")
 
 
 def test_the_demo_as_json_and_in_a_folder_of_ones_own(run, here):
@@ -223,7 +221,7 @@ def test_an_unsound_benchmark_is_exit_2_with_what_is_wrong(run, sample):
     (sample / "neg.jsonl").write_text(lines({"pr": REFERENCES[1]["pr"], "comments": [CHECK]}))
     code, out, err = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl", "--json")
     assert (code, json.loads(out)["sound"]) == (2, False)
-    assert err == "Error: ref.jsonl: this benchmark is not sound. Mend what is marked FAIL or error.\n"
+    assert err == "Error: ref.jsonl: this benchmark is not sound. Correct what is marked FAIL or error.\n"
     code, out, _ = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl", "-q")
     assert code == 2
     assert "error: github.com/octo/app#2: 1 comments are both reference and negative\n" in out
@@ -231,9 +229,7 @@ def test_an_unsound_benchmark_is_exit_2_with_what_is_wrong(run, sample):
 
 
 def test_a_reversed_range_is_named_by_check(run, sample):
-    (sample / "ref.jsonl").write_text(
-        lines(REFERENCES[0], {"pr": "u", "comments": [CHECK | {"from_line": 12}]})
-    )
+    (sample / "ref.jsonl").write_text(lines(REFERENCES[0], {"pr": "u", "comments": [CHECK | {"from_line": 12}]}))
     code, out, _ = run("check", "--reference", "ref.jsonl")
     assert code == 0
     assert "warning: ref.jsonl:2: from_line 12 is after to_line 9; swapped\n" in out
@@ -249,11 +245,7 @@ def test_check_shows_hostile_text_as_text(run, here):
 
 
 def test_bad_input_to_check_is_exit_2(run, here):
-    assert run("check", "--reference", "none.json") == (
-        2,
-        "",
-        "Error: none.json: no such file. Check the path.\n",
-    )
+    assert run("check", "--reference", "none.json") == (2, "", "Error: none.json: no such file. Check the path.\n")
     (here / "ref.json").write_text('[{"githubPrUrl": "u",\n"comments": 5}]')
     code, out, err = run("check", "--reference", "ref.json", "--json")
     assert (code, out) == (2, "")

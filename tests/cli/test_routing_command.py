@@ -10,14 +10,7 @@ from metareview.errors import UsageError
 
 
 def event(pr, hour, kind, actor, **fields):
-    return {
-        "repo": "o/r",
-        "pr": pr,
-        "at": f"2025-06-01T{hour:02}:00:00Z",
-        "kind": kind,
-        "actor": actor,
-        **fields,
-    }
+    return {"repo": "o/r", "pr": pr, "at": f"2025-06-01T{hour:02}:00:00Z", "kind": kind, "actor": actor, **fields}
 
 
 EVENTS = [
@@ -53,11 +46,7 @@ def test_the_published_document_and_the_run_folder(history, tmp_path, capsys):
     assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
     records = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
     assert [record["routers"]["popularity"]["rank"] for record in records] == [None, 1, None, None]
-    assert {path.name for path in (tmp_path / "run").iterdir()} == {
-        "manifest.json",
-        "results.jsonl",
-        "summary.json",
-    }
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"manifest.json", "results.jsonl", "summary.json"}
     assert _run(["routing", history, "--router", "popularity", "-q", "--out", "run", "--ttfc"]) == 0
     assert _run(["routing", history, "--router", "popularity", "--out", "run"]) == 2
     assert "ttfc differ" in capsys.readouterr().err
@@ -75,11 +64,7 @@ def test_gates_and_the_table(history, capsys):
 def test_what_was_asked_for_is_shown_in_every_form(history, tmp_path, monkeypatch, capsys):
     """By hand: of four pull requests one (#1) names an issue and is merged in the hour; #2 is merged much later."""
     with (tmp_path / history).open("a") as file:
-        for more in (
-            event(1, 2, "merged", "ann"),
-            event(2, 19, "merged", "ann"),
-            event(2, 5, "comment", "eve"),
-        ):
+        for more in (event(1, 2, "merged", "ann"), event(2, 19, "merged", "ann"), event(2, 5, "comment", "eve")):
             file.write(json.dumps(more) + "\n")
     page = tmp_path / "page.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
@@ -89,9 +74,7 @@ def test_what_was_asked_for_is_shown_in_every_form(history, tmp_path, monkeypatc
         capsys.readouterr().out
     )
     told = page.read_text()
-    assert told.startswith(
-        "### Reviewer routing\n\n| router | hit@1 | hit@10 | MRR | 95 % | where observed | Gini |"
-    )
+    assert told.startswith("### Reviewer routing\n\n| router | hit@1 | hit@10 | MRR | 95 % | where observed | Gini |")
     assert "| popularity | 0.250 | 0.250 | 0.250 |" in told
     assert "4 pull requests: 2 with a truth, 1 without, 1 unknown" in told
     names = ["report.md", "report.html", "report.csv"]
@@ -196,9 +179,7 @@ def test_a_killed_run_goes_on_but_not_with_another_router(history, tmp_path, cap
 
 
 @pytest.mark.parametrize("factory", ["Exits", "exits", "exits_in_import"])
-def test_a_router_that_exits_does_not_pass_for_a_finished_run(
-    history, tmp_path, monkeypatch, capsys, factory
-):
+def test_a_router_that_exits_does_not_pass_for_a_finished_run(history, tmp_path, monkeypatch, capsys, factory):
     (tmp_path / "leaving.py").write_text(
         "import sys\n"
         "class Exits:\n"

@@ -7,9 +7,10 @@ import sys
 import pytest
 from review_sample import files
 
-from metareview.cli.gates import check_undecided
+from metareview.comments.summary import JudgeSummary
 from metareview.errors import Undecided
-from metareview.judges.lexical import ExactJudge
+from metareview.judges.builtin.exact import ExactJudge
+from metareview.report.build_gates import check_undecided
 
 URL = "https://github.com/octo/app/pull/{}"
 NOTE = {"note": "Check the error first", "path": "b.go", "from_line": 9}
@@ -63,9 +64,7 @@ def test_another_configuration_is_refused_with_what_differs(run, here, options, 
     before = files(here)
     code, out, err = run(*ALL, *options, "--out", "r")
     assert (code, out) == (2, "")
-    assert err == (
-        f"Error: r holds another run ({differing} differ). Choose another --out, or pass --overwrite.\n"
-    )
+    assert err == (f"Error: r holds another run ({differing} differ). Choose another --out, or pass --overwrite.\n")
     assert files(here) == before
 
 
@@ -90,10 +89,7 @@ def test_a_folder_that_holds_no_run_is_refused_and_kept_by_overwrite(run, here, 
     (here / "r/mine.txt").write_text("mine")
     before = files(here)
     code, _, err = run(*ALL, "--out", "r")
-    assert (code, err) == (
-        2,
-        "Error: r is not empty and holds no run. Choose another --out, or pass --overwrite.\n",
-    )
+    assert (code, err) == (2, "Error: r is not empty and holds no run. Choose another --out, or pass --overwrite.\n")
     assert files(here) == before
     assert run(*ALL, "--out", "r", "--overwrite")[0] == 0
     assert (here / "r/mine.txt").read_text() == "mine"
@@ -152,25 +148,22 @@ def test_a_defect_of_ours_keeps_its_traceback(run, monkeypatch):
     ("gates", "code", "missed"),
     [
         (["--fail-under", "f1=0"], 0, None),
-        (["--fail-under", "f1=0.1"], 3, "mute: f1 is 0.0000, at least 0.1 is asked"),
+        (["--fail-under", "f1=0.1"], 3, "mute: f1 is 0.0000, must be at least 0.1"),
         (
             ["--fail-under", "positive_recall_rate=0.75"],
             3,
-            "good: positive_recall_rate is 0.5000, at least 0.75 is asked; "
-            "mute: positive_recall_rate is 0.0000, at least 0.75 is asked",
+            "good: positive_recall_rate is 0.5000, must be at least 0.75; "
+            "mute: positive_recall_rate is 0.0000, must be at least 0.75",
         ),
         (["--fail-over", "positive_recall_rate=0.5"], 0, None),
-        (["--fail-over", "f1=0.6"], 3, "good: f1 is 0.6667, at most 0.6 is asked"),
-        (
-            ["--fail-under", "positive_match_rate=0"],
-            3,
-            "mute: positive_match_rate is null, at least 0 is asked",
-        ),
-        (["--fail-over", "unmatched_rate=1"], 3, "mute: unmatched_rate is null, at most 1 is asked"),
+        (["--fail-under", "Recall=0.2"], 3, "mute: positive_recall_rate is 0.0000, must be at least 0.2"),
+        (["--fail-over", "f1=0.6"], 3, "good: f1 is 0.6667, must be at most 0.6"),
+        (["--fail-under", "positive_match_rate=0"], 3, "mute: positive_match_rate is null, must be at least 0"),
+        (["--fail-over", "unmatched_rate=1"], 3, "mute: unmatched_rate is null, must be at most 1"),
         (
             ["--fail-under", "f1=0.1", "--fail-over", "f1=0.6"],
             3,
-            "mute: f1 is 0.0000, at least 0.1 is asked; good: f1 is 0.6667, at most 0.6 is asked",
+            "mute: f1 is 0.0000, must be at least 0.1; good: f1 is 0.6667, must be at most 0.6",
         ),
     ],
 )
@@ -188,7 +181,7 @@ def test_a_gate_is_asked_of_a_run_that_is_answered_from_too(run):
 
 def test_undecided_pairs_have_an_exit_code_of_their_own():
     with pytest.raises(Undecided, match="2 of 9 pairs stayed undecided") as error:
-        check_undecided({"judge": {"errors": 2, "pairs": 9}})
+        check_undecided(JudgeSummary("llm", pairs=9, errors=2))
     assert error.value.exit_code == 4
 
 

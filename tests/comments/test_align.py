@@ -1,7 +1,7 @@
 """The alignment against brute force, and the published greedy procedure."""
 
 import random
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -27,10 +27,14 @@ def plain(count, stem):
 
 
 def all_matchings(edges):
-    for size in range(len(edges), -1, -1):
-        for chosen in combinations(edges, size):
-            if len({g for g, _ in chosen}) == len({r for _, r in chosen}) == size:
-                yield chosen
+    """Every set of edges in which nobody occurs twice: the first edge is left out, or is in and excludes others."""
+    if not edges:
+        yield ()
+        return
+    (g, r), *rest = edges
+    yield from all_matchings(rest)
+    for matching in all_matchings([(other, another) for other, another in rest if other != g and another != r]):
+        yield ((g, r), *matching)
 
 
 def best_by_brute_force(edges, generated, reference):
@@ -42,7 +46,7 @@ def best_by_brute_force(edges, generated, reference):
     def rank(matching):
         return (-len(matching), -sum(round(edges[p] * 1e9) for p in matching), order(matching))
 
-    return set(min(all_matchings(edges), key=rank))
+    return set(min(all_matchings(list(edges)), key=rank))
 
 
 scores = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]) | st.floats(0, 1).map(lambda x: round(x, 6))
@@ -58,6 +62,94 @@ def test_optimal_equals_brute_force(edges, generated_notes, reference_notes):
     reference = [Comment(note=note) for note in reference_notes]
     found = align("optimal", graph(edges), generated, reference)
     assert set(found.pairs) == best_by_brute_force(edges, generated, reference)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 5), st.integers(1, 5), st.sampled_from([1, 2, 3]), st.randoms(), places, places)
+def test_optimal_equals_brute_force_where_everybody_may_match_everybody(
+    n_generated, n_reference, values, rng, generated_notes, reference_notes
+):
+    edges = {(g, r): rng.randrange(1, values + 1) / 4 for g in range(n_generated) for r in range(n_reference)}
+    generated = [Comment(note=note) for note in generated_notes]
+    reference = [Comment(note=note) for note in reference_notes]
+    found = align("optimal", graph(edges), generated, reference)
+    assert set(found.pairs) == best_by_brute_force(edges, generated, reference)
+
+
+def first_by_solving_again(quarters):
+    """{(comment, reference): score in quarters}: each reference in turn takes the first comment with which the best
+    total can still be reached, which is worked out by solving the rest."""
+    from scipy.optimize import linear_sum_assignment
+
+    size = 1 + max((max(pair) for pair in quarters), default=0)
+    worth = np.zeros((size, size), int)  # a row is a reference
+    for (g, r), score in quarters.items():
+        worth[r, g] = 1000 + score
+
+    def best(weights):
+        return weights[linear_sum_assignment(weights, maximize=True)].sum()
+
+    pairs = set()
+    for r in range(size):
+        total = best(worth)
+        for g in np.flatnonzero(worth[r]).tolist():
+            rest = worth.copy()
+            rest[r], rest[:, g] = 0, 0
+            if best(rest) + worth[r, g] == total:
+                pairs.add((g, r))
+                worth = rest
+                break
+        worth[r] = 0
+    return pairs
+
+
+def touching(rng, n_generated, n_reference, lines):
+    """Edges between ranges of lines that overlap, as locations give them."""
+
+    def ranges(count):
+        starts = sorted(rng.randrange(lines) for _ in range(count))
+        return [(start, start + rng.randrange(4)) for start in starts]
+
+    ours, theirs = ranges(n_generated), ranges(n_reference)
+    return [
+        (g, r)
+        for g, (first, last) in enumerate(ours)
+        for r, (their_first, their_last) in enumerate(theirs)
+        if first <= their_last and their_first <= last
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(), st.integers(1, 16), st.integers(1, 16), st.integers(1, 3), st.sampled_from([3, 10, 40, None]))
+def test_optimal_equals_solving_the_rest_for_every_choice(rng, n_generated, n_reference, values, lines):
+    if lines is None:
+        density = rng.choice([0.1, 0.3, 0.7])
+        every_pair = [(g, r) for g in range(n_generated) for r in range(n_reference)]
+        pairs = [pair for pair in every_pair if rng.random() < density]
+    else:
+        pairs = touching(rng, n_generated, n_reference, lines)
+    quarters = {pair: rng.randrange(values) for pair in pairs}
+    edges = {pair: score / 4 for pair, score in quarters.items()}
+    found = align("optimal", graph(edges), plain(n_generated, "g"), plain(n_reference, "r"))
+    assert set(found.pairs) == first_by_solving_again(quarters)
+
+
+def test_thousands_of_comments_are_matched_as_their_separate_groups_are():
+    rng = random.Random(0)
+    groups = [
+        {(g, r): rng.choice([0.25, 0.5]) for g in range(2) for r in range(3) if rng.random() < 0.7} for _ in range(500)
+    ]
+    edges = {
+        (2 * group + g, 3 * group + r): score for group, part in enumerate(groups) for (g, r), score in part.items()
+    }
+    generated, reference = plain(1000, "g"), plain(1500, "r")
+    found = align("optimal", graph(edges), generated, reference)
+    expected = {
+        (2 * group + g, 3 * group + r)
+        for group, part in enumerate(groups)
+        for g, r in best_by_brute_force(part, generated[:2], reference[:3])
+    }
+    assert set(found.pairs) == expected
 
 
 @settings(max_examples=60, deadline=None)
@@ -76,9 +168,7 @@ def test_the_order_of_the_input_changes_nothing(seed, n_generated, n_reference, 
     rng.shuffle(shuffled_r)
     moved = {(shuffled_g.index(g), shuffled_r.index(r)): score for (g, r), score in edges.items()}
     plainly = align("optimal", graph(edges), generated, reference)
-    again = align(
-        "optimal", graph(moved), [generated[i] for i in shuffled_g], [reference[i] for i in shuffled_r]
-    )
+    again = align("optimal", graph(moved), [generated[i] for i in shuffled_g], [reference[i] for i in shuffled_r])
     assert {(shuffled_g[g], shuffled_r[r]) for g, r in again.pairs} == set(plainly.pairs)
 
 

@@ -6,7 +6,7 @@ import pytest
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.outcome import pairs_of
-from metareview.judges.protocol import Answer, Usage
+from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.comments import count
@@ -32,9 +32,7 @@ def record_of(generated, expected, rejected=(), judge=None, **rules):
     with open_judge(judge or "exact") as opened:
         [(_, judged)] = answer([case], opened)
     record = count.record_of(case, judged)
-    return record_to_json(record), [
-        pair_to_json(pair) for pair in (pairs_of(judged, record) if judged else ())
-    ]
+    return record_to_json(record), [pair_to_json(pair) for pair in (pairs_of(judged, record) if judged else ())]
 
 
 def test_line_and_full_alignments_are_separate():
@@ -61,9 +59,7 @@ def test_equal_comments_are_as_many_as_they_are():
 
 def test_only_comments_that_no_reference_explains_are_compared_with_negatives():
     rejected = [at(1, "x"), at(5, "bad"), at(9, "worse")]
-    record, pairs = record_of(
-        [at(1, "x"), at(5, "bad"), at(5, "bad"), at(40, "worse")], [at(1, "x")], rejected
-    )
+    record, pairs = record_of([at(1, "x"), at(5, "bad"), at(5, "bad"), at(40, "worse")], [at(1, "x")], rejected)
     # The second "bad" finds its negative taken; "worse" stands elsewhere.
     assert record["negative_match_nums"] == 1
     assert record["negative_expected_nums"] == 3
@@ -117,14 +113,10 @@ def test_reference_slices_count_what_was_raised():
     assert record["reference_slices"]["context"] == {"unknown": [2, 1, 2], "Diff Level": [1, 0, 0]}
 
 
-class Hesitant:
+class Hesitant(Judge):
     """Decides nothing about notes that hold a question mark."""
 
     name = "hesitant"
-    free = False
-
-    def __init__(self):
-        self.usage = Usage()
 
     def judge(self, questions):
         answers = []
@@ -138,9 +130,7 @@ class Hesitant:
 
 
 def test_an_undecided_pair_is_an_error_with_bounds_and_no_mismatch():
-    record, pairs = record_of(
-        [at(1, "x"), at(1, "y?")], [at(1, "x"), at(1, "y")], [at(1, "y")], judge=Hesitant()
-    )
+    record, pairs = record_of([at(1, "x"), at(1, "y?")], [at(1, "x"), at(1, "y")], [at(1, "y")], judge=Hesitant())
     # "y?" is undecided against both references and the negative, so there are three errors.
     assert record["judge_error_nums"] == 3
     assert record["positive_match_nums"] == 1
@@ -167,34 +157,21 @@ def test_pairs_beyond_the_distance_are_kept_and_count_for_nothing():
 def test_where_place_is_not_asked_line_figures_are_null():
     record, pairs = record_of([Comment(note="x")], [Comment(note="x")], location=False)
     assert record["positive_match_nums"] == 1
-    for name in (
-        "positive_line_match_nums",
-        "positive_line_covered_nums",
-        "line_f1",
-        "positive_line_match_rate",
-    ):
+    for name in ("positive_line_match_nums", "positive_line_covered_nums", "line_f1", "positive_line_match_rate"):
         assert record[name] is None
     assert record["match_details"][0]["line_match"] is None
     assert pairs[0]["gap"] is None
 
 
-@pytest.mark.parametrize(
-    ("alignment", "line", "full"), [("optimal", 2, 2), ("coverage", 3, 3), ("greedy", 1, 1)]
-)
+@pytest.mark.parametrize(("alignment", "line", "full"), [("optimal", 2, 2), ("coverage", 3, 3), ("greedy", 1, 1)])
 def test_the_three_alignments_by_place_alone(alignment, line, full):
     record, _ = record_of(
-        [at(1, "a"), at(1, "b"), at(2, "c")],
-        [at(1, "x"), at(2, "y")],
-        judge="none",
-        meaning=False,
-        alignment=alignment,
+        [at(1, "a"), at(1, "b"), at(2, "c")], [at(1, "x"), at(2, "y")], judge="none", meaning=False, alignment=alignment
     )
     assert (record["positive_line_match_nums"], record["positive_match_nums"]) == (line, full)
 
 
 def test_a_note_beyond_reason_is_judged_on_its_beginning():
-    case = Case.of(
-        "bot", Review(URL, (at(1, "x" * 100_001),)), Review(URL, (at(1, "y" * 100_000),)), None, Rules()
-    )
+    case = Case.of("bot", Review(URL, (at(1, "x" * 100_001),)), Review(URL, (at(1, "y" * 100_000),)), None, Rules())
     question = case.question()
     assert [len(question.generated[0]), len(question.reference[0])] == [20_000, 100_000]

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.comments.location import candidate_pairs, line_gap, may_match
-from metareview.model.comment import Comment
+from metareview.model.comment import MAX_LINE, Comment
 
 
 def comment(path="a.py", side="right", start=1, end=1):
@@ -57,16 +57,11 @@ def test_the_index_finds_exactly_what_the_definition_allows(generated, reference
         for j, b in enumerate(reference)
         if may_match(a, b, distance)
     ]
-    assert (
-        list(zip(found.generated.tolist(), found.reference.tolist(), found.gap.tolist(), strict=True))
-        == expected
-    )
+    assert list(zip(found.generated.tolist(), found.reference.tolist(), found.gap.tolist(), strict=True)) == expected
 
 
 def test_where_place_is_not_asked_every_pair_may_match():
-    found = candidate_pairs(
-        [comment(path="a")] * 2, [comment(path="b", start=90, end=90)] * 3, 0, anywhere=True
-    )
+    found = candidate_pairs([comment(path="a")] * 2, [comment(path="b", start=90, end=90)] * 3, 0, anywhere=True)
     assert list(zip(found.generated.tolist(), found.reference.tolist(), strict=True)) == [
         (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2),
     ]  # fmt: skip
@@ -75,3 +70,10 @@ def test_where_place_is_not_asked_every_pair_may_match():
 def test_a_crowded_file_costs_what_it_holds_not_its_square():
     crowd = [comment(start=10 * i + 1, end=10 * i + 3) for i in range(20_000)]
     assert len(candidate_pairs(crowd, crowd, 1)) == 20_000
+
+
+def test_the_last_possible_line_is_as_far_from_the_first_as_lines_can_be():
+    first, last = comment(start=1, end=1), comment(start=MAX_LINE, end=MAX_LINE)
+    for generated, reference in ((first, last), (last, first)):
+        found = candidate_pairs([generated], [reference], 10**12)
+        assert found.gap.tolist() == [MAX_LINE - 1] == [line_gap(generated, reference)]

@@ -12,14 +12,7 @@ def figures(**counts):
 def test_the_sample_output_of_the_evaluator_runner():
     # 10 references, 8 comments, 6 by line, 5 in full: precision 5/8, recall 5/10, F1 = 2 * 5/8 * 1/2 / (9/8).
     found = figures(
-        expected=10,
-        generated=8,
-        matched=5,
-        covered=5,
-        line_matched=6,
-        line_covered=6,
-        unmatched=3,
-        negatives_matched=2,
+        expected=10, generated=8, matched=5, covered=5, line_matched=6, line_covered=6, unmatched=3, negatives_matched=2
     )
     assert found["positive_match_rate"] == 0.625
     assert found["positive_recall_rate"] == 0.5
@@ -78,9 +71,7 @@ def test_an_unknown_measure_is_answered_with_those_that_there_are():
 
 def test_beta_two_minds_recall_more():
     # P 1/2, R 1: F2 = 5 * 1/2 / (4 * 1/2 + 1) = 5/6
-    assert f_beta(2).value(
-        table([Counts(expected=1, generated=2, matched=1, covered=1)])[0]
-    ) == pytest.approx(5 / 6)
+    assert f_beta(2).value(table([Counts(expected=1, generated=2, matched=1, covered=1)])[0]) == pytest.approx(5 / 6)
 
 
 def test_what_was_not_asked_is_null():

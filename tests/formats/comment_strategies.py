@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from metareview.formats.comments import FORMATS
+from metareview.formats.registry import comment_formats
 from metareview.formats.source import Source
 from metareview.model.comment import MAX_LINE, Comment, Review
 
@@ -55,7 +55,7 @@ def reviews(comment, pr=ADDRESSES, reviewer=None, min_comments=0, **texts):
 
 def written_and_read(format_name, reviews):
     """The reviews after a round trip through the format; each file must also be recognised, and as nothing else."""
-    fmt = FORMATS[format_name]
+    fmt = comment_formats()[format_name]
     found = []
     for name, text in fmt.write(reviews).items():
         source = Source.of_text(text, name or "written.json")
@@ -66,4 +66,4 @@ def written_and_read(format_name, reviews):
 
 
 def recognised(source):
-    return [name for name, fmt in FORMATS.items() if fmt.sniff(source)]
+    return [name for name, fmt in comment_formats().items() if fmt.sniff(source)]

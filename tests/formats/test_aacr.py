@@ -5,7 +5,7 @@ from comment_strategies import ANY_TEXT, SOME_TEXT, comments, recognised, review
 from hypothesis import given
 
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr
+from metareview.formats.comments import aacr
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
@@ -109,7 +109,7 @@ def test_a_reversed_range_is_swapped_with_a_warning_that_names_the_line():
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        (f'"{URL}"', "null", 4, "a pull request without githubPrUrl"),
+        (f'"{URL}"', "null", 4, "githubPrUrl must be a string, found null"),
         (f'"{URL}"', "5", 4, "githubPrUrl must be a string, found a number"),
         ('"Bug Fix"', "[]", 2, "category must be a string, found a list"),
         ('"src/main.py"', "{}", 9, "path must be a string, found an object"),
@@ -146,9 +146,7 @@ def test_a_number_as_id_is_its_text():
     assert one_comment(note="x", id=12).id == "12"
 
 
-COMMENTS = comments(
-    path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT
-)
+COMMENTS = comments(path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT)
 
 
 @given(reviews(COMMENTS, pr=SOME_TEXT, language=ANY_TEXT, pr_category=ANY_TEXT))

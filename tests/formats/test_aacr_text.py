@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr_text
+from metareview.formats.comments import aacr_text
 from metareview.formats.source import Source
 from metareview.model.address import repository_and_number
 from metareview.model.comment import Comment, Review
@@ -51,9 +51,7 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(tmp_path):
     assert list(aacr_text.parse(Source(path))) == TWO
 
 
-@pytest.mark.parametrize(
-    "split", ["<notesplit />", "<notesplit/>", "</notesplit>", "<notesplit>", "<NoteSplit  />"]
-)
+@pytest.mark.parametrize("split", ["<notesplit />", "<notesplit/>", "</notesplit>", "<notesplit>", "<NoteSplit  />"])
 def test_a_split_may_be_written_in_many_ways(split):
     assert parsed(EXAMPLE.replace("<notesplit />", split)) == (TWO, [])
 
@@ -123,9 +121,7 @@ def test_past_ten_warnings_of_a_kind_only_their_number_is_said():
     _, warnings = parsed("<from>2</from><to>1</to><note>x</note><notesplit />\n" * 13)
     assert len(warnings) == 11
     assert warnings[9] == "comments_repo_5.txt:10: <from> 2 is after <to> 1; swapped"
-    assert (
-        warnings[10] == "comments_repo_5.txt: 3 more like this: a range that ends before it begins; swapped"
-    )
+    assert warnings[10] == "comments_repo_5.txt: 3 more like this: a range that ends before it begins; swapped"
 
 
 def test_text_outside_tags_is_left_out_with_a_warning():
@@ -187,9 +183,7 @@ def test_nul_and_very_long_notes_are_kept():
 TAG_TEXT = SOME_TEXT.map(str.strip).filter(
     lambda text: text and not any(tag in text.lower() for tag in ("path>", "to>", "note>", "<notesplit"))
 )
-NOTES = st.lists(st.sampled_from([p for p in PIECES if "notesplit" not in p] + ["word"]), max_size=6).map(
-    "".join
-)
+NOTES = st.lists(st.sampled_from([p for p in PIECES if "notesplit" not in p] + ["word"]), max_size=6).map("".join)
 
 
 @given(reviews(comments(path=TAG_TEXT, side=TAG_TEXT, note=NOTES)))
@@ -220,19 +214,7 @@ def test_what_would_be_read_back_otherwise_is_not_written(comment):
 
 @pytest.mark.parametrize(
     "pr",
-    [
-        "some text",
-        "repo#",
-        "#5",
-        "o/repo#5",
-        "repo#05",
-        "repo#²",
-        "repo#٣",
-        "a\\b#5",
-        "a\0b#5",
-        "a\nb#5",
-        "repo#-5",
-    ],
+    ["some text", "repo#", "#5", "o/repo#5", "repo#05", "repo#²", "repo#٣", "a\\b#5", "a\0b#5", "a\nb#5", "repo#-5"],
 )
 def test_a_pull_request_that_no_file_name_tells_is_not_written(pr):
     with pytest.raises(UsageError, match="names files by repository and number"):

@@ -6,18 +6,12 @@ from pathlib import Path
 import pytest
 from comment_strategies import recognised
 
+from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError, UsageError
-from metareview.formats.comments import (
-    FORMATS,
-    PullRequestIndex,
-    Skipped,
-    format_named,
-    read_benchmark,
-    read_inputs,
-)
+from metareview.formats.registry import COMMENT_FORMATS, comment_formats, read_inputs, read_reference_set
 from metareview.formats.source import Source
 from metareview.model.address import pull_request_key
-from metareview.model.comment import Comment, Review
+from metareview.model.comment import Comment, Review, Skipped
 
 BLOCK = "<path>a.py</path><from>3</from><to>4</to><note>{}</note><notesplit />\n"
 URL = "https://github.com/octo/shop/pull/5"
@@ -59,12 +53,12 @@ def test_a_file_is_recognised_by_what_is_in_it(tmp_path, name, suffix):
 
 
 def test_the_samples_are_of_every_format():
-    assert set(SAMPLES) == set(FORMATS)
+    assert set(SAMPLES) == set(COMMENT_FORMATS.names())
 
 
 def test_an_unknown_format_is_answered_with_the_known_ones():
     with pytest.raises(UsageError, match=r"'csv'.*aacr-text, aacr, jsonl, github, martian"):
-        format_named("csv")
+        comment_formats("csv")
 
 
 def test_a_format_that_is_named_is_taken_at_its_word(tmp_path):
@@ -126,10 +120,7 @@ def test_the_reviewer_of_a_file_is_its_own_or_the_given_or_the_file_name(tmp_pat
 
 
 def test_what_was_read_is_hashed_and_warned_of(tmp_path):
-    path = (
-        tree(tmp_path, {"comments_shop_5.txt": "<from>3</from><to>1</to><note>x</note>"})
-        / "comments_shop_5.txt"
-    )
+    path = tree(tmp_path, {"comments_shop_5.txt": "<from>3</from><to>1</to><note>x</note>"}) / "comments_shop_5.txt"
     inputs = read_inputs(path)
     # printf '<from>3</from><to>1</to><note>x</note>' | sha256sum
     assert inputs.hashes == {path.name: "ca385375ae03e71bd37b68450a73c64744d1e61ea00fdf3f6e5df981fa225ad8"}
@@ -224,9 +215,7 @@ def test_a_file_name_that_is_no_utf_8_can_be_reported(tmp_path):
     Path(os.fsdecode(folder + b"/r\xff/comments_s\xe9_5.txt")).write_text(BLOCK.format("x"))
     inputs = read_inputs(tmp_path)
     assert said(inputs) == [("r\\udcff", "s\\udce9#5", ["x"])]
-    assert (
-        json.dumps(list(inputs.hashes), ensure_ascii=False).encode().endswith(rb'comments_s\\udce9_5.txt"]')
-    )
+    assert json.dumps(list(inputs.hashes), ensure_ascii=False).encode().endswith(rb'comments_s\\udce9_5.txt"]')
 
 
 # The reference set
@@ -241,7 +230,7 @@ def test_records_of_one_pull_request_are_merged_in_order(tmp_path):
             "two.json": json.dumps([{"githubPrUrl": URL.upper(), "comments": [{"note": "3"}]}]),
         },
     )
-    benchmark, hashes = read_benchmark([tmp_path / "one.jsonl", tmp_path / "two.json"])
+    benchmark, hashes = read_reference_set([tmp_path / "one.jsonl", tmp_path / "two.json"])
     assert list(benchmark.references) == ["github.com/octo/shop#5", "github.com/octo/shop#56"]
     first = benchmark.references["github.com/octo/shop#5"]
     assert (first.pr, first.language) == (URL, "Go")
@@ -259,7 +248,7 @@ def test_negatives_without_references_are_left_out_with_a_warning(tmp_path):
             f'{{"pr": "{URL}6", "comments": [{{"note": "b"}}, {{"note": "c"}}]}}',
         },
     )
-    benchmark, _ = read_benchmark([tmp_path / "r.jsonl"], [tmp_path / "n.jsonl"])
+    benchmark, _ = read_reference_set([tmp_path / "r.jsonl"], [tmp_path / "n.jsonl"])
     assert list(benchmark.negatives) == ["github.com/octo/shop#5"]
     assert benchmark.warnings == (
         "2 negatives of 1 pull requests that have no references are left out: github.com/octo/shop#56",
@@ -269,7 +258,7 @@ def test_negatives_without_references_are_left_out_with_a_warning(tmp_path):
 def test_a_reference_set_of_nothing_is_refused(tmp_path):
     path = tree(tmp_path, {"r.jsonl": "\n"}) / "r.jsonl"
     with pytest.raises(InputError, match="it holds no pull request"):
-        read_benchmark([path], format_name="jsonl")
+        read_reference_set([path], format_name="jsonl")
 
 
 # Finding the pull request
@@ -286,16 +275,7 @@ def test_repository_and_number_are_found_exactly():
     both = index(FIFTY, FIVE)
     assert both.find(Review("shop#55")) == "github.com/octo/shop#55"
     assert both.find(Review("Shop#5540")) == "github.com/octo/shop#5540"
-    for near in (
-        "shop#5",
-        "shop#554",
-        "shop#555",
-        "sho#55",
-        "op#55",
-        "octo/shop#55",
-        "my-shop#55",
-        "shop_55",
-    ):
+    for near in ("shop#5", "shop#554", "shop#555", "sho#55", "op#55", "octo/shop#55", "my-shop#55", "shop_55"):
         found = both.find(Review(near, source="f.txt"))
         assert found == Skipped("f.txt", f"its pull request {near} is not in the reference set")
     missing = index(FIFTY).find(Review("shop#55"))
@@ -357,10 +337,7 @@ def test_another_address_is_another_pull_request(address):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (
-            "https://gitlab.com/group/sub/shop/-/merge_requests/5",
-            "https://gitlab.com/group/sub/shop/merge_requests/5",
-        ),
+        ("https://gitlab.com/group/sub/shop/-/merge_requests/5", "https://gitlab.com/group/sub/shop/merge_requests/5"),
         ("https://ghe.org/api/v3/repos/o/shop/pulls/5", "https://ghe.org/o/shop/pull/5"),
         ("https://bitbucket.org/o/shop/pull-requests/5/diff", "https://bitbucket.org/o/shop/pull-requests/5"),
     ],

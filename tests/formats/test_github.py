@@ -5,7 +5,7 @@ from comment_strategies import ADDRESSES, ANY_TEXT, SOME_TEXT, comments, recogni
 from hypothesis import given
 
 from metareview.errors import InputError, UsageError
-from metareview.formats import github
+from metareview.formats.comments import github
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
@@ -53,9 +53,7 @@ def test_a_comment_and_its_reviewer():
     assert review == Review(WEB, (SEVEN,), "octocat", source="page.json")
 
 
-@pytest.mark.parametrize(
-    "pages", ["[{0}][{1}]", "[{0}]\n[{1}]\n", "[[{0}],[{1}]]", "[{0},{1}]", "[[{0},{1}],[]]"]
-)
+@pytest.mark.parametrize("pages", ["[{0}][{1}]", "[{0}]\n[{1}]\n", "[[{0}],[{1}]]", "[{0},{1}]", "[[{0},{1}],[]]"])
 def test_pages_of_arrays_are_one_list(pages):
     first, second = (json.dumps(remark(id=number, body=f"n{number}")) for number in (1, 2))
     text = pages.replace("{0}", first).replace("{1}", second)
@@ -75,9 +73,7 @@ def test_a_comment_on_several_lines():
 
 
 def test_a_comment_on_a_whole_file_has_no_lines():
-    assert one(subject_type="file", line=1, original_line=1)[1] == Comment(
-        "Close it", "a.py", "RIGHT", id="1001"
-    )
+    assert one(subject_type="file", line=1, original_line=1)[1] == Comment("Close it", "a.py", "RIGHT", id="1001")
 
 
 def test_a_reversed_range_is_swapped_with_a_warning():
@@ -118,14 +114,8 @@ def test_each_login_and_pull_request_is_a_review_in_order_of_appearance():
     [
         ({}, WEB),
         ({"pull_request_url": None}, WEB),
-        (
-            {"pull_request_url": "https://api.github.com/repos/o/repos/pulls/5"},
-            "https://github.com/o/repos/pull/5",
-        ),
-        (
-            {"pull_request_url": "https://api.github.com/repos/o/pulls/pulls/5"},
-            "https://github.com/o/pulls/pull/5",
-        ),
+        ({"pull_request_url": "https://api.github.com/repos/o/repos/pulls/5"}, "https://github.com/o/repos/pull/5"),
+        ({"pull_request_url": "https://api.github.com/repos/o/pulls/pulls/5"}, "https://github.com/o/pulls/pull/5"),
         ({"pull_request_url": "https://ghe.org/api/v3/repos/o/r/pulls/5"}, "https://ghe.org/o/r/pull/5"),
         (
             {"pull_request_url": None, "html_url": "https://github.com/o/repos/pull/5#discussion_r1"},
@@ -141,9 +131,7 @@ def test_the_address_is_the_one_people_use(addresses, pr):
 
 def test_without_any_address_the_file_must_tell_the_pull_request():
     nowhere = json.dumps([remark(pull_request_url=None, html_url=None)])
-    with pytest.raises(
-        InputError, match=r"^page\.json:1: no pull_request_url.*comments_\{repo\}_\{number\}\.json"
-    ):
+    with pytest.raises(InputError, match=r"^page\.json:1: no pull_request_url.*comments_\{repo\}_\{number\}\.json"):
         read(nowhere)
 
 
@@ -196,9 +184,7 @@ def one_for_the_other(comment):
 
 @given(reviews(COMMENTS, pr=ADDRESSES, reviewer=SOME_TEXT, min_comments=1))
 def test_what_is_written_is_read_back(found):
-    expected = [
-        Review(review.pr, tuple(map(one_for_the_other, review.comments)), review.reviewer) for review in found
-    ]
+    expected = [Review(review.pr, tuple(map(one_for_the_other, review.comments)), review.reviewer) for review in found]
     assert written_and_read("github", found) == expected
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.errors import InputError
-from metareview.formats import jsonl
+from metareview.formats.comments import jsonl
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
@@ -34,14 +34,7 @@ def read_or_refused(text):
 def test_a_line_is_a_review_with_all_its_fields():
     comment = {"id": 9, "path": "a.py", "side": "left", "from_line": 3, "to_line": "4", "note": "x",
                "category": "Performance", "context": "File Level", "severity": "high", "extra": 1}  # fmt: skip
-    line = {
-        "pr": URL,
-        "reviewer": "bot",
-        "language": "Go",
-        "pr_category": "Bug Fix",
-        "comments": [comment],
-        "x": {},
-    }
+    line = {"pr": URL, "reviewer": "bot", "language": "Go", "pr_category": "Bug Fix", "comments": [comment], "x": {}}
     expected = Review(
         URL,
         (Comment("x", "a.py", "left", 3, 4, "9", "Performance", "File Level", "high"),),
@@ -80,8 +73,8 @@ def test_an_empty_reviewer_is_none():
         ("[" * 100_000, "broken JSON: nested too deeply"),
         ("[]", "a line must be an object, found a list"),
         ("null", "a line must be an object, found null"),
-        ('{"reviewer": "x"}', "a review without pr"),
-        ('{"pr": ""}', "a review without pr"),
+        ('{"reviewer": "x"}', "pr is missing"),
+        ('{"pr": ""}', "pr is empty"),
         ('{"pr": 5}', "pr must be a string, found a number"),
         ('{"pr": "u", "comments": {}}', "comments must be a list, found an object"),
         ('{"pr": "u", "comments": [{"note": ["x"]}]}', "note must be a string, found a list"),
@@ -119,14 +112,10 @@ def test_it_is_recognised_by_pr_alone():
     assert recognised(Source.of_text('[{"pr": "u"}]', "a.jsonl")) == []
 
 
-COMMENTS = comments(
-    path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT
-)
+COMMENTS = comments(path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT)
 
 
-@given(
-    reviews(COMMENTS, pr=SOME_TEXT, reviewer=st.none() | SOME_TEXT, language=ANY_TEXT, pr_category=ANY_TEXT)
-)
+@given(reviews(COMMENTS, pr=SOME_TEXT, reviewer=st.none() | SOME_TEXT, language=ANY_TEXT, pr_category=ANY_TEXT))
 def test_everything_that_is_written_is_read_back(found):
     assert written_and_read("jsonl", found) == found
 

@@ -39,10 +39,7 @@ TEXTS = st.lists(st.text(), max_size=3).map(tuple)
 def test_what_json_writes_is_read_back(tmp_path, items, ascii_only):
     lines = [
         json.dumps(
-            {
-                "retrieved_context": item.retrieved_context,
-                "ground_truth_context": item.ground_truth_context,
-            },
+            {"retrieved_context": item.retrieved_context, "ground_truth_context": item.ground_truth_context},
             ensure_ascii=ascii_only,
         )
         for item in items
@@ -53,7 +50,7 @@ def test_what_json_writes_is_read_back(tmp_path, items, ascii_only):
 @pytest.mark.parametrize(
     ("line", "problem", "fix"),
     [
-        (b'{"retrieved_context": [', "broken JSON: Expecting value (column 24)", "Mend it"),
+        (b'{"retrieved_context": [', "broken JSON: Expecting value (column 24)", "Correct it"),
         (b"9" * 5000, "a number is too long", "Export it again"),
         (b"[" * 200_000, "nested too deeply", "Export it again"),
         (b"[1]", "must be an object, found a list", "Write each line as"),
@@ -61,22 +58,22 @@ def test_what_json_writes_is_read_back(tmp_path, items, ascii_only):
         (b"null", "found null", "Write each line as"),
         (b"1.5", "found a number", "Write each line as"),
         (b"true", "found a boolean", "Write each line as"),
-        (b'{"retrieved_context": []}', "ground_truth_context is missing", "Add it, [] if"),
-        (b'{"ground_truth_context": []}', "retrieved_context is missing", "Add it, [] if"),
+        (b'{"retrieved_context": []}', "ground_truth_context is missing", 'Give a list such as ["…"], or []'),
+        (b'{"ground_truth_context": []}', "retrieved_context is missing", 'Give a list such as ["…"], or []'),
         (
             b'{"retrieved_context": "a", "ground_truth_context": []}',
             "retrieved_context must be a list of strings",
-            'Write it as ["',
+            'Give a list such as ["',
         ),
         (
             b'{"retrieved_context": [], "ground_truth_context": null}',
             "ground_truth_context must be a list of strings",
-            'Write it as ["',
+            'Give a list such as ["',
         ),
         (
             b'{"retrieved_context": [], "ground_truth_context": ["a", {}]}',
             "ground_truth_context must be a list of strings",
-            'Write it as ["',
+            'Give a list such as ["',
         ),
         (
             b'{"retrieved_context": ["caf\xe9"], "ground_truth_context": []}',

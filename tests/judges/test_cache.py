@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.remote.cache import VerdictCache, default_cache_path, verdict_key
+from metareview.judges.remote.cache import CacheCount, CacheInfo, VerdictCache, default_cache_path, verdict_key
 
 VALUE = {"match": True, "confidence": 0.5, "reason": "é \ud800"}
 
@@ -31,7 +31,7 @@ def test_a_later_value_replaces_an_earlier_one(cache):
     cache.put("k", {"v": 1}, judge="llm", model="m")
     cache.put("k", {"v": 2}, judge="llm", model="m")
     assert cache.get_many(["k"]) == {"k": {"v": 2}}
-    assert cache.info()["entries"] == 1
+    assert cache.info().entries == 1
 
 
 def test_many_keys_at_once(cache):
@@ -43,30 +43,21 @@ def test_many_keys_at_once(cache):
 
 def test_reading_makes_no_file(cache):
     assert cache.get_many(["k"]) == {}
-    assert cache.info() == {"path": str(cache.path), "entries": 0, "bytes": 0, "by": []}
+    assert cache.info() == CacheInfo(path=str(cache.path), entries=0, bytes=0, by=())
     assert cache.clear() == 0
     assert not cache.path.exists()
 
 
 def test_info_counts_by_judge_and_model_and_clear_removes_all(cache):
-    for key, judge, model in [
-        ("a", "llm", "x"),
-        ("b", "llm", "x"),
-        ("c", "embedding", "x"),
-        ("d", "llm", "w"),
-    ]:
+    for key, judge, model in [("a", "llm", "x"), ("b", "llm", "x"), ("c", "embedding", "x"), ("d", "llm", "w")]:
         cache.put(key, {"v": "x" * 5000}, judge=judge, model=model)
     info = cache.info()
-    assert info["by"] == [
-        {"judge": "embedding", "model": "x", "entries": 1},
-        {"judge": "llm", "model": "w", "entries": 1},
-        {"judge": "llm", "model": "x", "entries": 2},
-    ]
-    assert info["entries"] == 4
-    assert info["bytes"] > 20_000
+    assert info.by == (CacheCount("embedding", "x", 1), CacheCount("llm", "w", 1), CacheCount("llm", "x", 2))
+    assert info.entries == 4
+    assert info.bytes > 20_000
     assert cache.clear() == 4
-    assert cache.info()["entries"] == 0
-    assert cache.info()["bytes"] < 20_000
+    assert cache.info().entries == 0
+    assert cache.info().bytes < 20_000
 
 
 def test_the_file_is_in_wal_mode_and_has_json_and_no_notes(cache):
@@ -142,11 +133,7 @@ def test_a_file_that_is_no_cache_is_left_alone_and_the_fix_named(tmp_path, make)
     path = tmp_path / "v.sqlite"
     make(path)
     before = path.read_bytes()
-    for use in (
-        lambda c: c.get_many(["k1"]),
-        lambda c: c.put("k", {}, judge="j", model="m"),
-        VerdictCache.info,
-    ):
+    for use in (lambda c: c.get_many(["k1"]), lambda c: c.put("k", {}, judge="j", model="m"), VerdictCache.info):
         cache = VerdictCache(path)
         with pytest.raises(UsageError, match=r"v\.sqlite is not a verdict cache .*--cache FILE"):
             use(cache)
@@ -207,12 +194,11 @@ def test_processes_that_start_together_share_a_new_file(tmp_path):
     path = tmp_path / "v.sqlite"
     names = ["a", "b", "c"]
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(path), name], stderr=subprocess.PIPE)
-        for name in names
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), name], stderr=subprocess.PIPE) for name in names
     ]
     problems = [writer.communicate(timeout=60)[1].decode() for writer in writers]
     assert problems == ["", "", ""]
     cache = VerdictCache(path)
-    assert cache.info()["entries"] == 3 * 150 + 1
+    assert cache.info().entries == 3 * 150 + 1
     assert cache.get_many(["shared"])["shared"]["v"] in names
     cache.close()

@@ -7,39 +7,49 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments.align import Graph, align
-from metareview.judges.cascade import CascadeJudge
-from metareview.judges.protocol import Answer, Question, Usage
-from metareview.judges.remote.verdict import Verdict
+from metareview.judges.builtin.cascade import CascadeJudge
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Question, Usage
 from metareview.model.comment import Comment
 
 
-class First:
+class First(Judge):
     """Gives the probabilities it was told."""
 
-    name, free = "first", True
+    name = "first"
 
     def __init__(self, scores):
-        self.scores, self.usage = scores, Usage()
+        self.scores = scores
 
     def judge(self, questions):
         scores = [np.array([self.scores[tuple(pair)] for pair in q.pairs.tolist()], float) for q in questions]
         return [Answer(s, (s >= 0.5).astype(np.int8), "first") for s in scores]
 
 
-class Model:
+class Model(ModelJudge):
     """Knows the truth; remembers what it was asked, round by round."""
+
+    name = "model"
 
     def __init__(self, truth, fails=()):
         self.truth, self.fails, self.rounds, self.usage = truth, set(fails), [], Usage()
+        self.closed = 0
 
-    def ask(self, pairs):
-        self.rounds.append(list(pairs))
-        return [
-            Verdict.undecided("broken")
-            if (g, r) in self.fails
-            else Verdict(int((g, r) in self.truth), 0.9, "asked")
-            for g, r in pairs
-        ]
+    def judge(self, questions):
+        asked = [[(q.generated[g], q.reference[r]) for g, r in q.pairs.tolist()] for q in questions]
+        self.rounds.append([pair for pairs in asked for pair in pairs])
+        return [self._answer(pairs) for pairs in asked]
+
+    def _answer(self, pairs):
+        failed = np.array([pair in self.fails for pair in pairs], bool)
+        match = np.where(failed, -1, [pair in self.truth for pair in pairs]).astype(np.int8)
+        reasons = ["broken" if fails else "asked" for fails in failed]
+        return Answer(np.where(failed, np.nan, 0.9), match, reasons, "model")
+
+    def planned_calls(self, questions):
+        return sum(len(question.pairs) for question in questions)
+
+    def close(self):
+        self.closed += 1
 
     @property
     def asked(self):
@@ -70,6 +80,24 @@ def test_clear_pairs_are_not_asked_about():
 def test_every_bound_is_among_its_parameters():
     judge = CascadeJudge(First({}), Model(set()), low=0.2, low_after_no=0.1, high=0.9)
     assert judge.parameters == {"low": 0.2, "low_after_no": 0.1, "high": 0.9}
+
+
+def test_it_counts_the_calls_it_would_make_and_makes_none():
+    model = Model(set())
+    judge = CascadeJudge(First({(0, 0): 0.95, (1, 1): 0.5, (2, 2): 0.4, (3, 3): 0.05}), model, low=0.1, high=0.9)
+    assert judge.planned_calls([question(judge.first.scores)]) == 2
+    assert model.rounds == []
+
+
+def test_what_is_known_of_the_model_is_known_of_the_cascade():
+    model = Model(set())
+    judge = CascadeJudge(First({}), model)
+    assert isinstance(judge, ModelJudge)
+    judge.progress = print
+    assert (model.progress, judge.progress) == (print, print)
+    assert judge.usage is model.usage
+    judge.close()
+    assert model.closed == 1
 
 
 def test_an_unsure_pair_is_asked_about_and_the_model_decides():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Judge, Question
-from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.protocol import Judge, ModelJudge, Question
+from metareview.judges.remote.cache import CacheCount, VerdictCache
 from metareview.judges.remote.llm import LlmJudge
 from model_server import KEY, ModelServer, chat, error, verdict
 
@@ -58,6 +58,7 @@ def test_verdicts_come_back_in_the_order_of_the_questions(judging):
         judge = judging(server)
         first, none, last = judge.judge(questions)
     assert isinstance(judge, Judge)
+    assert isinstance(judge, ModelJudge)
     assert first.match.tolist() == [0, 1, 1, 0]
     assert first.score.tolist() == pytest.approx([0.2, 0.8, 0.8, 0.2])
     assert (none.match.tolist(), none.score.tolist()) == ([], [])
@@ -67,7 +68,7 @@ def test_verdicts_come_back_in_the_order_of_the_questions(judging):
     assert list(first.reason) == ["because"] * 4
     assert sorted(server.served().values()) == [1, 1, 1, 1]
     usage = judge.usage
-    assert (usage.pairs, usage.llm_calls, usage.requests, usage.cached, usage.errors) == (6, 4, 4, 0, 0)
+    assert (usage.llm_calls, usage.requests, usage.cached) == (4, 4, 0)
     assert (usage.prompt_tokens, usage.completion_tokens) == (400, 40)
 
 
@@ -119,8 +120,8 @@ def test_what_the_cache_knows_is_not_asked(judging, cache):
     assert [v.by for v in again] == ["cache"] * 10 + ["model"] * 2 + ["cache"]
     assert [(v.match, v.score, v.reason) for v in again[:10]] == [(v.match, v.score, v.reason) for v in first]
     assert len(server.log) == 12
-    assert (judge.usage.pairs, judge.usage.cached, judge.usage.llm_calls) == (13, 11, 2)
-    assert cache.info()["by"] == [{"judge": "llm", "model": "test-model", "entries": 12}]
+    assert (judge.usage.cached, judge.usage.llm_calls) == (11, 2)
+    assert cache.info().by == (CacheCount("llm", "test-model", 12),)
 
 
 def test_another_model_is_asked_anew(judging, cache):
@@ -145,7 +146,7 @@ def test_small_batches_share_what_was_answered_even_without_a_cache(judging):
         for start in range(5):
             assert [v.match for v in judge.ask(PAIRS[start : start + 3])] == [1, 1, 1]
     assert len(server.log) == 7
-    assert (judge.usage.llm_calls, judge.usage.pairs, judge.usage.cached) == (7, 15, 0)
+    assert (judge.usage.llm_calls, judge.usage.cached) == (7, 0)
 
 
 def test_nothing_is_asked_beyond_the_limit(judging, cache):
@@ -159,7 +160,7 @@ def test_nothing_is_asked_beyond_the_limit(judging, cache):
     assert all(math.isnan(v.score) for v in rest[5:])
     assert {v.reason for v in rest[5:]} == {"not asked: the limit of 5 model calls was reached"}
     assert len(server.log) == 5
-    assert (judge.usage.llm_calls, judge.usage.errors, judge.usage.cached) == (5, 4, 3)
+    assert (judge.usage.llm_calls, judge.usage.cached) == (5, 3)
     with ModelServer(same_number) as server:  # the next run asks for what is left, and no more
         assert [v.by for v in judging(server, cache=cache).ask(PAIRS[:9])] == ["cache"] * 5 + ["model"] * 4
 
@@ -189,16 +190,12 @@ def test_progress_is_told_in_the_callers_thread_and_ends_at_the_total(judging):
 
 
 @pytest.mark.parametrize("status", [400, 422, 501])
-@pytest.mark.parametrize(
-    "message", ["Unknown field 'response_format'.", "json_schema is not available", "bad request"]
-)
+@pytest.mark.parametrize("message", ["Unknown field 'response_format'.", "json_schema is not available", "bad request"])
 def test_a_server_that_refuses_response_format_is_asked_without(judging, status, message):
     def script(exchange):
         if "response_format" in exchange.body:
             return error(status, message)
-        return chat(
-            "<think>yes?</think>\n```json\n" + '{"match": false, "confidence": 1, "reason": "x"}' + "\n```"
-        )
+        return chat("<think>yes?</think>\n```json\n" + '{"match": false, "confidence": 1, "reason": "x"}' + "\n```")
 
     with ModelServer(script) as server:
         judge = judging(server, concurrency=1)
@@ -206,7 +203,7 @@ def test_a_server_that_refuses_response_format_is_asked_without(judging, status,
         assert [v.match for v in judge.ask(PAIRS[:4])] == [0] * 4
     assert ["response_format" in e.body for e in server.log] == [True, False, False, False, False]
     assert judge.warnings == ["the model server refuses response_format; it was asked without"]
-    assert (judge.usage.llm_calls, judge.usage.requests, judge.usage.errors) == (4, 5, 0)
+    assert (judge.usage.llm_calls, judge.usage.requests) == (4, 5)
 
 
 def test_a_model_that_takes_no_temperature_is_asked_without(judging):
@@ -263,13 +260,12 @@ def test_the_manifest_says_who_judged_and_hides_the_key(judging):
     with ModelServer(same_number) as server:
         judge = judging(server, threshold=0.5)
     assert judge.parameters == {"model": "test-model", "prompt": "1", "temperature": 0}
-    assert (judge.name, judge.threshold, judge.free) == ("llm", 0.5, False)
+    assert (judge.name, judge.threshold) == ("llm", 0.5)
     assert KEY not in repr(judge.parameters) + repr(vars(judge).keys()) + repr(judge.settings)
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"threshold": 1.1}, {"threshold": math.nan}, {"concurrency": 0}, {"max_calls": -1}, {"timeout": 0}],
+    "options", [{"threshold": 1.1}, {"threshold": math.nan}, {"concurrency": 0}, {"max_calls": -1}, {"timeout": 0}]
 )
 def test_impossible_options_are_usage_errors(judging, options):
     with ModelServer(same_number) as server, pytest.raises(UsageError, match=r"Give .*\."):

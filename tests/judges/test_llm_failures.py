@@ -14,7 +14,7 @@ from metareview.errors import UsageError
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.endpoint import retry_after
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.pool import Again, Crew, GiveUp
+from metareview.judges.remote.pool import GiveUp, RequestPool, RetryLater
 from metareview.judges.remote.settings import ModelSettings
 from model_server import KEY, ModelServer, Reply, chat, error, verdict
 
@@ -99,8 +99,8 @@ def test_a_passing_fault_is_retried_and_never_stored(judging, cache, name):
         assert [v.match for v in verdicts] == [1, 1, 1]
         assert len(server.log) == 9
         usage = judge.usage
-        assert (usage.llm_calls, usage.requests, usage.errors) == (3, 9, 0)
-        assert cache.info()["entries"] == 3
+        assert (usage.llm_calls, usage.requests) == (3, 9)
+        assert cache.info().entries == 3
 
 
 @pytest.mark.parametrize("name", ["429", "500", "dropped", "wrong schema", "no choices", "empty content"])
@@ -121,8 +121,8 @@ def test_after_eight_attempts_a_pair_is_undecided_and_says_why(judging, cache, n
         }
         assert bad.reason.startswith("undecided after 8 attempts: ")
         assert said[name] in bad.reason
-        assert (judge.usage.errors, judge.usage.llm_calls, judge.usage.requests) == (1, 2, 9)
-        assert cache.info()["entries"] == 1
+        assert (judge.usage.llm_calls, judge.usage.requests) == (2, 9)
+        assert cache.info().entries == 1
         server.script = lambda e: verdict(False)
         again = judging(server, cache=cache).ask(PAIRS[:2])  # the next run asks again, for this pair only
         assert [(v.match, v.by) for v in again] == [(0, "model"), (1, "cache")]
@@ -159,8 +159,8 @@ def test_under_a_fifth_of_faults_no_call_is_lost_or_repeated(judging, cache):
     assert server.served() == Counter(pairs)  # every pair was answered, exactly once
     faults = len(server.log) - 400
     assert 60 < faults < 140
-    assert (judge.usage.llm_calls, judge.usage.requests, judge.usage.errors) == (400, 400 + faults, 0)
-    assert cache.info()["entries"] == 400
+    assert (judge.usage.llm_calls, judge.usage.requests) == (400, 400 + faults)
+    assert cache.info().entries == 400
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -191,9 +191,7 @@ def test_a_server_that_wants_to_be_left_alone_for_long_is(judging):
         verdicts = judge.ask(PAIRS[:10])
     assert [v.match for v in verdicts] == [1, 1, 1] + [-1] * 7
     assert len(server.log) == 4
-    assert {v.reason for v in verdicts[3:]} == {
-        "the server wants to be left alone for 86400 s: HTTP 429: quota"
-    }
+    assert {v.reason for v in verdicts[3:]} == {"the server wants to be left alone for 86400 s: HTTP 429: quota"}
 
 
 @pytest.mark.parametrize(
@@ -228,7 +226,7 @@ def test_fewer_requests_at_once_where_the_server_bears_fewer(judging):
 
 
 def test_a_429_halves_the_number_at_once_and_successes_restore_it():
-    crew = Crew(16, backoff=0.001)
+    pool = RequestPool(16, backoff=0.001)
     limits = []
     together = threading.Barrier(16)
     refused = set()
@@ -237,18 +235,18 @@ def test_a_429_halves_the_number_at_once_and_successes_restore_it():
         if job < 16 and job not in refused:
             refused.add(job)
             together.wait()  # all 16 are under way when the first is refused
-            raise Again("429", slower=True)
-        limits.append(int(crew._limit))
+            raise RetryLater("429", fewer_at_once=True)
+        limits.append(int(pool._limit))
 
-    crew.run(range(16), attempt, lambda job, reason: None)
+    pool.run(range(16), attempt, lambda job, reason: None)
     assert limits[0] == 8  # halved once, not 16 times
-    crew.run(range(16, 400), attempt, lambda job, reason: None)
+    pool.run(range(16, 400), attempt, lambda job, reason: None)
     assert max(limits) == limits[-1] == 16
     assert limits[16:] == sorted(limits[16:])
 
 
 def test_a_job_that_waits_does_not_hold_up_a_thread():
-    crew = Crew(1, backoff=0.2)
+    pool = RequestPool(1, backoff=0.2)
     order = []
     failed = set()
 
@@ -256,12 +254,12 @@ def test_a_job_that_waits_does_not_hold_up_a_thread():
         order.append(job)
         if job == 0 and not failed:
             failed.add(job)
-            raise Again("once")
+            raise RetryLater("once")
         if job == 1:
             raise GiveUp("never")
 
     given_up = {}
-    crew.run(range(5), attempt, given_up.__setitem__)
+    pool.run(range(5), attempt, given_up.__setitem__)
     assert order == [0, 1, 2, 3, 4, 0]
     assert given_up == {1: "never"}
 
@@ -271,7 +269,7 @@ def test_a_defect_in_an_attempt_ends_the_run_with_itself():
         raise ZeroDivisionError("ours")
 
     with pytest.raises(ZeroDivisionError, match="ours"):
-        Crew(4).run(range(100), attempt, lambda job, reason: None)
+        RequestPool(4).run(range(100), attempt, lambda job, reason: None)
 
 
 SETUP = {
@@ -287,9 +285,7 @@ SETUP = {
 
 @pytest.mark.parametrize("status", SETUP)
 def test_wrong_settings_end_the_run_at_once_with_the_fix_and_without_the_key(judging, cache, status):
-    with ModelServer(
-        lambda e: error(status, f"you sent {e.headers['authorization']}, model missing")
-    ) as server:
+    with ModelServer(lambda e: error(status, f"you sent {e.headers['authorization']}, model missing")) as server:
         judge = judging(server, cache=cache, concurrency=2)
         with pytest.raises(UsageError) as caught:
             judge.ask(PAIRS)
@@ -299,7 +295,7 @@ def test_wrong_settings_end_the_run_at_once_with_the_fix_and_without_the_key(jud
     assert server.url in message
     assert KEY not in message
     assert len(server.log) <= 10
-    assert cache.info()["entries"] == 0
+    assert cache.info().entries == 0
 
 
 def test_a_missing_key_is_said_to_be_missing():
@@ -320,9 +316,7 @@ def test_an_exhausted_account_ends_the_run(judging):
 @pytest.mark.parametrize("status", [400, 403, 413, 422])
 def test_a_pair_that_a_working_server_refuses_is_undecided_at_once(judging, cache, status):
     bad = PAIRS[5]
-    with ModelServer(
-        lambda e: error(status, "content filter") if e.notes == bad else verdict(True)
-    ) as server:
+    with ModelServer(lambda e: error(status, "content filter") if e.notes == bad else verdict(True)) as server:
         judge = judging(server, cache=cache, concurrency=1)
         verdicts = judge.ask(PAIRS[:10])
         assert [v.match for v in verdicts] == [1] * 5 + [-1] + [1] * 4
@@ -336,7 +330,7 @@ def test_paid_answers_are_kept_when_the_run_ends_early(judging, cache):
     with ModelServer(lambda e: error(401) if e.number == 5 else verdict(True)) as server:
         with pytest.raises(UsageError):
             judging(server, cache=cache, concurrency=1).ask(PAIRS)
-        assert cache.info()["entries"] == 5
+        assert cache.info().entries == 5
 
 
 def test_a_server_that_is_not_there_is_a_wrong_address():

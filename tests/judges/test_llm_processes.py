@@ -145,9 +145,7 @@ def test_the_verdicts_of_a_real_model_come_through_unchanged(evaluations):
             for hit in result["true_positives"]:
                 hits[hit["matched_candidate"], hit["golden_comment"]] += 1
             if tool in ("claude", "gemini"):
-                misses.update(
-                    (miss["candidate"], note) for miss in result["false_positives"] for note in golden
-                )
+                misses.update((miss["candidate"], note) for miss in result["false_positives"] for note in golden)
     misses = Counter({pair: n for pair, n in misses.items() if pair not in hits})
     pairs = [*hits.elements(), *misses.elements()]
     assert len(hits) > 100
@@ -158,7 +156,5 @@ def test_the_verdicts_of_a_real_model_come_through_unchanged(evaluations):
         verdicts = judge.ask(pairs)
         judge.close()
     assert [v.match for v in verdicts] == [1] * hits.total() + [0] * misses.total()
-    assert [v.score for v in verdicts[: hits.total()]] == [
-        replay.matches[p]["confidence"] for p in hits.elements()
-    ]
+    assert [v.score for v in verdicts[: hits.total()]] == [replay.matches[p]["confidence"] for p in hits.elements()]
     assert server.served() == Counter(set(pairs))

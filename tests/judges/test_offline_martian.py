@@ -106,7 +106,6 @@ def test_the_shipped_judge_on_what_it_was_learned_from(prepared):
     found = agreement(data.label[known], score[known], judge.threshold)
     assert found.auc >= 0.98
     assert found.kappa >= 0.81
-    assert judge.usage.pairs == len(score)
 
 
 def test_references_against_themselves_all_match():

@@ -75,10 +75,7 @@ def test_a_note_that_knows_the_recipe_of_the_code_still_cannot_hold_it():
 
 def test_the_code_is_the_same_for_the_same_notes_and_another_for_others():
     assert marker_code("a", "b") == marker_code("a", "b")
-    assert (
-        len({marker_code("a", "b"), marker_code("b", "a"), marker_code("ab", ""), marker_code("a", "b ")})
-        == 4
-    )
+    assert len({marker_code("a", "b"), marker_code("b", "a"), marker_code("ab", ""), marker_code("a", "b ")}) == 4
 
 
 def test_a_note_over_the_limit_is_judged_on_its_first_part():

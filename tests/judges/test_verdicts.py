@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from metareview.judges.remote.verdict import Malformed, Verdict, one_line, read_answer
+from metareview.judges.remote.verdict import Malformed, ModelAnswer, Verdict, one_line, read_answer
 
 GOOD = '{"match": true, "confidence": 0.8, "reason": "both: no reset"}'
-READ = {"match": True, "confidence": 0.8, "reason": "both: no reset"}
+READ = ModelAnswer(match=True, confidence=0.8, reason="both: no reset")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_verdict_is_found_in_its_wrappings(text):
 )
 def test_a_text_that_is_a_yes_or_a_no_counts_as_sure(text, match):
     answer = read_answer(text)
-    assert (answer["match"], answer["confidence"]) == (match, 1.0)
+    assert (answer.match, answer.confidence) == (match, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_hostile_answers_do_not_take_quadratic_time():
 
 
 def test_a_missing_reason_is_forgiven_and_a_wild_one_tamed():
-    assert read_answer('{"match": false, "confidence": 1}')["reason"] == ""
+    assert read_answer('{"match": false, "confidence": 1}').reason == ""
     wild = '{"match": false, "confidence": 1, "reason": "a\\u001b[31m\\n\\tb\\ud800 \\u202e c"}'
-    assert read_answer(wild)["reason"] == "a [31m b? c"
+    assert read_answer(wild).reason == "a [31m b? c"
     assert one_line("x" * 5_000) == "x" * 999 + "…"
 
 
@@ -112,7 +112,7 @@ def test_a_missing_reason_is_forgiven_and_a_wild_one_tamed():
     ],
 )
 def test_the_score_is_the_probability_of_a_match(match, confidence, threshold, expected):
-    answer = {"match": match, "confidence": confidence, "reason": ""}
+    answer = ModelAnswer(match, confidence, "")
     verdict = Verdict.of(answer, threshold)
     assert (verdict.match, verdict.score) == expected
 

@@ -28,9 +28,7 @@ def browser():
     if found is None:
         pytest.fail("no chromium: `make browser` installs it")
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as profile:
-        started = playwright.chromium.launch(
-            executable_path=found, args=[*FLAGS, f"--crash-dumps-dir={profile}"]
-        )
+        started = playwright.chromium.launch(executable_path=found, args=[*FLAGS, f"--crash-dumps-dir={profile}"])
         yield started
         started.close()
 

@@ -4,9 +4,22 @@ import json
 
 import numpy as np
 
-from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Usage
-from metareview.pipelines.evaluate import evaluate_comments
-from metareview.report.source import MemoryRun
+from metareview.api import evaluate_comments
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge
+from metareview.model.time import parse_time
+from metareview.routing.measures import rank_measures
+from metareview.routing.queue import QueueTimes
+from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
+from metareview.routing.summary import (
+    DeclarationRates,
+    Load,
+    MergedRates,
+    RouterSummary,
+    RoutingConfig,
+    RoutingSummary,
+    TruthCounts,
+)
+from metareview.runs.run import ROUTING, Manifest, Run
 
 HOSTILE = (
     "<script>alert('note')</script> </style></p><img src=x onerror=alert(1)>",
@@ -32,13 +45,10 @@ def write_jsonl(path, rows):
     return path
 
 
-class PlainJudge:
+class PlainJudge(Judge):
     """Equal notes are the same; a note with "open" in it stays undecided."""
 
-    name, free = "plain", True
-
-    def __init__(self):
-        self.usage = Usage()
+    name = "plain"
 
     def judge(self, questions):
         return [self._answer(question) for question in questions]
@@ -47,9 +57,7 @@ class PlainJudge:
         verdicts = []
         for g, r in question.pairs.tolist():
             said = question.generated[g]
-            verdicts.append(
-                UNDECIDED if "open" in said else SAME if said == question.reference[r] else DIFFERENT
-            )
+            verdicts.append(UNDECIDED if "open" in said else SAME if said == question.reference[r] else DIFFERENT)
         match = np.array(verdicts, np.int8)
         score = np.where(match == UNDECIDED, np.nan, np.where(match == SAME, 0.9, 0.2)).astype(np.float64)
         return Answer(score, match, reason=["said <b>plainly</b>"] * len(verdicts), by="model")
@@ -81,9 +89,7 @@ def two_reviewers(folder, *, out=None):
             },
         ],
     )
-    negatives = write_jsonl(
-        folder / "negatives.jsonl", [{"pr": pull(1), "comments": [comment("rename it", 80)]}]
-    )
+    negatives = write_jsonl(folder / "negatives.jsonl", [{"pr": pull(1), "comments": [comment("rename it", 80)]}])
     write_jsonl(
         folder / "reviews" / "sharp" / "comments.jsonl",
         [
@@ -98,93 +104,105 @@ def two_reviewers(folder, *, out=None):
             {"pr": pull(2), "comments": [comment("open question", 5), comment("nice", 200)]},
         ],
     )
-    return evaluate_comments(
-        folder / "reviews", reference=references, negatives=negatives, judge=PlainJudge(), out=out
-    )
+    return evaluate_comments(folder / "reviews", reference=references, negatives=negatives, judge=PlainJudge(), out=out)
 
 
 def hostile(folder, *, out=None):
     """One pull request whose comments, references, names and warnings try to be markup."""
     name = '<b>rude</b>" onload="x'
     references = [comment(note, 1 + 50 * k, category="<i>odd</i>") for k, note in enumerate(HOSTILE)]
-    reference = write_jsonl(
-        folder / "references.jsonl", [{"pr": pull(1), "language": "<u>", "comments": references}]
-    )
+    reference = write_jsonl(folder / "references.jsonl", [{"pr": pull(1), "language": "<u>", "comments": references}])
     said = [comment(note, 1 + 50 * k) for k, note in enumerate(HOSTILE)]
     said += [comment("javascript:alert(1)", 1000, path="<path>")]
     rows = [{"pr": pull(1), "reviewer": name, "comments": said}]
     rows += [{"pr": pull(1), "reviewer": "@second|=1", "comments": []}]
-    return evaluate_comments(
-        write_jsonl(folder / "said.jsonl", rows), reference=reference, judge="exact", out=out
-    )
+    return evaluate_comments(write_jsonl(folder / "said.jsonl", rows), reference=reference, judge="exact", out=out)
 
 
 def _answers(*routers):
-    names = ("first", "=second")
     return {
-        name: {"candidates": list(c), "scores": None, "listed": len(c), "rank": rank, "risk": risk}
-        for name, (c, rank, risk) in zip(names, routers, strict=True)
+        name: RouterAnswer(tuple(candidates), None, len(candidates), rank, risk)
+        for name, (candidates, rank, risk) in zip(("first", "=second"), routers, strict=True)
     }
 
 
 def _routing_record(number, targets, answers):
-    return {
-        "repo": "owner/repo",
-        "pr": number,
-        "author": "ann",
-        "created_at": "2026-01-01T00:00:00Z",
-        "cutoff": "2026-01-01T00:00:00Z",
-        "truth": {"state": "observed" if targets else "no_response", "targets": targets},
-        "ttfr_seconds": 5400.0 if targets else None,
-        "ttfc_seconds": None,
-        "gates": {"issue": True, "ai_disclosure": False, "provenance": False},
-        "merged": False,
-        "merged_within": None,
-        "routers": answers,
-    }
+    opened = parse_time("2026-01-01T00:00:00Z")
+    return RoutingRecord(
+        repo="owner/repo",
+        pr=number,
+        author="ann",
+        created_at=opened,
+        cutoff=opened,
+        truth=Truth("observed" if targets else "no_response", tuple(targets)),
+        ttfr_seconds=5400.0 if targets else None,
+        ttfc_seconds=None,
+        declarations=Declarations(issue=True, ai_disclosure=False, provenance=False),
+        merged=False,
+        merged_within=None,
+        answers=answers,
+    )
+
+
+def _waited(n, reviewed):
+    hours = 5400.0 if reviewed else None
+    return QueueTimes(n, reviewed, hours, hours, None, None, None)
+
+
+def _router(figures, observed, queue, gini=0.25):
+    names = [measure.name for measure in rank_measures((1, 3, 5))]
+    return RouterSummary(
+        metrics=dict(zip(names, figures, strict=True)),
+        intervals=dict.fromkeys(names, (0.0, 0.6)),
+        observed_prs=2,
+        observed_metrics=dict(zip(names, observed, strict=True)),
+        queue=queue,
+        load=Load(gini, 2 / 3),
+    )
 
 
 def routing_run():
     """Three pull requests, two routers. `first`: ranks 1, 2, none, so MRR 0.5; `=second`: rank 12 once, MRR 1/36."""
     records = [
-        _routing_record(1, ["<bob>"], _answers((["<bob>", "cy"], 1, "low"), (["cy"], None, "unknown"))),
+        _routing_record(1, ["<bob>"], _answers((["<bob>", "cy"], 1, "low"), (["cy"], 0, "unknown"))),
         _routing_record(2, ["cy"], _answers((["<bob>", "cy"], 2, "high"), (["cy", "<bob>"], 12, "unknown"))),
-        _routing_record(3, [], _answers((["dee"], None, "high"), ([], None, "unknown"))),
+        _routing_record(3, [], _answers((["dee"], 0, "high"), ([], 0, "unknown"))),
     ]
-    empty = {"n": 0, "ttfr_seconds_mean": None, "ttfr_seconds_median": None, "ttfc_seconds_mean": None}
-    waited = empty | {"n": 1, "ttfr_n": 1, "ttfr_seconds_mean": 5400.0, "ttfr_seconds_median": 5400.0}
-    high = waited | {"n": 2}
+    empty = _waited(0, 0)
     queues = {
-        "first": {"low": waited, "medium": empty, "high": high, "unknown": empty},
-        "=second": {"low": empty, "medium": empty, "high": empty, "unknown": waited | {"n": 3, "ttfr_n": 2}},
+        "first": {"low": _waited(1, 1), "medium": empty, "high": _waited(2, 1), "unknown": empty},
+        "=second": {"low": empty, "medium": empty, "high": empty, "unknown": _waited(3, 2)},
     }
-    figures = {
-        "first": {"hit@1": 1 / 3, "hit@3": 2 / 3, "hit@5": 2 / 3, "mrr": 0.5},
-        "=second": {"hit@1": 0.0, "hit@3": 0.0, "hit@5": 0.0, "mrr": 1 / 36},
-    }
-    observed = {
-        "first": {"prs": 2, "hit@1": 0.5, "hit@3": 1.0, "hit@5": 1.0, "mrr": 0.75},
-        "=second": {"prs": 2, "hit@1": 0.0, "hit@3": 0.0, "hit@5": 0.0, "mrr": 1 / 24},
-    }
-    gate = {"n": 3, "missing_n": 0, "present_n": 3, "missing_rate": 0.0}
-    gate |= {"merged_rate_missing": None, "merged_rate_present": 0.0}
-    summary = {
-        "schema": "metareview.routing/1",
-        "run": "runs/routing",
-        "config": {"cutoff": "created_at", "k": [1, 3, 5]},
-        "prs": 3,
-        "truth": {"observed": 2, "no_response": 1, "unknown": 0},
-        "routers": {
-            name: figures[name]
-            | {
-                "intervals": {metric: [0.0, 0.6] for metric in figures[name]},
-                "observed_only": observed[name],
-                "queue": queues[name],
-                "load": {"gini": 0.25, "top1_share": 2 / 3},
-            }
-            for name in figures
+    config = RoutingConfig(
+        cutoff="created_at",
+        truth="first_response",
+        truth_window="60m",
+        include_bots=False,
+        include_author=False,
+        k=(1, 3, 5),
+        merged_within=None,
+        ttfc=False,
+        reviews_visible_at="event",
+        since=None,
+        until=None,
+        repos=(),
+        prs=(),
+        limit=None,
+        routers=("first", "=second"),
+        codeowners=None,
+    )
+    summary = RoutingSummary(
+        config=config,
+        prs=3,
+        truth=TruthCounts(2, 1, 0),
+        routers={
+            "first": _router((1 / 3, 2 / 3, 2 / 3, 0.5), (0.5, 1.0, 1.0, 0.75), queues["first"]),
+            "=second": _router((0.0, 0.0, 0.0, 1 / 36), (0.0, 0.0, 0.0, 1 / 24), queues["=second"]),
         },
-        "gates": {"issue": gate, "ai_disclosure": gate, "provenance": gate},
-        "warnings": ["codeowners left out: it needs --codeowners FILE <now>"],
-    }
-    return MemoryRun("routing", summary, records)
+        declarations=dict.fromkeys(
+            ("issue", "ai_disclosure", "provenance"), DeclarationRates(0, 3, MergedRates(None, 0.0))
+        ),
+        warnings=("codeowners left out: it needs --codeowners FILE <now>",),
+    )
+    manifest = Manifest("routing", {}, {}, started="2026-01-01T00:00:00+00:00", status="finished")
+    return Run(ROUTING, summary, manifest, None, records)

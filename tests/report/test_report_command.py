@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from report_samples import routing_run, two_reviewers
 
 from metareview.cli import main
 from metareview.errors import InputError, UsageError
-from metareview.pipelines.evaluate import CommentRun
 from metareview.report import check_path, write_report
-from metareview.runs.folder import read_run
+from metareview.runs.run import load_run
+from metareview.runs.writer import RunWriter
 
 
 @pytest.fixture
@@ -37,16 +38,14 @@ def test_writes_each_file_by_its_suffix(folder, tmp_path, capsys):
     assert err.count("Wrote ") == 5
     starts = [(tmp_path / name).read_text("utf-8")[:5] for name in names]
     assert starts == ["<!DOC", "# Cod", "githu", '{\n "s', "<?xml"]
-    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == read_run(folder).summary
+    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == load_run(folder).summary
 
 
 def test_json_lists_what_was_written(folder, tmp_path, capsys):
     code, out, _ = run_command(capsys, "report", folder, "-o", tmp_path / "r.md", "--json")
     document = json.loads(out)
     assert code == 0
-    assert document["files"] == [
-        {"file": str(tmp_path / "r.md"), "bytes": (tmp_path / "r.md").stat().st_size}
-    ]
+    assert document["files"] == [{"file": str(tmp_path / "r.md"), "bytes": (tmp_path / "r.md").stat().st_size}]
 
 
 @pytest.mark.parametrize(
@@ -73,20 +72,23 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
     assert "not a run's folder" in err
 
 
+def keep(run, folder):
+    """The run in memory, kept in a folder."""
+    records = list(run.read_records())
+    with RunWriter(folder, run.kind, run.manifest.config, run.manifest.inputs) as writer:
+        for record in records:
+            writer.append(record)
+        writer.finish(run.result, [run.kind.key(record) for record in records])
+    return folder
+
+
 def test_gates_are_test_cases_and_decide_the_exit_code(tmp_path, capsys):
     run = two_reviewers(tmp_path)
-    kept = {name: block for name, block in run.summary["reviewers"].items() if name == "sharp"}
-    records = [record for record in run.records if record["reviewer"] == "sharp"]
-    judge = run.summary["judge"] | {"errors": 0}
-    stored = tmp_path / "kept"
-    stored.mkdir()
-    (stored / "manifest.json").write_text(
-        json.dumps({"schema": "metareview.run/1", "kind": "comments", "status": "finished"}), "utf-8"
+    result = replace(
+        run.result, reviewers={"sharp": run.result.reviewers["sharp"]}, judge=replace(run.result.judge, errors=0)
     )
-    (stored / "summary.json").write_text(
-        json.dumps(run.summary | {"reviewers": kept, "judge": judge}), "utf-8"
-    )
-    (stored / "results.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records), "utf-8")
+    records = [record for record in run.read_records() if record.reviewer == "sharp"]
+    stored = keep(replace(run, result=result, kept_records=records), tmp_path / "kept")
     path = tmp_path / "r.xml"
     assert run_command(capsys, "report", stored, "-o", path, "--fail-under", "f1=0.8")[0] == 0
     assert 'name="f1 at least 0.8"' in path.read_text("utf-8")
@@ -103,7 +105,6 @@ def test_undecided_pairs_go_before_gates(folder, tmp_path, capsys):
 def test_a_run_in_memory_gives_the_same_tables_as_its_folder(tmp_path):
     stored = two_reviewers(tmp_path, out=tmp_path / "run")
     kept = two_reviewers(tmp_path)
-    assert isinstance(stored, CommentRun)
     for suffix in (".csv", ".md", ".xml"):
         one, other = stored.report(tmp_path / f"a{suffix}"), kept.report(tmp_path / f"b{suffix}")
         assert one.read_text("utf-8") == other.read_text("utf-8")
@@ -115,11 +116,9 @@ def test_a_run_in_memory_gives_the_same_tables_as_its_folder(tmp_path):
 def test_a_file_is_replaced_whole_or_left_alone(folder, tmp_path, monkeypatch):
     path = tmp_path / "r.md"
     path.write_text("before", "utf-8")
-    monkeypatch.setattr(
-        Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
-    )
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(UsageError, match="No space left"):
-        write_report(read_run(folder), path)
+        write_report(load_run(folder), path)
     assert path.read_text("utf-8") == "before"
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
 
@@ -128,7 +127,7 @@ def test_a_file_is_replaced_whole_or_left_alone(folder, tmp_path, monkeypatch):
 def test_a_report_is_as_readable_as_any_new_file(folder, tmp_path):
     before = os.umask(0o022)
     try:
-        path = write_report(read_run(folder), tmp_path / "r.md")
+        path = write_report(load_run(folder), tmp_path / "r.md")
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
@@ -141,17 +140,11 @@ def test_suffixes_are_checked_without_case():
 def test_a_broken_run_is_an_input_error(folder):
     (folder / "summary.json").write_text("{", "utf-8")
     with pytest.raises(InputError, match="broken run"):
-        read_run(folder)
+        load_run(folder)
 
 
 def test_a_routing_run_has_gates_of_its_own(tmp_path, capsys):
-    stored = tmp_path / "routing"
-    stored.mkdir()
-    manifest = {"schema": "metareview.run/1", "kind": "routing", "status": "finished"}
-    (stored / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    (stored / "summary.json").write_text(json.dumps(routing_run().summary), "utf-8")
-    records = "".join(json.dumps(record) + "\n" for record in routing_run().records())
-    (stored / "results.jsonl").write_text(records, "utf-8")
+    stored = keep(routing_run(), tmp_path / "routing")
     path = tmp_path / "r.html"
     code, _, err = run_command(capsys, "report", stored, "-o", path, "--fail-under", "f1=0.9")
     assert (code, path.exists()) == (2, False)

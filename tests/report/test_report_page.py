@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from report_samples import HOSTILE, hostile, routing_run, two_reviewers
 
-from metareview.pipelines.evaluate import evaluate_comments
+from metareview.api import evaluate_comments
 from metareview.report import write_report
 from metareview.report.page.blocks import LONGEST_NOTE
 
@@ -17,9 +17,7 @@ with_data = pytest.mark.skipif(not (DATA / "aacr").exists(), reason=REASON)
 
 
 def demo(folder):
-    return evaluate_comments(
-        DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl"
-    )
+    return evaluate_comments(DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl")
 
 
 def routing(folder):
@@ -36,7 +34,7 @@ def pages(tmp_path_factory):
             folder = tmp_path_factory.mktemp(make.__name__)
             run = make(folder)
             path = folder / "report.html"
-            written[make] = run.report(path) if hasattr(run, "report") else write_report(run, path)
+            written[make] = write_report(run, path)
         return written[make]
 
     return page_of
@@ -89,10 +87,7 @@ def test_dark_is_dark_and_print_is_light(pages, open_page):
 def test_what_tries_to_be_markup_is_shown_as_text(pages, open_page):
     page = open_page(pages(hostile))
     open_everything(page)
-    assert (
-        page.locator("main img, main script, main style, main b:has-text('rude'), main i, main u").count()
-        == 0
-    )
+    assert page.locator("main img, main script, main style, main b:has-text('rude'), main i, main u").count() == 0
     shown = page.locator("main").inner_text()
     assert HOSTILE[0] in shown
     assert HOSTILE[2] in shown

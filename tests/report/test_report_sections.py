@@ -1,22 +1,27 @@
 """What the page says: the figures, the pairs, what is undecided, what is left out."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from report_samples import comment, pull, two_reviewers, write_jsonl
 
-from metareview.pipelines.evaluate import evaluate_comments
-from metareview.report.numbers import duration, place, pull_request_name
+from metareview.api import evaluate_comments
+from metareview.comments.measures import Counts
+from metareview.comments.records import CommentRecord
+from metareview.comparison.sensitivity import Curves, RankChange, Ranking, Sensitivity
+from metareview.model.comment import Comment
+from metareview.report.names import location, pull_request_name
+from metareview.report.numbers import duration
 from metareview.report.page import charts, pull_requests
 from metareview.report.page.bars import scale_end
 from metareview.report.page.blocks import note
-from metareview.report.page.comments import answer, place_and_meaning, precision_recall
-from metareview.report.page.evidence import judge_section, left_out_section, sensitivity_section
+from metareview.report.page.comments import answer, location_and_meaning, precision_recall
+from metareview.report.page.evidence import judge_section, left_out_section
 from metareview.report.page.pull_requests import pull_request_section
+from metareview.report.page.sensitivity import sensitivity_section
 from metareview.report.page.slices import slice_section
 from metareview.report.page.ties import ties
-from metareview.report.source import MemoryRun
-from metareview.runs.folder import read_run
 
 
 def text(section):
@@ -27,8 +32,7 @@ def text(section):
 
 @pytest.fixture
 def run(tmp_path):
-    two_reviewers(tmp_path, out=tmp_path / "run")
-    return read_run(tmp_path / "run")
+    return two_reviewers(tmp_path, out=tmp_path / "run")
 
 
 def test_the_answer_names_the_best_reviewer_with_its_figures(run):
@@ -50,7 +54,7 @@ def test_the_interval_bar_is_drawn_to_scale(run):
 
 
 def test_slices_give_f1_by_language_and_recall_by_category(run):
-    shown = text(slice_section(run))
+    shown = text(slice_section(run.result))
     assert "F1 by language; bars run from 0 to 1" in shown
     assert "Go 1* 1.000 0.500" in shown  # sharp 2 of 2 and 2 of 2; loud 1 of 2 and 1 of 2
     assert "Code Defect 2* 1.000 0.500" in shown
@@ -61,26 +65,24 @@ def test_slices_give_f1_by_language_and_recall_by_category(run):
 
 def test_a_lone_reviewer_has_its_metrics_side_by_side(tmp_path):
     reference = write_jsonl(
-        tmp_path / "r.jsonl",
-        [{"pr": pull(1), "language": "Go", "comments": [comment("a", 1), comment("b", 90)]}],
+        tmp_path / "r.jsonl", [{"pr": pull(1), "language": "Go", "comments": [comment("a", 1), comment("b", 90)]}]
     )
     said = write_jsonl(tmp_path / "one.jsonl", [{"pr": pull(1), "comments": [comment("a", 1)]}])
     run = evaluate_comments(said, reference=reference, judge="exact")
-    view = MemoryRun("comments", run.summary, run.records)
-    assert "Precision Recall F1 Go 1* 1.000 0.500 0.667" in text(slice_section(view))
-    shown = text(pull_request_section(view, ["one"]))
+    assert "Precision Recall F1 Go 1* 1.000 0.500 0.667" in text(slice_section(run.result))
+    shown = text(pull_request_section(run, ["one"]))
     assert "References that were not raised R2 src/a.py:90 missed b" in shown
 
 
-def test_place_and_meaning_counts_what_the_judge_kept(run):
-    shown = text(place_and_meaning(run))
+def test_location_and_meaning_counts_what_the_judge_kept(run):
+    shown = text(location_and_meaning(run.result))
     # loud points at two references (lines 1 and 5) and raises one.
     assert "loud 0.500 0.250" in shown
     assert "2 1 50%" in shown
 
 
 def test_the_plane_places_each_reviewer(run):
-    drawn = str(precision_recall(run).markup())
+    drawn = str(precision_recall(run.result).markup())
     # Axes end at 1. sharp: recall 3/4, precision 1; loud: 1/4 and 1/4.
     assert f'cx="{60 + 344 * 0.75:g}" cy="12" r="5"' in drawn
     assert f'cx="{60 + 344 * 0.25:g}" cy="{12 + 270 * 0.75:g}" r="5"' in drawn
@@ -104,8 +106,8 @@ def test_pairs_are_shown_side_by_side_with_score_verdict_and_reason(run):
     assert f"{matched} score 0.90 · by model" in shown
     assert "said <b>plainly</b>" not in str(pull_request_section(run, ["sharp", "loud"]).markup())
     assert "Rejected by annotators src/a.py:80 rename it repeats a rejected comment" in shown
-    assert "open question Reference R1 src/a.py:5 no bounds check undecided right place by model" in shown
-    assert "nice No reference is at this place. no match" in shown
+    assert "open question Reference R1 src/a.py:5 no bounds check undecided right location by model" in shown
+    assert "nice No reference is at this location. no match" in shown
     assert "Comments of sharp 1 of 1 comments matched a reference. Missed: R2 ." in shown
 
 
@@ -141,35 +143,33 @@ def test_coverage_shows_every_reference_that_a_comment_raised(tmp_path):
     reference = write_jsonl(tmp_path / "r.jsonl", [{"pr": pull(1), "comments": both}])
     said = write_jsonl(tmp_path / "one.jsonl", [{"pr": pull(1), "comments": [comment("same words", 1)]}])
     run = evaluate_comments(said, reference=reference, judge="exact", alignment="coverage")
-    page = str(pull_request_section(MemoryRun("comments", run.summary, run.records), ["one"]).markup())
+    page = str(pull_request_section(run, ["one"]).markup())
     assert page.count("same issue") == 2
     assert page.count('id="p1-R1"') == page.count('id="p1-R2"') == 1
 
 
-SENSITIVITY = {
-    "line_distance": {
-        "values": [0, 1, 2],
-        "at": 1,
-        "reviewers": {
+SENSITIVITY = Sensitivity(
+    run=None,
+    judge="plain",
+    line_distance=Curves(
+        values=[0, 1, 2],
+        at=1,
+        reviewers={
             "sharp": {"f1": [0.2, 0.4, 0.4], "line_f1": [0.5, 0.5, None]},
             "loud": {"f1": [0.3, 0.3, None], "line_f1": [0.6, 0.7, 0.8]},
         },
-        "ranking": {
-            "order": ["sharp", "loud"],
-            "stable": False,
-            "changes": [{"value": 0, "order": ["loud", "sharp"], "overtakes": [["loud", "sharp"]]}],
-        },
-    },
-    "threshold": None,
-}
+        ranking=Ranking("f1", ["sharp", "loud"], False, [RankChange(0, ["loud", "sharp"], [["loud", "sharp"]])]),
+    ),
+    threshold=None,
+)
 
 
 def test_sensitivity_shows_the_curves_their_figures_and_who_overtakes_whom(run):
-    section = sensitivity_section(SENSITIVITY, run)
+    section = sensitivity_section(SENSITIVITY, run.result)
     shown, drawn = text(section), str(section.markup())
     assert "The ranking by F1 changes at 1 of 3 values (0): at 0, for example, loud overtakes sharp." in shown
-    assert "0 0.200 0.300 1 0.400 0.300 2 0.400 n/a" in shown
-    assert "0 0.500 0.600 1 0.500 0.700 2 n/a 0.800" in shown
+    assert "0 0.200 0.300 1 0.400 0.300 2 0.400 –" in shown
+    assert "0 0.500 0.600 1 0.500 0.700 2 – 0.800" in shown
     # The F1 axis ends at 0.5: 0.2 is at 2/5 of its height. loud's line stops where it has no value.
     points = [match.split() for match in re.findall(r'class="line s\d" points="([^"]+)"', drawn)]
     assert points[0] == ["60,174", "232,66", "404,66"]
@@ -178,21 +178,12 @@ def test_sensitivity_shows_the_curves_their_figures_and_who_overtakes_whom(run):
 
 
 def test_without_curves_there_is_no_section(run):
-    assert sensitivity_section(None, run) is None
-    assert sensitivity_section({"line_distance": None, "threshold": None}, run) is None
+    assert sensitivity_section(Sensitivity(None, "plain", None, None), run.result) is None
 
 
 def _record(reviewer, number, matched, total):
-    counts = {"positive_expected_nums": 10, "total_generated_nums": total, "positive_match_nums": matched}
-    others = (
-        "positive_line_match_nums",
-        "positive_line_covered_nums",
-        "unmatched_nums",
-        "negative_expected_nums",
-    )
-    rest = dict.fromkeys((*others, "negative_match_nums", "judge_error_nums"), 0)
-    head = {"reviewer": reviewer, "github_pr_url": pull(number), "skipped": False}
-    return head | counts | rest | {"positive_covered_nums": matched}
+    counts = Counts(expected=10, generated=total, matched=matched, covered=matched)
+    return CommentRecord(pull(number), reviewer, None, None, 10, 10, counts=counts)
 
 
 def test_ties_separate_only_what_the_data_separates():
@@ -207,16 +198,14 @@ def test_ties_separate_only_what_the_data_separates():
 
 
 @pytest.mark.parametrize(
-    ("values", "end"),
-    [([0.41, None], 0.5), ([0.02], 0.02), ([0.021], 0.05), ([], 1.0), ([0.0], 1.0), ([1.0], 1.0)],
+    ("values", "end"), [([0.41, None], 0.5), ([0.02], 0.02), ([0.021], 0.05), ([], 1.0), ([0.0], 1.0), ([1.0], 1.0)]
 )
 def test_an_axis_ends_at_a_round_number(values, end):
     assert scale_end(values) == end
 
 
 @pytest.mark.parametrize(
-    ("length", "folded", "cut"),
-    [(700, False, False), (701, True, False), (4_000, True, False), (4_001, True, True)],
+    ("length", "folded", "cut"), [(700, False, False), (701, True, False), (4_000, True, False), (4_001, True, True)]
 )
 def test_long_notes_are_folded_and_huge_ones_cut(length, folded, cut):
     shown = str(note("y" * length))
@@ -224,25 +213,18 @@ def test_long_notes_are_folded_and_huge_ones_cut(length, folded, cut):
     assert shown.count("y") - shown.count("summary") == min(length, 4_000)  # no character twice, none lost
 
 
-def test_names_and_places_read_well():
+def test_names_and_locations_read_well():
     assert pull_request_name("https://gitlab.com/Group/Sub/App/-/merge_requests/7") == "Group/Sub/App#7"
     assert pull_request_name("local change") == "local change"
-    assert place({"path": "a.py", "from_line": 3, "to_line": 9, "side": "LEFT"}) == "a.py:3–9 (LEFT)"
-    assert place({"path": None}) == ""
-    assert [duration(s) for s in (None, 59, 60, 3_600, 90_000)] == [
-        "n/a",
-        "59 s",
-        "1.0 min",
-        "1.0 h",
-        "1.0 d",
-    ]
+    assert location(Comment("x", "a.py", "LEFT", 3, 9)) == "a.py:3–9 (LEFT)"
+    assert location(Comment("x")) == ""
+    assert [duration(s) for s in (None, 59, 60, 3_600, 90_000)] == ["–", "59 s", "1.0 min", "1.0 h", "1.0 d"]
 
 
 def test_equal_leaders_are_named_as_equal_and_too_many_are_not_tested(run):
-    block = run.summary["reviewers"]["sharp"]
     names = [f"r{n:02}" for n in range(21)]
-    summary = run.summary | {"reviewers": dict.fromkeys(names, block)}
-    shown = text(answer(MemoryRun("comments", summary, [])))
+    result = replace(run.result, reviewers=dict.fromkeys(names, run.result.reviewers["sharp"]))
+    shown = text(answer(replace(run, result=result, folder=None, kept_records=[])))
     assert "r00 has, like 20 others, an F1 of 0.857" in shown
     assert "With more than 20 reviewers not every pair is tested" in shown
     assert "Ties" not in shown.split("What the figures mean")[0].replace("letters for ties", "")

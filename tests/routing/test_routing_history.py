@@ -7,7 +7,7 @@ import pytest
 from routing_stories import happen, history_of
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.history import read_history
+from metareview.formats.registry import read_history
 from metareview.model.event import Eligibility, make_history
 from metareview.model.time import SECOND
 
@@ -43,9 +43,7 @@ def test_every_key_of_an_event_is_read(write_lines):
 
 def test_lines_may_be_blank_carry_a_mark_and_end_as_windows_ends_them(tmp_path):
     path = tmp_path / "events.jsonl"
-    path.write_bytes(
-        b"\xef\xbb\xbf\r\n" + json.dumps(OPENED).encode() + b"\r\n\r\n" + json.dumps(REVIEW).encode()
-    )
+    path.write_bytes(b"\xef\xbb\xbf\r\n" + json.dumps(OPENED).encode() + b"\r\n\r\n" + json.dumps(REVIEW).encode())
     assert kinds(read_history(path)) == ["opened", "review_submitted"]
 
 
@@ -62,9 +60,7 @@ def test_order_is_time_then_opened_then_id_as_text_then_position():
 
 
 def test_order_does_not_depend_on_the_file_where_ids_tell_events_apart():
-    events = [happen(minute % 3, "comment", "a", id=str(minute)) for minute in range(20)] + [
-        happen(0, "opened", "x")
-    ]
+    events = [happen(minute % 3, "comment", "a", id=str(minute)) for minute in range(20)] + [happen(0, "opened", "x")]
     expected = history_of(*events).events
     shuffled = events.copy()
     random.Random(1).shuffle(shuffled)
@@ -145,28 +141,30 @@ def test_a_history_without_pull_requests_is_refused(write_lines):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"repo": None}, "repo is missing"),
-        ({"repo": ""}, "repo is not text, or empty"),
-        ({"repo": 5}, "repo is not text"),
-        ({"pr": None}, "pr is missing"),
-        ({"pr": "x"}, "pr is not a whole number"),
-        ({"pr": -1}, "pr is not a whole number"),
-        ({"pr": True}, "pr is not a whole number"),
-        ({"pr": 1.5}, "pr is not a whole number"),
-        ({"pr": 2**70}, "pr is not a whole number"),
-        ({"at": None}, "at is missing"),
-        ({"at": "soon"}, "at 'soon' is not a time"),
-        ({"at": 1748779200}, "at is not a time"),
-        ({"kind": None}, "kind is missing"),
-        ({"kind": 1}, "kind is not text"),
-        ({"actor": 1}, "actor is not text"),
-        ({"actor_type": []}, "actor_type is not text"),
-        ({"body": {}}, "body is not text"),
-        ({"draft": 1}, "draft is not true or false"),
-        ({"id": 1.5}, "id is not text"),
-        ({"files": "a.py"}, "files is not a list of paths"),
-        ({"files": [1]}, "files is not a list of paths"),
-        ({"files": [""]}, "files is not a list of paths"),
+        ({"repo": None}, "repo must be a string, found null"),
+        ({"repo": ""}, "repo is empty"),
+        ({"repo": 5}, "repo must be a string, found a number"),
+        ({"pr": None}, "pr must be a whole number, found null"),
+        ({"pr": "x"}, "pr must be a whole number, found 'x'"),
+        ({"pr": -1}, "pr must be a whole number, found -1"),
+        ({"pr": True}, "pr must be a whole number, found True"),
+        ({"pr": 1.5}, "pr must be a whole number, found 1.5"),
+        ({"pr": 2**70}, "pr must be a whole number, found 1180591620717411303424"),
+        ({"pr": "٣"}, "pr must be a whole number, found '٣'"),
+        ({"at": None}, "at must be a time, found null"),
+        ({"at": "soon"}, "at must be a time, found 'soon'"),
+        ({"at": 1748779200}, "at must be a time, found a number"),
+        ({"kind": None}, "kind must be a string, found null"),
+        ({"kind": 1}, "kind must be a string, found a number"),
+        ({"actor": 1}, "actor must be a string, found a number"),
+        ({"actor_type": []}, "actor_type must be a string, found a list"),
+        ({"body": {}}, "body must be a string, found an object"),
+        ({"draft": 1}, "draft must be true or false, found a number"),
+        ({"id": 1.5}, "id must be a string, found a number"),
+        ({"id": True}, "id must be a string, found a boolean"),
+        ({"files": "a.py"}, "files must be a list of paths, found a string"),
+        ({"files": [1]}, "files must be a list of paths"),
+        ({"files": [""]}, "files must be a list of paths"),
     ],
 )
 def test_a_bad_value_names_file_line_and_fix(write_lines, change, problem):
@@ -180,32 +178,47 @@ def test_a_bad_value_names_file_line_and_fix(write_lines, change, problem):
 
 @pytest.mark.parametrize(
     ("line", "problem"),
-    [('{"repo": ', "not a JSON object"), ("[1]", "not a JSON object"), ("[" * 100_000, "nested too deeply")],
+    [
+        ('{"repo": ', r"broken JSON: Expecting value \(column 9\)\. Correct it"),
+        ('{"repo": "o/r"} {}', r"broken JSON: Extra data \(column 16\)\. Correct it"),
+        ("[1]", "a line must be an object, found a list"),
+        ("[" * 100_000, "broken JSON: nested too deeply"),
+        ('{"pr": ' + "9" * 5000 + "}", "broken JSON: a number is too long"),
+    ],
 )
 def test_a_line_that_is_no_object_is_named(write_lines, line, problem):
-    with pytest.raises(InputError, match=rf"events\.jsonl:2: .*{problem}"):
+    with pytest.raises(InputError, match=rf"events\.jsonl:2: {problem}"):
         read_history(write_lines(OPENED, line))
-    with pytest.raises(InputError, match=r"events\.jsonl:1: not a JSON object"):
+    with pytest.raises(InputError, match=rf"events\.jsonl:1: {problem}"):
         read_history(write_lines(line))
+
+
+def test_a_key_that_is_absent_is_called_missing(write_lines):
+    for key in ("repo", "pr", "at", "kind"):
+        row = {name: value for name, value in REVIEW.items() if name != key}
+        with pytest.raises(InputError, match=rf"events\.jsonl:2: {key} is missing\. Give "):
+            read_history(write_lines(OPENED, row))
 
 
 def test_bytes_that_are_no_text_are_named(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_bytes(json.dumps(OPENED).encode() + b"\n\xff\xfe\n")
-    with pytest.raises(InputError, match=r":2: not UTF-8"):
+    with pytest.raises(InputError, match=r":2: not UTF-8 \(byte 0xff\)\. Save"):
         read_history(path)
 
 
 def test_a_file_that_is_absent_empty_or_something_else(tmp_path, write_lines):
-    with pytest.raises(InputError, match=r"No such file.*Give a history file"):
+    with pytest.raises(InputError, match=r"absent\.jsonl: no such file\. Check the path\."):
         read_history(tmp_path / "absent.jsonl")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="this is a folder, a file is needed"):
         read_history(tmp_path)
     with pytest.raises(InputError, match="the file is empty"):
         read_history(write_lines("", " "))
     with pytest.raises(InputError, match=r":1: not a history in a known format.*events, gerrit"):
         read_history(write_lines({"a": 1}))
-    with pytest.raises(UsageError, match="'csv' is not known"):
+    with pytest.raises(
+        UsageError, match=r"Unknown history format 'csv'\. The history formats are events, gerrit, or package"
+    ):
         read_history(write_lines(OPENED), format="csv")
     with pytest.raises(InputError, match="changeId is missing"):
         read_history(write_lines(OPENED), format="gerrit")
@@ -215,10 +228,7 @@ def test_parquet_reads_as_the_lines_do(tmp_path, write_lines):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = [
-        OPENED | {"files": ["a/b.py"], "draft": False, "id": "1", "state": None},
-        REVIEW | {"state": "APPROVED"},
-    ]
+    rows = [OPENED | {"files": ["a/b.py"], "draft": False, "id": "1", "state": None}, REVIEW | {"state": "APPROVED"}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "text.parquet")
     assert read_history(tmp_path / "text.parquet") == read_history(write_lines(*rows))
 
@@ -233,10 +243,7 @@ def test_parquet_times_are_exact_and_without_a_zone_utc(tmp_path):
         at = pa.array(instants, pa.timestamp("ns", tz=zone))
         pq.write_table(pa.table({**columns, "at": at}), tmp_path / f"{name}.parquet")
         history = read_history(tmp_path / f"{name}.parquet")
-        assert [event.at for event in history.events] == [
-            1_700_000_000_123_456_789,
-            1_700_000_001_000_000_000,
-        ]
+        assert [event.at for event in history.events] == [1_700_000_000_123_456_789, 1_700_000_001_000_000_000]
 
 
 def test_bad_parquet_names_the_row(tmp_path):
@@ -244,7 +251,7 @@ def test_bad_parquet_names_the_row(tmp_path):
     import pyarrow.parquet as pq
 
     pq.write_table(pa.Table.from_pylist([OPENED, OPENED | {"at": "soon"}]), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet:2: at 'soon' is not a time"):
+    with pytest.raises(InputError, match=r"a\.parquet:2: at must be a time, found 'soon'"):
         read_history(tmp_path / "a.parquet")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and then nothing of the kind")
     with pytest.raises(InputError, match="not readable as Parquet"):
@@ -292,14 +299,15 @@ def test_a_gerrit_change_is_opened_reviewed_by_every_vote_and_closed(write_lines
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"changeId": None}, "changeId is missing"),
-        ({"submit_date": "x"}, "submit_date 'x' is not a time"),
-        ({"files": None}, "files is missing"),
-        ({"approve_history": None}, "approve_history is not a list"),
-        ({"approve_history": [3]}, "a vote is not an object"),
-        ({"approve_history": [{"userId": [], "grant_date": "2012-01-01"}]}, "userId is not a number or text"),
+        ({"changeId": None}, "changeId must be a whole number, found null"),
+        ({"submit_date": "x"}, "submit_date must be a time, found 'x'"),
+        ({"files": None}, "files must be a list of paths, found null"),
+        ({"approve_history": None}, "approve_history must be a list, found null"),
+        ({"approve_history": {}}, "approve_history must be a list, found an object"),
+        ({"approve_history": [3]}, "a vote must be an object, found a number"),
+        ({"approve_history": [{"userId": [], "grant_date": "2012-01-01"}]}, "userId must be a string, found a list"),
         ({"approve_history": [{"userId": 1}]}, "grant_date is missing"),
-        ({"close_date": "x"}, "close_date 'x' is not a time"),
+        ({"close_date": "x"}, "close_date must be a time, found 'x'"),
     ],
 )
 def test_a_bad_change_names_its_line(write_lines, change, problem):

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from routing_stories import score_history, summary_of
 
-from metareview.formats.history import read_history
+from metareview.formats.registry import read_history
 from metareview.runs.routing_json import summary_to_json
 
 PUBLISHED = {"truth": "all_reviewers", "truth_window": "none", "k": (1, 3, 5, 10)}
@@ -43,20 +43,11 @@ def github(routing_data):
 def sql(routing_data):
     """The same events in SQLite, read by nothing of ours: times as whole seconds."""
     database = sqlite3.connect(":memory:")
-    database.execute(
-        "create table event (pos integer, repo, pr, at integer, kind, actor, bot, id, state, body)"
-    )
+    database.execute("create table event (pos integer, repo, pr, at integer, kind, actor, bot, id, state, body)")
     with (routing_data / "github-events.jsonl").open(encoding="utf-8") as stream:
         for position, line in enumerate(stream):
             row = json.loads(line)
-            values = [
-                position,
-                row["repo"],
-                row["pr"],
-                row["at"],
-                row["kind"],
-                (row.get("actor") or "").lower(),
-            ]
+            values = [position, row["repo"], row["pr"], row["at"], row["kind"], (row.get("actor") or "").lower()]
             values += [row.get("actor_type") == "Bot", row.get("id") or "", row.get("state"), row.get("body")]
             database.execute("insert into event values (?, ?, ?, unixepoch(?), ?, ?, ?, ?, ?, ?)", values)
     database.executescript("""
@@ -123,9 +114,7 @@ def test_approvals_and_reviewers_equal_sql(github, sql):
         for record in found.records
     } == approved
     reviewers = {}
-    for repo, pr, actor in sql.execute(
-        "select repo, pr, actor from eligible where kind = 'review_submitted'"
-    ):
+    for repo, pr, actor in sql.execute("select repo, pr, actor from eligible where kind = 'review_submitted'"):
         reviewers.setdefault((repo, pr), set()).add(actor)
     found = score_history(github, ["mentions"], truth="all_reviewers", truth_window="none")
     assert {
@@ -137,10 +126,7 @@ def test_approvals_and_reviewers_equal_sql(github, sql):
 
 def test_queue_equals_sql(github, sql):
     found = score_history(github, ["mentions"], ttfc=True)
-    for name, kinds in (
-        ("ttfr_seconds", "'review_submitted'"),
-        ("ttfc_seconds", "'review_comment', 'comment'"),
-    ):
+    for name, kinds in (("ttfr_seconds", "'review_submitted'"), ("ttfc_seconds", "'review_comment', 'comment'")):
         waits = keyed(
             sql.execute(f"""
                 select repo, pr, (select min(e.at) - p.cutoff from eligible e where e.repo = p.repo
@@ -185,10 +171,7 @@ PATTERNS = {
         rf"(?m)^[ \t>*-]*[^:\n]{{0,40}}(?<![\w.]){SUBJECT}\b[^:\n]{{0,30}}:(?!//).*\w",
         r"(?im)^\W*(?:this pr is )?generated (?:with|by) .*codex",
     ],
-    "provenance": [
-        r"(?im)^\W*(?:code )?(?:provenance|origin|authorship)\b[\w ]*:\s*\w",
-        r"(?im)^#+ .*\bprovenance\b",
-    ],
+    "provenance": [r"(?im)^\W*(?:code )?(?:provenance|origin|authorship)\b[\w ]*:\s*\w", r"(?im)^#+ .*\bprovenance\b"],
 }
 
 

@@ -128,9 +128,7 @@ def test_reviews_known_from_creation_are_never_known_at_their_own_cutoff():
         ("opened", 4),
         ("rank", 4),
     ]
-    assert [
-        item.at // MINUTE for item in told if isinstance(item, Event) and item.kind == "review_submitted"
-    ] == [0, 0]
+    assert [item.at // MINUTE for item in told if isinstance(item, Event) and item.kind == "review_submitted"] == [0, 0]
 
 
 class Peeker:

@@ -72,9 +72,7 @@ def by_algebra(past, files):
 # Few parts, so that names and folders collide all the time; `a` and `b` are both.
 path = st.lists(st.sampled_from(["a", "b", "src", "x.c", "y.c", ""]), min_size=1, max_size=5).map("/".join)
 some_files = st.lists(path.filter(bool), max_size=4, unique=True)
-reviews = st.lists(
-    st.tuples(some_files, st.lists(st.sampled_from("pqrs"), min_size=1, max_size=3)), max_size=6
-)
+reviews = st.lists(st.tuples(some_files, st.lists(st.sampled_from("pqrs"), min_size=1, max_size=3)), max_size=6)
 
 
 @settings(max_examples=300, deadline=None)

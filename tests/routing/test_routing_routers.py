@@ -24,9 +24,7 @@ def ask(router, events, **more):
 
 moments = st.lists(
     st.tuples(
-        st.integers(0, 400),
-        st.sampled_from([*COUNTED, "merged", "edited"]),
-        st.sampled_from(["Ann", "bo", "cy", None]),
+        st.integers(0, 400), st.sampled_from([*COUNTED, "merged", "edited"]), st.sampled_from(["Ann", "bo", "cy", None])
     ),
     max_size=40,
 )
@@ -42,9 +40,7 @@ def by_definition(rows, now, worth):
     return [(who, pytest.approx(scores[who], rel=1e-9)) for who in order]
 
 
-@pytest.mark.parametrize(
-    ("router", "worth"), [(Popularity, lambda age: 1.0), (Recency, lambda age: 0.5 ** (age / 30))]
-)
+@pytest.mark.parametrize(("router", "worth"), [(Popularity, lambda age: 1.0), (Recency, lambda age: 0.5 ** (age / 30))])
 @settings(max_examples=150, deadline=None)
 @given(rows=moments, asked=st.lists(st.integers(0, 700), min_size=1, max_size=5))
 def test_activity_equals_its_definition_at_every_cutoff(router, worth, rows, asked):
@@ -67,9 +63,7 @@ def test_risk_counts_people_but_for_author_and_bots(router):
     assert ask(router(), [], minute=1).risk == "high"
     assert ask(router(), story[:2], minute=1).risk == "high"
     assert ask(router(), story, minute=1).risk == "medium"
-    assert (
-        ask(router(), [*story, happen(0, "comment", "b"), happen(0, "comment", "c")], minute=1).risk == "low"
-    )
+    assert ask(router(), [*story, happen(0, "comment", "b"), happen(0, "comment", "c")], minute=1).risk == "low"
 
 
 def test_recency_survives_a_history_of_centuries():

@@ -103,13 +103,7 @@ def test_waiting(kinds, cutoff, seconds):
 
 
 def test_waiting_by_risk():
-    waits = [
-        ("low", 10.0, 1.0),
-        ("low", 20.0, None),
-        ("low", 60.0, None),
-        ("low", None, 4.0),
-        ("high", None, None),
-    ]
+    waits = [("low", 10.0, 1.0), ("low", 20.0, None), ("low", 60.0, None), ("low", None, 4.0), ("high", None, None)]
     found = {risk: asdict(times) for risk, times in queue_times(waits, ttfc=True).items()}
     assert found["low"] == {
         "n": 4,

@@ -46,9 +46,7 @@ def test_half_precision_and_full_recall_make_two_thirds():
 @pytest.mark.parametrize("strategy", S)
 def test_repeats_count_in_precision_and_not_in_recall(strategy):
     # Four retrieved, three of them right; two distinct in the ground truth, one of them found.
-    result = rates(
-        strategy, ["Alpha one.", "Alpha one.", "Alpha one.", "Other."], ["Alpha one.", "Beta.", "Beta."]
-    )
+    result = rates(strategy, ["Alpha one.", "Alpha one.", "Alpha one.", "Other."], ["Alpha one.", "Beta.", "Beta."])
     assert result == (0.75, 0.5, pytest.approx(0.6, abs=1e-15))
 
 

@@ -41,10 +41,7 @@ def test_only_what_lower_case_makes_ascii_is_a_token(text, expected):
     [
         ("", []),
         (" \n\n \t", []),
-        (
-            "Mr. Smith asks why. Nobody knows!  \n\n  Does he?",
-            ["Mr. Smith asks why.", "Nobody knows!", "Does he?"],
-        ),
+        ("Mr. Smith asks why. Nobody knows!  \n\n  Does he?", ["Mr. Smith asks why.", "Nobody knows!", "Does he?"]),
         ("Bad \ud800 half. Next.", ["Bad \ufffd half.", "Next."]),
     ],
 )
@@ -72,21 +69,6 @@ def test_sentences_lose_nothing_but_white_space(text):
 )
 def test_a_module_loads_only_what_it_needs(module, unwanted):
     code = f"import sys, {module}; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert module in loaded
     assert unwanted.isdisjoint(loaded)
-
-
-def test_the_package_answers_with_its_public_names():
-    import metareview.text
-    from metareview.text.matching import PrecisionRecallF1
-    from metareview.text.rouge import rouge_l_recall
-
-    assert metareview.text.PrecisionRecallF1 is PrecisionRecallF1
-    assert metareview.text.rouge_l_recall is rouge_l_recall
-    assert all(hasattr(metareview.text, name) for name in metareview.text.__all__)
-    assert set(metareview.text.__all__) <= set(dir(metareview.text))
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        metareview.text.nonsense  # noqa: B018

@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterable, Iterator
 
 from metareview.formats.protocol import CommentFormat
-
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 

@@ -1,0 +1,1 @@
+"""Is a benchmark sound, and does a judge agree with people?"""

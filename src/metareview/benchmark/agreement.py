@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from metareview.runs.files import JsonObject
 
 Floats = NDArray[np.float64]
 
@@ -40,24 +41,20 @@ class Agreement:
     """The judge's own; None where it has none, as a model that says yes or no."""
     best_threshold: float | None
     best_kappa: float | None
-    reliability: Sequence[Bin] = ()
+    reliability: Sequence[Bin]
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"reliability": [asdict(b) for b in self.reliability]}
+    def to_dict(self) -> JsonObject:
+        return asdict(self)
 
 
 def agreement(
-    labels: ArrayLike,
-    scores: ArrayLike,
-    threshold: float | None,
-    bins: int = 10,
-    verdicts: ArrayLike | None = None,
+    labels: ArrayLike, scores: ArrayLike, threshold: float | None, bins: int = 10, verdicts: ArrayLike | None = None
 ) -> Agreement:
     """Compare scores with labels (0 or 1); a NaN score is a pair that the judge failed on.
 
     A pair matches if the judge's own verdict says so (1), or without verdicts if score >= threshold.
-    The best threshold is the one with the highest kappa of all that
-    part the scores, halfway between the two that it parts (the highest threshold if several are best).
+    The best threshold is the one with the highest kappa of all that divide the scores, halfway between the two scores
+    that it divides (the highest threshold if several are best).
     """
     y = np.asarray(labels, np.float64)
     s = np.asarray(scores, np.float64)
@@ -69,7 +66,7 @@ def agreement(
     n, errors = len(y), int((~decided).sum())
     y, s = y[decided], s[decided]
     if not len(y):
-        return Agreement(n, errors, None, None, None, None, None, threshold, None, None)
+        return Agreement(n, errors, None, None, None, None, None, threshold, None, None, [])
     if verdicts is not None:
         called = np.asarray(verdicts)[decided] == 1
     elif threshold is not None:
@@ -119,20 +116,11 @@ def reliability(labels: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bi
     """What share of pairs match among those that score alike: bins of equal width, without the empty ones."""
     y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
     which = np.clip((s * bins).astype(np.int64), 0, bins - 1)
-    out = []
-    for b in range(bins):
-        inside = which == b
-        if inside.any():
-            out.append(
-                Bin(
-                    b / bins,
-                    (b + 1) / bins,
-                    int(inside.sum()),
-                    float(s[inside].mean()),
-                    float(y[inside].mean()),
-                )
-            )
-    return out
+    parts = ((number, which == number) for number in np.unique(which).tolist())
+    return [
+        Bin(n / bins, (n + 1) / bins, int(inside.sum()), float(s[inside].mean()), float(y[inside].mean()))
+        for n, inside in parts
+    ]
 
 
 def _best(y: Floats, s: Floats) -> tuple[float | None, float | None]:
@@ -141,14 +129,14 @@ def _best(y: Floats, s: Floats) -> tuple[float | None, float | None]:
     values = -values
     called = np.cumsum(count)
     tp = np.cumsum(np.bincount(inverse, y))
-    found = kappa(tp, called, y.sum(), len(y))
-    if np.isnan(found).all():
+    kappas = kappa(tp, called, y.sum(), len(y))
+    if np.isnan(kappas).all():
         return None, None
-    at = int(np.nanargmax(found))
+    at = int(np.nanargmax(kappas))
     below = values[at + 1] if at + 1 < len(values) else values[at]
     middle = (values[at] + below) / 2
-    # Two neighbouring floats have no middle: the threshold must still part them.
-    return float(middle if middle > below else values[at]), float(found[at])
+    # Two neighbouring floats have no middle: the threshold must still divide them.
+    return float(middle if middle > below else values[at]), float(kappas[at])
 
 
 def _none(value: Floats) -> float | None:

@@ -2,25 +2,25 @@
 
 oracle          the references as comments: everything 1
 silence         no comments: recall 0, precision undefined
-shuffled notes  every note moved to another pull request: places still match, meanings must not
-shifted lines   every comment moved past the end of its file: nothing may match by place
+shuffled notes  every note moved to another pull request: locations still match, meanings must not
+shifted lines   every comment moved past the end of its file: nothing may match by location
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from metareview.comments.align import Graph, align_greedy
 from metareview.comments.case import Case, Rules
 from metareview.comments.location import candidate_pairs
-from metareview.comments.measures import measured, rates, table
-from metareview.judges.registry import make_judge
+from metareview.comments.measures import Rates, false_positive_rate, measured, rates, table
+from metareview.comments.outcome import decide
+from metareview.judges.registry import open_judge
 from metareview.model.address import repository_and_number
 from metareview.model.comment import (
     MAX_LINE,
@@ -31,9 +31,10 @@ from metareview.model.comment import (
     Review,
     normal_path,
 )
-from metareview.pipelines.evaluate import judge_cases
+from metareview.pipelines.comments.answer import answer
+from metareview.runs.files import JsonObject
 
-# Notes that stand on several pull requests ("add a test") match after shuffling too; more than this is no accident.
+# Notes that several pull requests share ("add a test") match after shuffling too; more than this is no accident.
 _ALIKE = 0.05
 
 
@@ -52,27 +53,44 @@ class Probe:
     name: str
     passed: bool | None
     expected: str
-    metrics: Mapping[str, float | None]
+    metrics: Rates
 
 
-def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1) -> dict[str, Any]:
-    """The result of `metareview check`: sound or not, the findings and the probes."""
-    findings = [Finding("warning", text) for text in benchmark.warnings]
-    findings += lint(benchmark, line_distance)
-    probes = list(_probes(benchmark, line_distance))
-    reviews = benchmark.references.values()
-    return {
-        "schema": "metareview.check/1",
-        "sound": not any(f.level == "error" for f in findings) and not any(p.passed is False for p in probes),
-        "prs": len(benchmark.references),
-        "references": sum(comment.counted for review in reviews for comment in review.comments),
-        "negatives": sum(c.counted for review in benchmark.negatives.values() for c in review.comments),
-        "findings": [{"level": finding.level, "message": finding.message} for finding in findings],
-        "probes": {
-            probe.name: {"passed": probe.passed, "expected": probe.expected, "metrics": dict(probe.metrics)}
-            for probe in probes
-        },
-    }
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Whether a benchmark is sound, and why. `to_dict()` is what `metareview check --json` prints."""
+
+    prs: int
+    references: int
+    negatives: int
+    findings: Sequence[Finding]
+    probes: Sequence[Probe]
+
+    @property
+    def sound(self) -> bool:
+        return all(finding.level != "error" for finding in self.findings) and all(
+            probe.passed is not False for probe in self.probes
+        )
+
+    def to_dict(self) -> JsonObject:
+        probes = {probe.pop("name"): probe for probe in map(asdict, self.probes)}
+        return {"schema": "metareview.check/1", "sound": self.sound, **asdict(self), "probes": probes}
+
+
+def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1) -> CheckResult:
+    """Lint a benchmark, then score the probes on it."""
+    warnings = [Finding("warning", text) for text in benchmark.warnings]
+    return CheckResult(
+        prs=len(benchmark.references),
+        references=_counted(benchmark.references),
+        negatives=_counted(benchmark.negatives),
+        findings=[*warnings, *lint(benchmark, line_distance)],
+        probes=list(_probes(benchmark, line_distance)),
+    )
+
+
+def _counted(reviews: Mapping[str, Review]) -> int:
+    return sum(comment.counted for review in reviews.values() for comment in review.comments)
 
 
 def lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
@@ -93,28 +111,26 @@ def lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
         yield from _lint_crowds(benchmark, line_distance)
 
 
-def _lint_review(key: str, what: str, comments: Sequence[Comment], places: bool) -> Iterator[Finding]:
+def _lint_review(key: str, what: str, comments: Sequence[Comment], locations: bool) -> Iterator[Finding]:
     empty = sum(not comment.counted for comment in comments)
     if empty:
         yield Finding("warning", f"{key}: {empty} {what}s without a note are not counted")
     twice = [count for count in Counter(map(_identity, comments)).values() if count > 1]
     if twice:
-        yield Finding(
-            "warning", f"{key}: {len(twice)} {what}s stand there more than once, note and place alike"
-        )
+        yield Finding("warning", f"{key}: {len(twice)} {what}s occur more than once, with the same note and location")
     nowhere = sum(normal_path(comment.path) is None for comment in comments)
-    if places and nowhere:
+    if locations and nowhere:
         yield Finding("warning", f"{key}: {nowhere} {what}s have no path, so they match in any file")
 
 
 def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
     named: dict[tuple[str, int], list[str]] = {}
     for key, review in benchmark.references.items():
-        found = repository_and_number(review.pr)
-        if found is None and not re.fullmatch(r"[^/#]+#\d+", review.pr):
+        name = repository_and_number(review.pr)
+        if name is None and not re.fullmatch(r"[^/#]+#\d+", review.pr):
             yield Finding("warning", f"{key}: not the address of a pull request; aacr-text cannot name it")
-        elif found is not None:
-            named.setdefault((found[0].casefold(), found[1]), []).append(key)
+        elif name is not None:
+            named.setdefault((name[0].casefold(), name[1]), []).append(key)
     for keys in named.values():
         if len(keys) > 1:
             yield Finding("warning", f"aacr-text cannot tell apart {' and '.join(keys)}; use jsonl for these")
@@ -122,11 +138,9 @@ def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
 
 def _lint_values(benchmark: ReferenceSet) -> Iterator[Finding]:
     comments = [comment for review in benchmark.references.values() for comment in review.comments]
-    for name, enum, values in (
-        ("category", CommentCategory, [comment.category for comment in comments]),
-        ("context", CommentContext, [comment.context for comment in comments]),
-    ):
-        odd = Counter(value for value in values if value and value not in {member.value for member in enum})
+    for name, enum in (("category", CommentCategory), ("context", CommentContext)):
+        known = {member.value for member in enum}
+        odd = Counter(value for comment in comments if (value := comment[name]) and value not in known)
         if odd:
             shown = ", ".join(f"{value!r} ({count})" for value, count in odd.most_common(5))
             yield Finding("note", f"values of {name} outside AACR-Bench's own: {shown}")
@@ -136,17 +150,16 @@ def _lint_crowds(benchmark: ReferenceSet, line_distance: int) -> Iterator[Findin
     crowded = total = greedy = 0
     for review in benchmark.references.values():
         comments = [comment for comment in review.comments if comment.counted]
-        found = candidate_pairs(comments, comments, line_distance)
-        neighbours = Counter(found.generated.tolist())
-        crowded += sum(count > 1 for count in neighbours.values())
+        near = candidate_pairs(comments, comments, line_distance)
+        crowded += sum(count > 1 for count in Counter(near.generated.tolist()).values())
         total += len(comments)
-        graph = Graph(found.generated, found.reference, np.ones(len(found)))
+        graph = Graph(near.generated, near.reference, np.ones(len(near)))
         greedy += len(align_greedy(graph, None)[0].pairs)
     if crowded:
         yield Finding(
             "note",
-            f"{crowded} of {total} references stand within a line distance of {line_distance} of another: place "
-            f"alone cannot tell these apart, and a greedy pairing by place finds only {greedy} of {total}",
+            f"{crowded} of {total} references are within a line distance of {line_distance} of another: location "
+            f"alone cannot tell these apart, and a greedy pairing by location finds only {greedy} of {total}",
         )
 
 
@@ -155,16 +168,19 @@ def _identity(comment: Comment) -> tuple[object, ...]:
 
 
 def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
-    rules = Rules(line_distance=line_distance, place=benchmark.has_locations)
-    references = {key: tuple(c for c in r.comments if c.counted) for key, r in benchmark.references.items()}
-    recalls = ["positive_recall_rate"] + ["positive_line_recall_rate"] * rules.place
-    precisions = ["positive_match_rate"] + ["positive_line_match_rate"] * rules.place
+    rules = Rules(line_distance=line_distance, location=benchmark.has_locations)
+    references = {
+        key: tuple(comment for comment in review.comments if comment.counted)
+        for key, review in benchmark.references.items()
+    }
+    recalls = ["positive_recall_rate"] + ["positive_line_recall_rate"] * rules.location
+    precisions = ["positive_match_rate"] + ["positive_line_match_rate"] * rules.location
 
     oracle = _score(benchmark, references, rules)
-    yield Probe("oracle", all(oracle[m] == 1 for m in recalls + precisions), "everything 1", oracle)
+    yield Probe("oracle", all(oracle[name] == 1 for name in recalls + precisions), "everything 1", oracle)
 
     silence = _score(benchmark, dict.fromkeys(references, ()), rules)
-    is_silent = all(silence[m] == 0 for m in recalls) and all(silence[m] is None for m in precisions)
+    is_silent = all(silence[name] == 0 for name in recalls) and all(silence[name] is None for name in precisions)
     yield Probe("silence", is_silent, "recall 0, precision undefined", silence)
 
     shuffled = _with_other_notes(references)
@@ -172,53 +188,53 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
         yield Probe("shuffled notes", None, "needs two pull requests or more", {})
     else:
         figures = _score(benchmark, shuffled, rules)
-        lines_stay = not rules.place or figures["positive_line_recall_rate"] == 1
+        lines_stay = not rules.location or figures["positive_line_recall_rate"] == 1
         passed = lines_stay and (figures["positive_recall_rate"] or 0) <= _ALIKE
         yield Probe("shuffled notes", passed, f"recall at most {_ALIKE}, line recall 1", figures)
 
-    if not rules.place:
-        yield Probe("shifted lines", None, "no reference has a place", {})
+    if not rules.location:
+        yield Probe("shifted lines", None, "no reference has a location", {})
         return
-    anywhere = sum(c.from_line is None and c.to_line is None for said in references.values() for c in said)
-    figures = _score(benchmark, {key: tuple(map(_far_away, said)) for key, said in references.items()}, rules)
-    total = sum(map(len, references.values()))
-    passed = (figures["positive_line_recall_rate"] or 0) * total <= anywhere
-    expected = (
-        "line recall 0" if not anywhere else f"line recall 0 but for {anywhere} references of whole files"
-    )
-    yield Probe("shifted lines", passed, expected, figures)
+    moved = {key: tuple(map(_far_away, comments)) for key, comments in references.items()}
+    figures = _score(benchmark, moved, rules)
+    everything = [comment for comments in references.values() for comment in comments]
+    whole_files = sum(_is_whole_file(comment) for comment in everything)
+    passed = (figures["positive_line_recall_rate"] or 0) * len(everything) <= whole_files
+    but_for = f" but for {whole_files} references of whole files" if whole_files else ""
+    yield Probe("shifted lines", passed, f"line recall 0{but_for}", figures)
 
 
 def _score(
-    benchmark: ReferenceSet, said: Mapping[str, Iterable[Comment]], rules: Rules
+    benchmark: ReferenceSet, comments: Mapping[str, tuple[Comment, ...]], rules: Rules
 ) -> dict[str, float | None]:
+    """The figures of one reviewer with these comments, where only equal notes are the same."""
+    references = benchmark.references
     cases = [
-        Case(
-            "probe",
-            Review(benchmark.references[key].pr, tuple(comments)),
-            benchmark.references[key],
-            None,
-            rules,
-        )
-        for key, comments in said.items()
+        Case.of("probe", Review(references[key].pr, of_one), references[key], None, rules)
+        for key, of_one in comments.items()
     ]
-    records = [record for _, record, _, _ in judge_cases(cases, make_judge("exact"))]
-    figures = rates(table(records).sum(axis=0), measured(rules.place, False))
-    return {name: value for name, value in figures.items() if name != "false_positive_rate"}
+    with open_judge("exact") as judge:
+        counts = table(decide(judged).counts for _, judged in answer(cases, judge) if judged)
+    figures = rates(counts.sum(axis=0), measured(location=rules.location, negatives=False))
+    return {name: value for name, value in figures.items() if name != false_positive_rate.name}
 
 
 def _with_other_notes(references: Mapping[str, Sequence[Comment]]) -> dict[str, tuple[Comment, ...]] | None:
     """Every note moved on by as many comments as the largest pull request has: none stays in its own."""
-    notes = [comment.note for said in references.values() for comment in said]
+    notes = [comment.note for comments in references.values() for comment in comments]
     largest = max(map(len, references.values()), default=0)
     if len(notes) < 2 * largest or largest == 0:
         return None
     moved = iter(notes[largest:] + notes[:largest])
-    return {key: tuple(replace(c, note=next(moved)) for c in said) for key, said in references.items()}
+    return {
+        key: tuple(replace(comment, note=next(moved)) for comment in comments) for key, comments in references.items()
+    }
+
+
+def _is_whole_file(comment: Comment) -> bool:
+    return comment.from_line is None and comment.to_line is None
 
 
 def _far_away(comment: Comment) -> Comment:
-    """The last lines that there can be: no file reaches there. Whole-file comments have no lines to move."""
-    if comment.from_line is None and comment.to_line is None:
-        return comment
-    return replace(comment, from_line=MAX_LINE, to_line=MAX_LINE)
+    """At the last line that there can be, which no file reaches. A comment on a whole file has no lines to move."""
+    return comment if _is_whole_file(comment) else replace(comment, from_line=MAX_LINE, to_line=MAX_LINE)

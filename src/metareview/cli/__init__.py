@@ -1,4 +1,4 @@
-"""The command line. One file a command: parse, call, print, exit. Heavy imports happen inside commands."""
+"""The command line. One file per command: parse, call, print, exit. Heavy imports happen inside commands."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ COMMANDS = {
     "report": "Write a finished run as a page, a table or test results.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "calibrate": "How far does a judge agree with labels?",
+    "list": "Which judges, routers, formats and metrics there are.",
     "cache": "What models have answered so far: info, clear.",
     "demo": "Score three invented reviewers on a sample benchmark.",
 }
 
 
 class _LazyGroup(click.Group):
-    """Imports a command's module when the command is asked for, not before."""
+    """Imports a command's module when the command is used, not before."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -34,7 +35,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"metareview.cli.{name}").command
+        # A module called list would take the place of the built-in in this package.
+        module = "listing" if name == "list" else name
+        command: click.Command = import_module(f"metareview.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -74,9 +77,7 @@ def _run(arguments: list[str] | None) -> int:
         say(f"Error: {error}")
         return error.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
-        click.echo(
-            "Interrupted. What was done is kept; the same command with the same --out goes on.", err=True
-        )
+        click.echo("Interrupted. What was done is kept; the same command with the same --out goes on.", err=True)
         return 130
     except SystemExit:
         # How click ends where the reader of our output went away (| head): nothing to report, and nobody to report to.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from metareview.cli.output import common_options, print_json, say
+from metareview.cli.options import common_options
+from metareview.cli.output import print_json, say
 
 
 @click.command(epilog="Example: metareview cache info")
@@ -25,10 +27,10 @@ def command(action: str, cache: Path | None, as_json: bool, quiet: bool) -> None
         elif not quiet:
             say(f"{target.path}: {removed:,} answers removed.")
         return
-    found = target.info()
+    info = target.info()
     if as_json:
-        print_json({"schema": "metareview.cache/1", **found})
+        print_json({"schema": "metareview.cache/1", **asdict(info)})
         return
-    click.echo(f"{found['path']}: {found['entries']:,} answers, {found['bytes']:,} bytes")
-    for row in found["by"]:
-        click.echo(f"  {row['entries']:,} of {row['judge']} with {row['model']}")
+    click.echo(f"{info.path}: {info.entries:,} answers, {info.bytes:,} bytes")
+    for count in info.by:
+        click.echo(f"  {count.entries:,} of {count.judge} with {count.model}")

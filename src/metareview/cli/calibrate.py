@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.model_options import model_options
-from metareview.cli.output import common_options, print_json, progress_bar, rate, say
+from metareview.cli.options import PATH, ListingOption, common_options, judge_names, model_options
+from metareview.cli.output import print_json, progress_bar, say, show
 from metareview.errors import Undecided, UsageError
+
+if TYPE_CHECKING:
+    from metareview.benchmark.calibrate import Calibration
+
+
+def _reading_judges() -> list[str]:
+    return [name for name in judge_names() if name != "none"]
 
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
-@click.argument("labels", type=click.Path(path_type=Path))
-@click.option("--judge", default=None, metavar="NAME",
-              help="exact, rouge, offline, embedding, llm or cascade.  [default: offline]")  # fmt: skip
+@click.argument("labels", type=PATH)
+@click.option("--judge", cls=ListingOption, names=_reading_judges, default="offline", show_default=True, metavar="NAME",
+              help="{names}, or package.module:factory.")  # fmt: skip
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
 @model_options
 @common_options
 def command(
     labels: Path,
-    judge: str | None,
+    judge: str,
     threshold: float | None,
     concurrency: int,
     cache: Path | None,
@@ -34,61 +41,49 @@ def command(
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note."""
     from metareview.benchmark.calibrate import calibrate
     from metareview.formats.labels import read_labels
-    from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions, make_judge
+    from metareview.judges.protocol import ModelJudge
+    from metareview.judges.registry import JudgeOptions, open_judge
 
     if judge == "none":
-        raise UsageError("The judge none goes by place, and labels have none. Choose another --judge.")
+        raise UsageError("The judge none goes by location, and labels have none. Choose another --judge.")
     if cache is not None and no_cache:
         raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
     known = read_labels(labels)
     with tempfile.TemporaryDirectory() as scratch, progress_bar("pairs", quiet) as progress:
-        chosen = make_judge(
-            judge or DEFAULT_JUDGE,
-            threshold,
-            JudgeOptions(
-                concurrency=concurrency,
-                cache=Path(scratch) / "verdicts.sqlite" if no_cache else cache,
-                max_llm_calls=max_llm_calls,
-                progress=progress,
-            ),
-        )
-        result = calibrate(known, chosen)
+        verdicts = Path(scratch) / "verdicts.sqlite" if no_cache else cache
+        with open_judge(judge, JudgeOptions(threshold, concurrency, verdicts, max_llm_calls)) as opened:
+            if isinstance(opened, ModelJudge):
+                opened.progress = progress
+            result = calibrate(known, opened)
     if as_json:
-        print_json(result)
+        print_json(result.to_dict())
     else:
         _show(result, quiet)
-    if result["errors"]:
-        raise Undecided(
-            f"{result['errors']} of {result['n']} pairs stayed undecided and are left out of the figures."
-        )
+    agreement = result.agreement
+    if agreement.errors:
+        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
 
 
-def _show(result: dict[str, Any], quiet: bool) -> None:
-    names = {
-        "kappa": "kappa",
-        "accuracy": "accuracy",
-        "precision": "precision",
-        "recall": "recall",
-        "auc": "AUC",
-    }
-    figures = ", ".join(f"{shown} {rate(result[name])}" for name, shown in names.items())
-    click.echo(f"{result['judge']} on {result['n']:,} labels: {figures}")
-    own = "its own verdict" if result["threshold"] is None else f"threshold {result['threshold']:.3f}"
-    best = result["best_threshold"]
-    if best is not None:
-        click.echo(
-            f"{own}; the best threshold on these labels is {best:.3f}, with kappa {rate(result['best_kappa'])}"
+def _show(result: Calibration, quiet: bool) -> None:
+    from metareview.report.numbers import count, rate
+
+    agreement = result.agreement
+    figures = {"kappa": agreement.kappa, "accuracy": agreement.accuracy, "precision": agreement.precision}
+    figures |= {"recall": agreement.recall, "AUC": agreement.auc}
+    listed = ", ".join(f"{name} {rate(value)}" for name, value in figures.items())
+    show(f"{result.judge} on {count(agreement.n)} labels: {listed}")
+    own = "its own verdict" if agreement.threshold is None else f"threshold {rate(agreement.threshold)}"
+    if agreement.best_threshold is not None:
+        show(
+            f"{own}; the best threshold on these labels is {rate(agreement.best_threshold)}, "
+            f"with kappa {rate(agreement.best_kappa)}"
         )
-    click.echo("  scores      labels  mean score  matches")
-    for part in result["reliability"]:
-        bar = "█" * round(20 * part["match_rate"])
-        click.echo(
-            f"  {part['low']:.1f}–{part['high']:.1f}  {part['n']:>10,}  {part['mean_score']:>10.3f}  "
-            f"{part['match_rate']:>7.3f}  {bar}"
+    show("  scores      labels  mean score  matches")
+    for part in agreement.reliability:
+        bar = "█" * round(20 * part.match_rate)
+        show(
+            f"  {part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}  {bar}"
         )
-    if (
-        result["ungrouped"] and not quiet and result["judge"] in ("offline", "cascade")
-    ):  # others know no rivals
-        say(
-            f"{result['ungrouped']:,} labels have no group and are judged without rivals; offline then knows less."
-        )
+    # Other judges know no rivals.
+    if result.ungrouped and not quiet and result.judge in ("offline", "cascade"):
+        say(f"{count(result.ungrouped)} labels have no group and are judged without rivals; offline then knows less.")

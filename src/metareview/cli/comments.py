@@ -3,169 +3,143 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from metareview.cli.gates import check_gates, check_undecided, gate_options, parse_gates
-from metareview.cli.model_options import model_options
-from metareview.cli.output import (
+from metareview.cli.options import (
+    PATH,
+    ListingOption,
+    comment_formats,
     common_options,
-    console,
-    print_json,
-    print_warnings,
-    progress_bar,
-    reviewers_table,
-    say,
+    filter_options,
+    gate_options,
+    judge_names,
+    model_options,
+    run_options,
 )
+from metareview.cli.output import append_step_summary, print_json, print_warnings, progress_bar, say, show, show_table
 from metareview.errors import UsageError
 
+if TYPE_CHECKING:
+    from metareview.pipelines.comments.options import CommentsKeywords
+    from metareview.pipelines.comments.plan import Plan
+    from metareview.runs.run import CommentsRun
 
-@click.command(
-    epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4",
-)
-@click.argument("generated", type=click.Path(path_type=Path))
-@click.option(
-    "--reference", required=True, multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-    help="What reviewers should have said. May be given several times.",
-)  # fmt: skip
-@click.option(
-    "--negatives", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-    help="What annotators rejected; turns on false_positive_rate.",
-)  # fmt: skip
-@click.option(
-    "--judge",
-    default=None,
-    metavar="NAME",
-    help="none, exact, rouge, offline, embedding, llm or cascade.  [default: offline]",
-)
-@click.option(
-    "--line-distance", type=int, default=1, show_default=True, help="Greatest gap; 0: must overlap."
-)
+
+@click.command(epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4")
+@click.argument("generated", type=PATH)
+@click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
+              help="What reviewers should have said. May be given several times.")  # fmt: skip
+@click.option("--negatives", multiple=True, type=PATH, metavar="FILE",
+              help="What annotators rejected; turns on the false positives.")  # fmt: skip
+@click.option("--judge", cls=ListingOption, names=judge_names, default="offline", show_default=True, metavar="NAME",
+              help="{names}, or package.module:factory.")  # fmt: skip
+@click.option("--line-distance", type=int, default=1, show_default=True,
+              help="Greatest gap; 0: must overlap.")  # fmt: skip
 @click.option("--alignment", default="optimal", show_default=True, metavar="optimal|coverage|greedy",
               help="One-to-one; many to many; or AACR's order-dependent procedure.")  # fmt: skip
 @click.option("--ignore-location", is_flag=True, help="Judge on meaning alone.")
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
-@click.option("--format", "format_name", metavar="NAME", help="Of GENERATED.  [default: found by content]")
-@click.option("--reference-format", metavar="NAME", help="Of the references and negatives.")
-@click.option("--language", multiple=True, help="Only pull requests in this language; repeatable.")
-@click.option("--pr-category", multiple=True, help="Only pull requests of this category; repeatable.")
-@click.option("--comment-category", multiple=True, help="Only references of this category; repeatable.")
-@click.option("--context", "contexts", multiple=True, help="Only references of this context; repeatable.")
+@click.option("--format", cls=ListingOption, names=comment_formats, metavar="NAME",
+              help="Of GENERATED: {names}.  [default: found by content]")  # fmt: skip
+@click.option("--reference-format", metavar="NAME", help="Of the references and negatives; the same names.")
+@filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request without a file is silence, not absence.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
 @click.option("--limit", type=int, metavar="N", help="A sample of pull requests, the same for a seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of the intervals.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="[default: runs/<time>-<name>]")
-@click.option("--overwrite", is_flag=True, help="Replace what is in --out.")
-@click.option("--dry-run", is_flag=True, help="Say what would be judged; judge nothing.")
+@run_options
+@click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
 @model_options
 @gate_options
 @common_options
 def command(
     generated: Path,
     reference: tuple[Path, ...],
-    negatives: tuple[Path, ...],
-    judge: str | None,
-    language: tuple[str, ...],
-    pr_category: tuple[str, ...],
-    comment_category: tuple[str, ...],
-    contexts: tuple[str, ...],
-    format_name: str | None,
-    name: str | None,
     out: Path | None,
-    concurrency: int,
-    cache: Path | None,
-    no_cache: bool,
-    max_llm_calls: int | None,
     overwrite: bool,
     dry_run: bool,
+    no_cache: bool,
     fail_under: tuple[str, ...],
     fail_over: tuple[str, ...],
     as_json: bool,
     quiet: bool,
-    **options: Any,
+    **options: Unpack[CommentsKeywords],
 ) -> None:
-    """Score the review comments in GENERATED, a file or a folder (one subfolder a reviewer)."""
-    from metareview.cli.step_summary import append_step_summary, comments_markdown
-    from metareview.comments.filters import FilterConfig
+    """Score the review comments in GENERATED, a file or a folder (one subfolder per reviewer)."""
     from metareview.comments.measures import MEASURES
-    from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
-    from metareview.pipelines.comments.plan import plan_comments
-    from metareview.pipelines.evaluate import carry_out
-    from metareview.runs.folder import VERDICTS, default_folder
+    from metareview.judges.protocol import ModelJudge
+    from metareview.pipelines.comments.keep import carry_out
+    from metareview.pipelines.comments.options import CommentsOptions
+    from metareview.pipelines.comments.plan import open_plan
+    from metareview.report.build_gates import check_gates, check_undecided, parse_gates
+    from metareview.runs.files import VERDICTS, default_folder
 
     gates = parse_gates(fail_under, fail_over, MEASURES)
-    if cache is not None and no_cache:
-        raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
-    folder = out or default_folder(name or generated.resolve().stem)
-    plan = plan_comments(
-        generated,
-        reference=reference,
-        negatives=negatives,
-        judge=judge or DEFAULT_JUDGE,
-        format=format_name,
-        filters=FilterConfig(pr_category, language, comment_category, contexts),
-        name=name,
-        judge_options=JudgeOptions(
-            concurrency=concurrency,
-            # A run that is killed pays for nothing twice, whatever cache it may use: it has one of its own.
-            cache=folder / VERDICTS if no_cache else cache,
-            max_llm_calls=max_llm_calls,
-        ),
-        **options,
-    )
-    if dry_run:
-        _print_plan(plan, as_json, quiet)
-        return
-    try:
-        with progress_bar("pull requests" if plan.judge.free else "asking the model", quiet) as progress:
-            run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
-    except KeyboardInterrupt:
-        say(f"What was done is kept. To go on: the same command with --out {folder}")
-        raise
-    print_warnings(run.summary["warnings"], run.summary["skipped"], quiet)
-    append_step_summary(comments_markdown(run.summary))
-    if as_json:
-        print_json(run.summary)
-    else:
-        screen = console()
-        screen.print(reviewers_table(run.summary, screen.width))
-        if not quiet:
-            say(f"{_judged_by(run.summary)} The pairing behind every figure: {folder}")
-    check_undecided(run.summary)
+    folder = out or default_folder(options["name"] or generated.resolve().stem)
+    if no_cache:
+        if options["cache"] is not None:
+            raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
+        # A run that is killed pays for nothing twice, whatever cache it may use: it has one of its own.
+        options["cache"] = folder / VERDICTS
+    with open_plan(CommentsOptions(generated, reference, **options)) as plan:
+        if dry_run:
+            _show_plan(plan, as_json, quiet)
+            return
+        what = "asking the model" if isinstance(plan.judge, ModelJudge) else "pull requests"
+        try:
+            with progress_bar(what, quiet) as progress:
+                run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
+        except KeyboardInterrupt:
+            say(f"What was done is kept. To go on: the same command with --out {folder}")
+            raise
+    show_run(run, as_json, quiet)
+    check_undecided(run.result.judge)
     check_gates(run.metrics, gates)
 
 
-def _judged_by(summary: dict[str, Any]) -> str:
-    judge = summary["judge"]
-    asked = (
-        f" ({judge['llm_calls']:,} model calls, {judge['cached']:,} from the cache)"
-        if judge["llm_calls"]
-        else ""
-    )
-    return (
-        f"Judged by {judge['name']} over {judge['pairs']:,} pairs{asked}; 95 % intervals over pull requests."
-    )
+def show_run(run: CommentsRun, as_json: bool, quiet: bool) -> None:
+    """What a finished run found."""
+    from metareview.report.markdown import comments_section
+    from metareview.report.sentences import judged_by
+    from metareview.report.tables import reviewers_table
 
-
-def _print_plan(plan: Any, as_json: bool, quiet: bool) -> None:
-    document = {
-        "schema": "metareview.dry-run/1",
-        "config": plan.config,
-        "reviewers": len({case.reviewer for case in plan.cases}),
-        "prs": plan.pull_requests,
-        "pairs": plan.pairs,
-        "negative_pairs": plan.negative_pairs,
-        "llm_calls": plan.model_calls(),
-        "warnings": plan.warnings,
-        "skipped": [{"file": item.file, "reason": item.reason} for item in plan.skipped],
-    }
+    print_warnings(run.result.warnings, run.result.skipped, quiet=quiet)
+    append_step_summary(comments_section(run.result))
     if as_json:
-        print_json(document)
+        print_json(run.summary)
         return
-    click.echo(
-        f"{document['prs']} pull requests, {document['reviewers']} reviewers, {document['pairs']:,} pairs to judge"
-        f" and up to {document['negative_pairs']:,} with negatives, {document['llm_calls']} model calls."
+    show_table(reviewers_table(run.result))
+    if not quiet:
+        say(f"{judged_by(run.result.judge)} The pairing behind every figure: {run.folder}")
+
+
+def _show_plan(plan: Plan, as_json: bool, quiet: bool) -> None:
+    from dataclasses import asdict
+
+    from metareview.runs.comments_json import config_to_json
+
+    reviewers = len({case.reviewer for case in plan.cases})
+    calls = plan.model_calls()
+    warnings, skipped = plan.inputs.warnings, plan.inputs.skipped
+    if as_json:
+        print_json(
+            {
+                "schema": "metareview.dry-run/1",
+                "config": config_to_json(plan.config),
+                "reviewers": reviewers,
+                "prs": plan.pull_requests,
+                "pairs": plan.pairs,
+                "negative_pairs": plan.negative_pairs,
+                "llm_calls": calls,
+                "warnings": list(warnings),
+                "skipped": [asdict(item) for item in skipped],
+            }
+        )
+        return
+    show(
+        f"{plan.pull_requests} pull requests, {reviewers} reviewers, {plan.pairs:,} pairs to judge"
+        f" and up to {plan.negative_pairs:,} with negatives, {calls} model calls."
     )
-    print_warnings(document["warnings"], document["skipped"], quiet)
+    print_warnings(warnings, skipped, quiet=quiet)

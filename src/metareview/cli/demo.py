@@ -7,36 +7,28 @@ from pathlib import Path
 
 import click
 
-from metareview.cli.output import common_options, console, print_json, progress_bar, reviewers_table, say
+from metareview.cli.options import common_options, run_options
+from metareview.cli.output import print_json, progress_bar, say, show_table
 
 
 @click.command(epilog="Example: metareview demo --out runs/demo")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="[default: runs/<time>-demo]")
-@click.option("--overwrite", is_flag=True, help="Replace what is in --out.")
+@run_options
 @common_options
 def command(out: Path | None, overwrite: bool, as_json: bool, quiet: bool) -> None:
     """Score three invented reviewers on a dozen invented pull requests: no key, no network."""
-    from metareview.pipelines.evaluate import evaluate_comments
-    from metareview.runs.folder import default_folder
+    from metareview.pipelines.comments import evaluate
+    from metareview.pipelines.comments.options import CommentsOptions
+    from metareview.report.tables import reviewers_table
+    from metareview.runs.files import default_folder
 
     folder = out or default_folder("demo")
-    with (
-        as_file(files("metareview") / "data" / "demo") as sample,
-        progress_bar("pull requests", quiet) as progress,
-    ):
-        run = evaluate_comments(
-            sample / "reviews",
-            reference=sample / "references.jsonl",
-            negatives=sample / "negatives.jsonl",
-            out=folder,
-            overwrite=overwrite,
-            progress=progress,
-        )
+    with as_file(files("metareview") / "data" / "demo") as sample, progress_bar("pull requests", quiet) as progress:
+        options = CommentsOptions(sample / "reviews", sample / "references.jsonl", negatives=sample / "negatives.jsonl")
+        run = evaluate(options, out=folder, overwrite=overwrite, progress=progress)
     if as_json:
         print_json(run.summary)
         return
-    screen = console()
-    screen.print(reviewers_table(run.summary, screen.width))
+    show_table(reviewers_table(run.result))
     if not quiet:
         say(f"The pairing behind every figure: {folder}")
         say("Next, with your own: metareview comments YOUR_COMMENTS/ --reference YOUR_BENCHMARK.json")

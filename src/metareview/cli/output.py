@@ -2,102 +2,94 @@
 
 from __future__ import annotations
 
-import json
-import re
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from metareview.model.comment import Skipped
+    from metareview.report.tables import Table
 
 _SHOWN_WARNINGS = 5
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--json` and `-q`, which every command has."""
-    command = click.option("-q", "--quiet", is_flag=True, help="No progress, no warnings.")(command)
-    return click.option("--json", "as_json", is_flag=True, help="The result as one JSON document.")(command)
+def print_json(document: Mapping[str, object]) -> None:
+    from metareview.report import json_text
+
+    click.echo(json_text(document, sys.stdout.encoding or "utf-8"))
 
 
-def print_json(document: Mapping[str, Any]) -> None:
-    text = json.dumps(document, ensure_ascii=False, indent=1)
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:  # an old code page; JSON's own escapes say the same
-        text = json.dumps(document, indent=1)
-    click.echo(text)
+def show(text: str) -> None:
+    """A line of the result."""
+    from metareview.report.names import printable
+
+    print(printable(text))
 
 
-def printable(text: str) -> str:
-    """One line without control characters: what a file says must not drive the terminal."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+def say(message: str) -> None:
+    """A line about the result."""
+    from metareview.report.names import printable
+
+    click.echo(printable(message), err=True)
+
+
+def show_table(table: Table) -> None:
+    from metareview.report.terminal import as_rich
+
+    screen = console()
+    with screen.capture() as drawn:
+        screen.print(as_rich(table, screen.width))
+    for line in drawn.get().splitlines():
+        print(line.rstrip())
+
+
+def show_wrapped(text: str) -> None:
+    """Sentences of the result, broken to the terminal's width."""
+    from textwrap import wrap
+
+    from metareview.report.names import printable
+
+    print("\n".join(wrap(printable(text), max(20, console().width))))
 
 
 def console(*, err: bool = False) -> Console:
     """The terminal's width where there is one; in a file or a pipe room for every column."""
+    from rich.console import Console
+
     stream = sys.stderr if err else sys.stdout
     width = None if stream.isatty() else 120
     return Console(file=stream, width=width, highlight=False, soft_wrap=False)
 
 
-def say(message: str) -> None:
-    click.echo(printable(message), err=True)
-
-
-def print_warnings(warnings: Sequence[str], skipped: Sequence[Mapping[str, str]], quiet: bool) -> None:
+def print_warnings(warnings: Iterable[str], skipped: Iterable[Skipped] = (), *, quiet: bool) -> None:
     if quiet:
         return
     lines = [f"Warning: {warning}" for warning in warnings]
-    lines += [f"Skipped: {item['file']}: {item['reason']}" for item in skipped]
+    lines += [f"Skipped: {item.file}: {item.reason}" for item in skipped]
     for line in lines[:_SHOWN_WARNINGS]:
         say(line)
     if len(lines) > _SHOWN_WARNINGS:
         say(f"… and {len(lines) - _SHOWN_WARNINGS} more; --json lists them all.")
 
 
-def rate(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def reviewers_table(summary: Mapping[str, Any], width: int) -> Table:
-    """One row a reviewer, the best F1 first; in a narrow terminal the columns that decide."""
-    blocks: Mapping[str, Any] = summary["reviewers"]
-    ranked = sorted(blocks.items(), key=lambda item: -(item[1]["metrics"]["f1"] or 0))
-    columns: list[tuple[str, bool, Callable[[Mapping[str, Any]], str]]] = [
-        ("PRs", False, lambda b: str(b["prs"])),
-        ("comments", False, lambda b: str(b["total_generated_nums"])),
-        ("precision", True, lambda b: rate(b["metrics"]["positive_match_rate"])),
-        ("recall", True, lambda b: rate(b["metrics"]["positive_recall_rate"])),
-        ("F1", True, lambda b: rate(b["metrics"]["f1"])),
-        ("95 %", True, lambda b: span(b["intervals"]["f1"])),
-    ]
-    if any(b["metrics"]["line_f1"] is not None for b in blocks.values()):
-        columns.append(("line F1", False, lambda b: rate(b["metrics"]["line_f1"])))
-    columns.append(("noise", True, lambda b: rate(b["metrics"]["unmatched_rate"])))
-    if any(b["metrics"]["false_positive_rate"] is not None for b in blocks.values()):
-        columns.append(("false pos.", False, lambda b: rate(b["metrics"]["false_positive_rate"])))
-    if any(b["judge_error_nums"] for b in blocks.values()):
-        columns.append(("undecided", True, lambda b: str(b["judge_error_nums"])))
-        columns.append(("F1 bounds", True, lambda b: span(b["bounds"]["f1"])))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("reviewer", overflow="fold", min_width=8)
-    chosen = [column for column in columns if width >= 100 or column[1]]
-    for title, _, _ in chosen:
-        table.add_column(title, justify="right", no_wrap=True)
-    for name, block in ranked:
-        # As it is: to rich, the [bot] of a login would be markup.
-        table.add_row(Text(printable(name)), *(show(block) for _, _, show in chosen))
-    return table
-
-
-def span(interval: Sequence[float] | None) -> str:
-    return "–" if interval is None else f"{interval[0]:.3f}–{interval[1]:.3f}"
+def append_step_summary(markdown: str) -> None:
+    """Append to the page of a GitHub job, if `$GITHUB_STEP_SUMMARY` names one; a loss of it is only a warning."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    try:
+        with Path(path).open("a", encoding="utf-8", newline="\n") as page:
+            page.write(markdown.rstrip("\n") + "\n\n")
+    except OSError as error:
+        say(f"Warning: cannot append to $GITHUB_STEP_SUMMARY ({path}): {error.strerror}")
 
 
 @contextmanager

@@ -6,16 +6,14 @@ from pathlib import Path
 
 import click
 
-from metareview.cli.gates import check_gates, check_undecided, gate_options, parse_gates
-from metareview.cli.output import common_options, print_json, say
+from metareview.cli.options import PATH, common_options, gate_options
+from metareview.cli.output import print_json, say
 
 
 @click.command(epilog="Example: metareview report runs/demo -o report.html -o report.md")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", "outputs", required=True, multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-    help=".html, .md, .csv, .json or .xml (JUnit), by suffix. May be given several times.",
-)  # fmt: skip
+@click.argument("run", type=PATH)
+@click.option("-o", "--output", "outputs", required=True, multiple=True, type=PATH, metavar="FILE",
+              help=".html, .md, .csv, .json or .xml (JUnit), by suffix. May be given several times.")  # fmt: skip
 @gate_options
 @common_options
 def command(
@@ -28,12 +26,11 @@ def command(
 ) -> None:
     """Write reports of the finished run in folder RUN. Gates are test cases in .xml, and decide the exit code."""
     from metareview.report import check_path, write_report
-    from metareview.runs.folder import read_run
+    from metareview.report.build_gates import check_gates, check_undecided, parse_gates
+    from metareview.runs.run import is_comments, load_run
 
-    stored = read_run(run)
-    figures = stored.figures()
-    known = list(next(iter(figures.values()), {}))
-    gates = parse_gates(fail_under, fail_over, known)
+    stored = load_run(run)
+    gates = parse_gates(fail_under, fail_over, stored.result.measures)
     targets = [check_path(path) for path in outputs]
     for target in targets:
         write_report(stored, target, gates)
@@ -42,6 +39,6 @@ def command(
     if as_json:
         files = [{"file": str(target), "bytes": target.stat().st_size} for target in targets]
         print_json({"schema": "metareview.report/1", "run": str(run), "files": files})
-    if gates and stored.kind == "comments":
-        check_undecided(stored.summary)
-    check_gates(figures, gates)
+    if gates and is_comments(stored):
+        check_undecided(stored.result.judge)
+    check_gates(stored.metrics, gates)

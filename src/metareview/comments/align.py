@@ -1,17 +1,24 @@
-"""From verdicts to pairs: who is counted as having said what.
+"""From verdicts to pairs: which comment counts as having raised which reference.
 
-`optimal` is a maximum matching: most pairs, then the highest sum of scores, then the first by content. The first two
-are one assignment problem in whole numbers, so no rounding can decide a tie. All its solutions are known from the
-dual values: they are the matchings that use tight edges only and leave no vertex with a positive value free. Among
-these the first is built reference by reference, each taking the first comment that some solution gives it; a search
-along alternating paths over bit sets tells which those are. Components of the graph are independent.
+`optimal` is a maximum matching: the most pairs, then the highest sum of scores, then the first by content. References
+are rows, comments are columns, and it takes four steps:
+
+1. Number rows and columns by content, so that the order of the input cannot matter.
+2. Find one best matching, as an assignment problem: a pair is worth its score and, on top, more than all scores
+   together. Scores are whole numbers of a tiny unit, so that no rounding decides a tie.
+3. Describe all best matchings by dual values: one value, 0 or more, for each row and column, so that no pair is worth
+   more than its row and column together. A pair worth exactly that much is tight. The best matchings are those of
+   tight pairs that leave only rows and columns of value 0 alone.
+4. Row by row, exchange columns until the row has the first column that a best matching can give it, all rows before
+   it keeping theirs.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -23,7 +30,8 @@ Mode = Literal["optimal", "coverage", "greedy"]
 MODES: tuple[Mode, ...] = ("optimal", "coverage", "greedy")
 
 Indices = NDArray[np.int64]
-_SCORE_UNIT = 10**9
+Floats = NDArray[np.float64]
+_FINEST_UNIT = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +40,13 @@ class Graph:
 
     generated: Indices
     reference: Indices
-    score: NDArray[np.float64]
+    score: Floats
 
     def only(self, keep: NDArray[np.bool_]) -> Graph:
-        return Graph(self.generated[keep], self.reference[keep], self.score[keep])
+        return self.take(np.flatnonzero(keep))
 
-    def pairs(self) -> Indices:
-        """Shape (n, 2): generated, reference."""
-        return np.column_stack([self.generated, self.reference])
+    def take(self, edges: Indices) -> Graph:
+        return Graph(self.generated[edges], self.reference[edges], self.score[edges])
 
     def __len__(self) -> int:
         return len(self.generated)
@@ -51,6 +58,10 @@ class Alignment:
 
     pairs: tuple[tuple[int, int], ...]
     """(generated, reference), in order of the reference."""
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[int, int]]) -> Alignment:
+        return cls(tuple(sorted(pairs, key=itemgetter(1, 0))))
 
     @property
     def matched(self) -> set[int]:
@@ -65,293 +76,169 @@ class Alignment:
 
 def align(mode: Mode, graph: Graph, generated: Sequence[Comment], reference: Sequence[Comment]) -> Alignment:
     """Align one graph by `optimal` or `coverage`; for `greedy` see `align_greedy`, which needs both graphs."""
-    if mode == "coverage":
-        edges = zip(graph.reference.tolist(), graph.generated.tolist(), strict=True)
-        return Alignment(tuple((g, r) for r, g in sorted(edges)))
-    if not len(graph):
-        return Alignment(())
-    rank_generated, rank_reference = _ranks(generated), _ranks(reference)
-    ranked = Graph(rank_generated[graph.generated], rank_reference[graph.reference], graph.score)
-    back_generated, back_reference = np.argsort(rank_generated), np.argsort(rank_reference)
-    # Bit sets carry a whole graph of equal scores; only sums of scores need small parts.
-    equal = bool((graph.score == graph.score[0]).all())
-    pairs = [pair for part in ([ranked] if equal else _components(ranked)) for pair in _optimal(part)]
-    named = [(int(back_generated[g]), int(back_reference[r])) for g, r in pairs]
-    return Alignment(tuple(sorted(named, key=lambda pair: (pair[1], pair[0]))))
+    if mode == "coverage" or not len(graph):
+        return Alignment.of(_pairs(graph))
+    columns, rows = _by_content(generated), _by_content(reference)
+    ranked = Graph(np.argsort(columns)[graph.generated], np.argsort(rows)[graph.reference], graph.score)
+    whole = _unit(len(rows) + len(columns)) == _FINEST_UNIT
+    parts = [ranked] if whole else _components(ranked)
+    matching = np.concatenate([_first_best_matching(part) for part in parts], axis=1)
+    return Alignment.of(zip(columns[matching[1]].tolist(), rows[matching[0]].tolist(), strict=True))
 
 
 def align_greedy(line: Graph, full: Graph | None) -> tuple[Alignment, Alignment]:
     """AACR's procedure, both alignments at once: comments in input order, references in input order.
 
-    A comment takes the first free reference that means the same, and stops; every reference that it touches by place
-    on the way is used up for lines, though it counts once. Where meaning is not asked (`full` is None) nothing stops
-    it, so that the first comment uses up a whole crowd of references, and the rest find none: that is why the
-    references of AACR-Bench, scored against themselves by place alone, find 1243 of 1505.
+    A comment takes the first free reference that means the same, and stops; every reference that it touches by
+    location on the way is used up for lines, though it counts once. Where meaning is not asked (`full` is None)
+    nothing stops it, so that the first comment uses up a whole crowd of references, and the rest find none: that is
+    why the references of AACR-Bench, scored against themselves by location alone, find 1243 of 1505.
     """
-    means_the_same = (
-        set() if full is None else set(zip(full.generated.tolist(), full.reference.tolist(), strict=True))
-    )
+    means_the_same = set() if full is None else set(_pairs(full))
     used_by_line: set[int] = set()
-    used: set[int] = set()
     line_pairs: list[tuple[int, int]] = []
-    pairs: list[tuple[int, int]] = []
-    for generated, references in sorted(_neighbours(line).items()):
-        touched: int | None = None
-        for reference in sorted(references):
+    pairs: dict[int, int] = {}  # by reference
+    for generated, edges in groupby(sorted(_pairs(line)), itemgetter(0)):
+        touched = []
+        for _, reference in edges:
             if reference not in used_by_line:
-                used_by_line.add(reference)
-                touched = reference if touched is None else touched
-            if reference not in used and (generated, reference) in means_the_same:
-                used.add(reference)
-                pairs.append((generated, reference))
+                touched.append(reference)
+            if reference not in pairs and (generated, reference) in means_the_same:
+                pairs[reference] = generated
                 break
-        if touched is not None:
-            line_pairs.append((generated, touched))
-    by_line = Alignment(tuple(sorted(line_pairs, key=lambda pair: pair[1])))
-    if full is None:
-        return by_line, by_line
-    return by_line, Alignment(tuple(sorted(pairs, key=lambda pair: pair[1])))
+        used_by_line.update(touched)
+        line_pairs += [(generated, reference) for reference in touched[:1]]
+    by_line = Alignment.of(line_pairs)
+    return by_line, by_line if full is None else Alignment.of((g, r) for r, g in pairs.items())
 
 
-def _neighbours(graph: Graph) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
-    for generated, reference in zip(graph.generated.tolist(), graph.reference.tolist(), strict=True):
-        found[generated].append(reference)
-    return found
+def _pairs(graph: Graph) -> Iterable[tuple[int, int]]:
+    return zip(graph.generated.tolist(), graph.reference.tolist(), strict=True)
 
 
-def _ranks(comments: Sequence[Comment]) -> Indices:
-    """Each comment's rank by content, equal ones by position."""
-    order = sorted(range(len(comments)), key=lambda position: comments[position].content_key)
-    ranks = np.empty(len(comments), np.int64)
-    ranks[order] = np.arange(len(comments))
-    return ranks
+def _by_content(comments: Sequence[Comment]) -> Indices:
+    """The positions in order of content; equal comments in order of position."""
+    return np.array(sorted(range(len(comments)), key=lambda i: comments[i].content_key), np.int64)
+
+
+def _unit(size: int) -> int:
+    """Into how many units a score of 1 is cut so that all sums over `size` rows and columns are exact in a double."""
+    return min(_FINEST_UNIT, 2**52 // (size * (size + 1)))
 
 
 def _components(graph: Graph) -> list[Graph]:
-    """The connected parts. A pair that stands alone, the commonest part, needs no further thought."""
+    """The connected parts. Each can be matched on its own, and the smaller it is, the finer its unit may be."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     width = int(graph.generated.max()) + 1
     size = width + int(graph.reference.max()) + 1
-    edges = coo_array(
-        (np.ones(len(graph), np.int8), (graph.generated, graph.reference + width)), shape=(size, size)
-    )
-    count, labels = connected_components(edges, directed=False)
-    if count == 1:
-        return [graph]
-    label = labels[graph.generated]
+    joined = coo_array((np.ones(len(graph)), (graph.generated, graph.reference + width)), shape=(size, size))
+    label = connected_components(joined, directed=False)[1][graph.generated]
     order = np.argsort(label, kind="stable")
     cuts = np.flatnonzero(np.diff(label[order])) + 1
-    return [
-        Graph(graph.generated[part], graph.reference[part], graph.score[part])
-        for part in np.split(order, cuts)
-    ]
+    return [graph.take(edges) for edges in np.split(order, cuts)]
 
 
-def _optimal(graph: Graph) -> list[tuple[int, int]]:
-    """The first of the best matchings of one component; positions are ranks by content."""
-    if len(graph) == 1:
-        return [(int(graph.generated[0]), int(graph.reference[0]))]
-    columns, column = np.unique(graph.generated, return_inverse=True)
-    rows, row = np.unique(graph.reference, return_inverse=True)
-    size = len(rows) + len(columns)
-    # The finest unit for which all sums below stay exact in a double: 1e-9 up to two thousand comments.
-    unit = min(_SCORE_UNIT, 2**52 // (size * (size + 1)))
-    score = np.rint(graph.score * unit)
-    if (score == score[0]).all():
-        solutions = _by_number(row, column, len(rows), len(columns))
-    else:
-        solutions = _by_score(row, column, score, unit, len(rows), len(columns))
-    mates = _first_solution(solutions, len(rows))
-    return [(int(columns[c]), int(rows[r])) for r, c in enumerate(mates) if c < len(columns)]
-
-
-@dataclass(slots=True)
-class _Solutions:
-    """All best matchings of a component, as the perfect matchings of a slightly larger graph, and one of them.
-
-    Every row gets a column of its own and every column a row of its own, for being left out; these extra rows and
-    columns may take each other. Bit c of `tight[r]`: some best matching may pair row r and column c.
-    """
-
-    tight: list[int]
-    mate_of_row: list[int]
-    mate_of_column: list[int]
-
-    @classmethod
-    def of(
-        cls, tight: list[int], mates: Sequence[int], n_columns: int, free_rows: int, free_columns: int
-    ) -> _Solutions:
-        """From the tight edges, one matching (-1: alone), and who may be left out (bit sets)."""
-        n_rows = len(tight)
-        extra_columns = ((1 << n_rows) - 1) << n_columns
-        wide = [edges | (free_rows >> r & 1) << (n_columns + r) for r, edges in enumerate(tight)]
-        wide += [extra_columns | (free_columns >> c & 1) << c for c in range(n_columns)]
-        mate_of_row = [c if c >= 0 else n_columns + r for r, c in enumerate(mates)] + [-1] * n_columns
-        mate_of_column = [-1] * (n_columns + n_rows)
-        for r, c in enumerate(mate_of_row[:n_rows]):
-            mate_of_column[c] = r
-        unused = iter([c for c in range(n_columns, n_columns + n_rows) if mate_of_column[c] < 0])
-        for c in range(n_columns):
-            partner = c if mate_of_column[c] < 0 else next(unused)
-            mate_of_row[n_rows + c], mate_of_column[partner] = partner, n_rows + c
-        return cls(wide, mate_of_row, mate_of_column)
-
-
-def _by_number(row: Indices, column: Indices, n_rows: int, n_columns: int) -> _Solutions:
-    """All scores equal: a maximum matching by augmenting paths, and König's cover as its dual."""
-    edges = _bit_rows(row, column, n_rows, n_columns)
-    mate_of_row, mate_of_column = [-1] * n_rows, [-1] * n_columns
-    free = (1 << n_columns) - 1
-    reached = 0  # columns on alternating paths from rows that stay alone: no path to a free column leads through them
-    for start in range(n_rows):
-        tried, taken = _augment(start, edges, mate_of_row, mate_of_column, reached, free)
-        reached |= tried
-        free &= ~taken
-    free_rows = 0
-    for r, c in enumerate(mate_of_row):
-        if c < 0 or reached >> c & 1:
-            free_rows |= 1 << r
-    tight = [edges[r] if free_rows >> r & 1 else edges[r] & ~reached for r in range(n_rows)]
-    return _Solutions.of(tight, mate_of_row, n_columns, free_rows, ~reached & ((1 << n_columns) - 1))
-
-
-def _augment(
-    start: int, edges: list[int], mate_of_row: list[int], mate_of_column: list[int], dead: int, free: int
-) -> tuple[int, int]:
-    """Match one more row if a path leads to a free column.
-
-    Answers (columns that were tried in vain, the free column that was taken), as bits; one of the two is 0.
-    """
-    came_from: dict[int, int] = {}
-    seen = dead
-    queue = [start]
-    for r in queue:
-        found = edges[r] & free
-        if found:
-            taken = found & -found
-            c = taken.bit_length() - 1
-            while True:
-                mate_of_column[c] = r
-                mate_of_row[r], c = c, mate_of_row[r]
-                if c < 0:
-                    return 0, taken
-                r = came_from[c]
-        new = edges[r] & ~seen
-        seen |= new
-        while new:
-            low = new & -new
-            new ^= low
-            c = low.bit_length() - 1
-            came_from[c] = r
-            queue.append(mate_of_column[c])
-    return seen & ~dead, 0
-
-
-def _by_score(
-    row: Indices, column: Indices, score: NDArray[np.float64], unit: int, n_rows: int, n_columns: int
-) -> _Solutions:
-    """Most pairs first, then the highest sum, in whole units."""
+def _first_best_matching(graph: Graph) -> Indices:
+    """The best matching that comes first: its rows, and the column of each. Vertices of the graph are ranks."""
     from scipy.optimize import linear_sum_assignment
 
-    pair = float(unit * (min(n_rows, n_columns) + 1))  # outweighs any sum of scores
-    wide = np.full((n_rows, n_columns + n_rows), -np.inf)
-    wide[row, column] = pair + score
-    every_row = np.arange(n_rows)
-    wide[every_row, n_columns + every_row] = 0.0  # a row may stay alone, which is worth nothing
-    _, chosen = linear_sum_assignment(wide, maximize=True)
-    column_value = _column_values(wide, chosen)
-    row_value = wide[every_row, chosen] - column_value[chosen]
-    tight_row, tight_column = np.nonzero(wide == row_value[:, None] + column_value[None, :])
-    real = tight_column < n_columns
-    return _Solutions.of(
-        _bit_rows(tight_row[real], tight_column[real], n_rows, n_columns),
-        [int(c) if c < n_columns else -1 for c in chosen],
-        n_columns,
-        _bits(np.flatnonzero(row_value == 0)),
-        _bits(np.flatnonzero(column_value[:n_columns] == 0)),
-    )
+    rows, row = _compact(graph.reference)
+    columns, column = _compact(graph.generated)
+    n_rows, n_columns = len(rows), len(columns)
+    unit = _unit(n_rows + n_columns)
+    worth = np.zeros((n_rows, n_columns))  # 0: no edge; who is assigned such a pair is left alone
+    worth[row, column] = unit * (min(n_rows, n_columns) + 1) + np.rint(graph.score * unit)
+    paired_rows, paired_columns = linear_sum_assignment(worth, maximize=True)
+    real = worth[paired_rows, paired_columns] > 0
+    paired_rows, paired_columns = paired_rows[real], paired_columns[real]
+    row_value, column_value = _dual_values(worth, paired_rows, paired_columns)
+
+    # All best matchings have equally many pairs, so they leave equally many rows and columns alone. Give each of
+    # these a substitute, and the best matchings are the perfect matchings of one square graph.
+    side = n_rows + n_columns - len(paired_rows)
+    tight = np.zeros((side, side), bool)
+    tight[:n_rows, :n_columns] = (worth > 0) & (worth == row_value[:, None] + column_value)
+    tight[:n_rows, n_columns:] = row_value[:, None] == 0
+    tight[n_rows:, :n_columns] = column_value == 0
+    column_of = np.empty(side, np.int64)
+    column_of[paired_rows] = paired_columns
+    column_of[np.delete(np.arange(n_rows), paired_rows)] = np.arange(n_columns, side)
+    column_of[n_rows:] = np.delete(np.arange(n_columns), paired_columns)
+
+    first = np.array(_first_perfect_matching(tight, column_of.tolist(), n_rows))
+    paired = np.flatnonzero(first < n_columns)
+    return np.array([rows[paired], columns[first[paired]]])
 
 
-def _column_values(wide: NDArray[np.float64], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Dual values: the least column values under which no row would rather have another column than its own."""
-    own = wide[np.arange(len(chosen)), chosen]
-    value = np.zeros(wide.shape[1])
-    while True:
-        raised = np.maximum(value, (wide + (value[chosen] - own)[:, None]).max(axis=0))
-        if (raised == value).all():
-            return value
-        value = raised
+def _compact(values: Indices) -> tuple[Indices, Indices]:
+    """The distinct values in order, and for each value its position among them."""
+    present = np.bincount(values) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[values]
 
 
-def _first_solution(found: _Solutions, n_rows: int) -> list[int]:
-    """Of all best matchings the one whose pairs, by row and then column, come first."""
-    settled = 0
-    for r in range(n_rows):
-        failed = settled  # columns from which no path leads to the one that r holds now
-        choices = found.tight[r] & ~settled
-        while choices:
-            low = choices & -choices
-            choices ^= low
-            c = low.bit_length() - 1
-            if found.mate_of_row[r] == c:
-                break
-            if not failed & low:
-                failed = _exchange(found, r, c, failed | low)
-                if not failed:
-                    break
-        settled |= 1 << found.mate_of_row[r]
-    return found.mate_of_row[:n_rows]
+def _dual_values(worth: Floats, paired_rows: Indices, paired_columns: Indices) -> tuple[Floats, Floats]:
+    """The values of rows and of columns for a best matching, those of columns as low as possible.
 
-
-def _exchange(found: _Solutions, r: int, c: int, seen: int) -> int:
-    """Give row r column c, and whoever loses by it another, along an alternating path to the column that r gives up.
-
-    Answers 0 when that is done; else nothing was changed, and the columns that were tried are added to `seen`.
+    At first a row has all the worth of its pair. Where another pair of the row is worth more than its two values, the
+    column's value is raised to make up for it; the row paired with that column keeps less, and is looked at again.
     """
-    tight, mate_of_row, mate_of_column = found.tight, found.mate_of_row, found.mate_of_column
-    goal = mate_of_row[r]
-    path = [mate_of_column[c]]
-    taken: list[int] = []
+    row_value, column_value = np.zeros(worth.shape[0]), np.zeros(worth.shape[1])
+    row_value[paired_rows] = worth[paired_rows, paired_columns]
+    # Only paired columns are ever raised: to raise another would be to have found a better matching.
+    row_of = np.empty(worth.shape[1], np.int64)
+    row_of[paired_columns] = paired_rows
+    changed = np.arange(worth.shape[0])
+    while len(changed):
+        needed = (worth[changed] - row_value[changed, None]).max(axis=0)
+        raised = np.flatnonzero(needed > column_value)
+        column_value[raised] = needed[raised]
+        changed = row_of[raised]
+        row_value[changed] = worth[changed, raised] - column_value[raised]
+    return row_value, column_value
+
+
+def _first_perfect_matching(tight: NDArray[np.bool_], column_of: list[int], n_rows: int) -> list[int]:
+    """The columns of the first `n_rows` rows in the perfect matching that comes first, made from any other.
+
+    Sets of columns are the bits of a number. `unsettled` are those that no earlier row has for good.
+    """
+    may_have = [int.from_bytes(bits.tobytes(), "little") for bits in np.packbits(tight, 1, "little")]
+    row_of = np.argsort(column_of).tolist()
+    unsettled = (1 << len(column_of)) - 1
+    for row in range(n_rows):
+        while better := may_have[row] & unsettled & ((1 << column_of[row]) - 1):
+            start = (better & -better).bit_length() - 1
+            path, reached = _exchange(may_have, row_of, start, column_of[row], unsettled)
+            if path:
+                takers = [row, *(row_of[column] for column in path[:-1])]
+                for column, taker in zip(path, takers, strict=True):
+                    column_of[taker], row_of[column] = column, taker
+            else:
+                # The rows that have the columns reached can have no others, so no other row can ever have these.
+                for other, column in enumerate(column_of):
+                    if not reached >> column & 1:
+                        may_have[other] &= ~reached
+        unsettled ^= 1 << column_of[row]
+    return column_of[:n_rows]
+
+
+def _exchange(may_have: list[int], row_of: list[int], start: int, goal: int, unsettled: int) -> tuple[list[int], int]:
+    """A path of columns from start to goal, where the row that has one of them may have the next one instead.
+
+    If there is none: an empty path, and the columns that can be reached.
+    """
+    path = [start]
+    unseen = unsettled ^ 1 << start
     while path:
-        edges = tight[path[-1]]
-        if edges >> goal & 1:
-            for loser, column in zip(path, [*taken, goal], strict=True):
-                mate_of_row[loser], mate_of_column[column] = column, loser
-            mate_of_row[r], mate_of_column[c] = c, r
-            return 0
-        new = edges & ~seen
-        if new:
-            low = new & -new
-            seen |= low
-            taken.append(low.bit_length() - 1)
-            path.append(mate_of_column[taken[-1]])
+        onward = may_have[row_of[path[-1]]]
+        if onward >> goal & 1:
+            return [*path, goal], 0
+        onward &= unseen
+        if onward:
+            path.append((onward & -onward).bit_length() - 1)
+            unseen ^= 1 << path[-1]
         else:
             path.pop()
-            if taken:
-                taken.pop()
-    return seen
-
-
-def _bit_rows(row: Indices, column: Indices, n_rows: int, n_columns: int) -> list[int]:
-    """For each row its columns as the bits of one number."""
-    if len(row) < 8 * n_rows:
-        rows = [0] * n_rows
-        for r, c in zip(row.tolist(), column.tolist(), strict=True):
-            rows[r] |= 1 << c
-        return rows
-    order = np.argsort(row, kind="stable")
-    columns = column[order]
-    cuts = np.searchsorted(row[order], np.arange(n_rows + 1))
-    rows = []
-    for r in range(n_rows):
-        flags = np.zeros(n_columns, np.uint8)
-        flags[columns[cuts[r] : cuts[r + 1]]] = 1
-        rows.append(int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little"))
-    return rows
-
-
-def _bits(positions: NDArray[np.intp]) -> int:
-    return sum(1 << int(position) for position in positions)
+    return [], unsettled & ~unseen

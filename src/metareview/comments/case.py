@@ -70,9 +70,7 @@ class Case:
     negative_candidates: Candidates
 
     @classmethod
-    def of(
-        cls, reviewer: str, generated: Review, reference: Review, negative: Review | None, rules: Rules
-    ) -> Case:
+    def of(cls, reviewer: str, generated: Review, reference: Review, negative: Review | None, rules: Rules) -> Case:
         """The case, with the pairs that may match by location."""
         language = reference.language or generated.language
         pr_category = reference.pr_category or generated.pr_category
@@ -133,7 +131,15 @@ class Case:
 
     def unexplained(self, answer: Answer) -> Case:
         """The case with negatives compared only with the comments that match no reference."""
+        if not len(self.negative_candidates):
+            return self
         same = (answer.match == SAME) & self.eligible(self.candidates)
-        explained = np.unique(self.candidates.generated[same])
-        keep = ~np.isin(self.negative_candidates.generated, explained)
+        explained = self.are_among(self.candidates.generated[same])
+        keep = ~explained[self.negative_candidates.generated]
         return replace(self, negative_candidates=self.negative_candidates.only(keep))
+
+    def are_among(self, comments: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """For each of the reviewer's comments whether it is one of these."""
+        among = np.zeros(len(self.generated.comments), bool)
+        among[comments] = True
+        return among

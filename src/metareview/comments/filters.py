@@ -7,14 +7,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from metareview.errors import UsageError
-from metareview.model.comment import (
-    Comment,
-    CommentCategory,
-    CommentContext,
-    PRCategory,
-    ProjectLanguage,
-    ReferenceSet,
-)
+from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage, ReferenceSet
 
 
 @dataclass(frozen=True)
@@ -34,18 +27,14 @@ class FilterConfig:
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, str):
-                raise UsageError(
-                    f"{item.name} must be a list of strings, found {value!r}. Write [{value!r}]."
-                )
+                raise UsageError(f"{item.name} must be a list of strings, found {value!r}. Write [{value!r}].")
             object.__setattr__(self, item.name, tuple(str(v) for v in value) if value else None)
 
     def keeps_pull_request(self, language: str | None, category: str | None) -> bool:
         return _keeps(self.project_languages, language) and _keeps(self.pr_categories, category)
 
     def keeps_comment(self, comment: Comment) -> bool:
-        return _keeps(self.comment_categories, comment.category) and _keeps(
-            self.comment_contexts, comment.context
-        )
+        return _keeps(self.comment_categories, comment.category) and _keeps(self.comment_contexts, comment.context)
 
     @property
     def drops_comments(self) -> bool:
@@ -70,9 +59,7 @@ class FilterConfig:
             folded = {value.casefold() for value in valid}
             for value in wanted:
                 if value.casefold() not in folded:
-                    raise UsageError(
-                        f"Unknown {_SINGULAR[name]} {value!r}. Valid: {'; '.join(sorted(valid))}."
-                    )
+                    raise UsageError(f"Unknown {_SINGULAR[name]} {value!r}. Valid: {'; '.join(sorted(valid))}.")
 
 
 _SINGULAR = {

@@ -1,4 +1,4 @@
-"""Which pairs of comments may match by place.
+"""Which pairs of comments may match by location.
 
 The definition is `may_match`: paths equal, sides equal, and at most `distance` lines between the ranges; a field
 that either side lacks is not compared. `candidate_pairs` gives exactly the pairs that it allows, without looking at
@@ -51,7 +51,8 @@ class Candidates:
         return len(self.generated)
 
     def only(self, keep: NDArray[np.bool_]) -> Candidates:
-        return Candidates(self.generated[keep], self.reference[keep], self.gap[keep])
+        kept = np.flatnonzero(keep)  # by index, three look-ups are quicker than by mask
+        return Candidates(self.generated[kept], self.reference[kept], self.gap[kept])
 
     def pairs(self) -> Indices:
         """Shape (n, 2): generated, reference."""
@@ -68,41 +69,59 @@ class Candidates:
 def candidate_pairs(
     generated: Sequence[Comment], reference: Sequence[Comment], distance: int, *, anywhere: bool = False
 ) -> Candidates:
-    """All pairs that may match by place; every pair where place is not asked (`anywhere`)."""
+    """All pairs that may match by location; every pair where place is not asked (`anywhere`)."""
     if anywhere:
         pairs = np.indices((len(generated), len(reference))).reshape(2, -1)
         return Candidates(pairs[0], pairs[1], np.zeros(pairs.shape[1], np.int64))
+    nothing = np.empty(0, np.int64)
     if not generated or not reference:
-        nothing = np.empty(0, np.int64)
         return Candidates(nothing, nothing, nothing)
-    distance = min(
-        distance, MAX_LINE
-    )  # no two lines are further apart, and more might not fit into an integer
-    reference_groups = _grouped(reference)
-    found = [
-        _touching(ours, theirs, distance)
-        for (path, side), ours in _grouped(generated).items()
-        for theirs in _compatible(reference_groups, path, side)
+    # No two lines are further apart than MAX_LINE, and more might not fit into an integer.
+    distance = min(distance, MAX_LINE)
+    our_rows, their_rows, width = _rows(generated), _rows(reference), len(reference)
+    their_groups = _grouped(reference, their_rows)
+    touching = [
+        _touching(ours, theirs, distance, width)
+        for (path, side), ours in _grouped(generated, our_rows).items()
+        for theirs in _compatible(their_groups, path, side)
     ]
-    left = np.concatenate([pair[0] for pair in found]) if found else np.empty((0, 3), np.int64)
-    right = np.concatenate([pair[1] for pair in found]) if found else np.empty((0, 3), np.int64)
-    order = np.argsort(left[:, 0] * len(reference) + right[:, 0])  # no pair is there twice
-    left, right = left[order], right[order]
-    gap = np.maximum(0, np.maximum(right[:, 1] - left[:, 2], left[:, 1] - right[:, 2]))
-    return Candidates(left[:, 0], right[:, 0], gap)
+    pairs = _in_order(np.concatenate(touching) if touching else nothing, len(generated) * width)
+    ours = pairs // width
+    theirs = pairs - ours * width
+    # Lines fit into 32 bits, and so does what lies between them: arrays of half the size, built in half the time.
+    (_, our_first, our_last), (_, their_first, their_last) = (our_rows.T.astype("i4"), their_rows.T.astype("i4"))
+    gap = their_first[theirs]
+    gap -= our_last[ours]
+    gap_before = our_first[ours]
+    gap_before -= their_last[theirs]
+    np.maximum(gap, gap_before, out=gap)
+    return Candidates(ours, theirs, np.maximum(gap, 0, out=gap).astype(np.int64))
+
+
+def _in_order(pairs: Indices, limit: int) -> Indices:
+    """Distinct numbers below the limit, sorted; where they are dense, marking them is quicker than comparing them."""
+    if limit > 8 * len(pairs):
+        return np.sort(pairs)
+    marked = np.zeros(limit, bool)
+    marked[pairs] = True
+    return np.flatnonzero(marked)
 
 
 _Place = tuple[str | None, str | None]
 
 
-def _grouped(comments: Sequence[Comment]) -> dict[_Place, Indices]:
-    """(position, from, to) rows by (path, side), each group ordered by its first line."""
-    rows: dict[_Place, list[tuple[int, int, int]]] = defaultdict(list)
+def _rows(comments: Sequence[Comment]) -> Indices:
+    """(position, from, to) of each."""
+    return np.array([(position, *comment.span) for position, comment in enumerate(comments)], np.int64)
+
+
+def _grouped(comments: Sequence[Comment], rows: Indices) -> dict[_Place, Indices]:
+    """The rows by (path, side), each group ordered by its first line."""
+    groups: dict[_Place, list[int]] = defaultdict(list)
     for position, comment in enumerate(comments):
-        rows[normal_path(comment.path), normal_side(comment.side)].append((position, *comment.span))
+        groups[normal_path(comment.path), normal_side(comment.side)].append(position)
     return {
-        place: (table := np.array(group, np.int64))[np.argsort(table[:, 1], kind="stable")]
-        for place, group in rows.items()
+        place: (group := rows[positions])[np.argsort(group[:, 1], kind="stable")] for place, positions in groups.items()
     }
 
 
@@ -114,24 +133,25 @@ def _compatible(groups: dict[_Place, Indices], path: str | None, side: str | Non
     return [group for place, group in groups.items() if _agree(path, place[0]) and _agree(side, place[1])]
 
 
-def _touching(ours: Indices, theirs: Indices, distance: int) -> tuple[Indices, Indices]:
-    """Row pairs of two groups whose ranges are at most `distance` apart.
+def _touching(ours: Indices, theirs: Indices, distance: int, width: int) -> Indices:
+    """The pairs of two groups whose ranges are at most `distance` apart, each as our position * width + theirs.
 
     Stretch every range by `distance` at its end; the two then overlap, and that is so exactly where either theirs
     begins within ours, or ours begins within theirs, later than it. Both are runs of a sorted column.
     """
-    begins_in_ours = _rows_beginning_within(theirs, ours[:, 1], ours[:, 2] + distance)
-    begins_in_theirs = _rows_beginning_within(ours, theirs[:, 1] + 1, theirs[:, 2] + distance)
-    left = np.concatenate([ours[begins_in_ours[0]], ours[begins_in_theirs[1]]])
-    right = np.concatenate([theirs[begins_in_ours[1]], theirs[begins_in_theirs[0]]])
-    return left, right
+    sizes, rows = _beginning_within(theirs, ours[:, 1], ours[:, 2] + distance)
+    begin_in_ours = np.repeat(ours[:, 0] * width, sizes)
+    begin_in_ours += theirs[:, 0][rows]
+    sizes, rows = _beginning_within(ours, theirs[:, 1] + 1, theirs[:, 2] + distance)
+    begin_in_theirs = np.repeat(theirs[:, 0], sizes)
+    begin_in_theirs += (ours[:, 0] * width)[rows]
+    return np.concatenate([begin_in_ours, begin_in_theirs])
 
 
-def _rows_beginning_within(rows: Indices, first: Indices, last: Indices) -> tuple[Indices, Indices]:
-    """For each interval first..last, the rows that begin in it: (index of the interval, index of the row)."""
+def _beginning_within(rows: Indices, first: Indices, last: Indices) -> tuple[Indices, Indices]:
+    """For each interval first..last how many rows begin in it, and the indices of these rows, one after another."""
     low = np.searchsorted(rows[:, 1], first, side="left")
     high = np.maximum(low, np.searchsorted(rows[:, 1], last, side="right"))
     sizes = high - low
-    interval = np.repeat(np.arange(len(first)), sizes)
-    within = np.arange(len(interval)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return interval, low[interval] + within
+    ends = np.cumsum(sizes)
+    return sizes, np.arange(ends[-1]) + np.repeat(high - ends, sizes)

@@ -150,9 +150,7 @@ def measured(*, location: bool, negatives: bool) -> tuple[Measure, ...]:
     return tuple(measure for measure in MEASURES if has[measure.needs])
 
 
-def rates(
-    sums: Sums, available: Iterable[Measure], names: Iterable[Measure] = MEASURES
-) -> dict[str, float | None]:
+def rates(sums: Sums, available: Iterable[Measure], names: Iterable[Measure] = MEASURES) -> dict[str, float | None]:
     """Every figure by name; None where it is undefined or not available."""
     known = {measure.name for measure in available}
     return {measure.name: measure.value(sums) if measure.name in known else None for measure in names}

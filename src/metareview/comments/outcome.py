@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,10 +44,7 @@ class JudgedCase:
         case = self.case
         return sum(
             int(((answer.match == UNDECIDED) & case.eligible(candidates)).sum())
-            for answer, candidates in (
-                (self.answer, case.candidates),
-                (self.negative_answer, case.negative_candidates),
-            )
+            for answer, candidates in ((self.answer, case.candidates), (self.negative_answer, case.negative_candidates))
         )
 
 
@@ -65,22 +63,18 @@ class Outcome:
 def decide(judged: JudgedCase, *, undecided_match: bool = False, aligner: Aligner = align) -> Outcome:
     """Align and count; undecided pairs are no edges, or edges if `undecided_match`."""
     case = judged.case
-    eligible = case.eligible(case.candidates)
-    candidates = case.candidates
-    line = Graph(candidates.generated, candidates.reference, np.ones(len(candidates))).only(eligible)
-    edges = _edges(case, candidates, judged.answer, undecided_match)
+    edges = _edges(case, case.candidates, judged.answer, undecided_match)
+    line = _line_edges(case) if case.rules.meaning else edges
     keep = np.array(case.kept_references(), bool)
     left_out: frozenset[int] = frozenset()
     full = edges
     if not keep.all():
         left_out = _right_about_dropped(_align_both(case, line, edges, aligner)[1], keep)
         outside = np.array(sorted(left_out), np.int64)
-        line, full = (
-            graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges)
-        )
+        line, full = (graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges))
     by_line, by_meaning = _align_both(case, line, full, aligner)
     rejected = _edges(case, case.negative_candidates, judged.negative_answer, undecided_match)
-    rejected = rejected.only(~np.isin(rejected.generated, np.unique(edges.generated)))
+    rejected = rejected.only(~case.are_among(edges.generated)[rejected.generated])
     by_negative = _align_negatives(case, rejected, aligner)
     generated, matched = len(case.generated.comments) - len(left_out), len(by_meaning.matched)
     counts = Counts(
@@ -97,10 +91,16 @@ def decide(judged: JudgedCase, *, undecided_match: bool = False, aligner: Aligne
     return Outcome(by_line, by_meaning, by_negative, left_out, counts)
 
 
+def _line_edges(case: Case) -> Graph:
+    near = case.candidates.only(case.eligible(case.candidates))
+    return Graph(near.generated, near.reference, np.ones(len(near)))
+
+
 def _edges(case: Case, candidates: Candidates, answer: Answer, undecided_match: bool) -> Graph:
     matches = answer.match != DIFFERENT if undecided_match else answer.match == SAME
-    score = np.nan_to_num(answer.score, nan=0.5)
-    return Graph(candidates.generated, candidates.reference, score).only(matches & case.eligible(candidates))
+    every_pair = Graph(candidates.generated, candidates.reference, answer.score)
+    edges = every_pair.only(matches & case.eligible(candidates))
+    return replace(edges, score=np.nan_to_num(edges.score, nan=0.5))
 
 
 def _align_both(case: Case, line: Graph, full: Graph, aligner: Aligner) -> tuple[Alignment, Alignment]:
@@ -167,7 +167,7 @@ def make_record(judged: JudgedCase) -> CommentRecord:
         rates=rates(table([counts])[0], available),
         left_out=len(outcome.left_out),
         judged_pairs=case.eligible_pairs(),
-        slices=_slices(references, outcome),
+        slices=_slices(references),
         comments=tuple(_scored_comments(judged, outcome)),
         matches=tuple(matches),
         comparisons=tuple(_comparisons(judged)) if rules.meaning else (),
@@ -187,15 +187,18 @@ def _scored_references(case: Case, outcome: Outcome) -> Iterator[ScoredReference
         yield ScoredReference(position, comment, kept, index in covered, by_line)
 
 
-def _slices(references: Sequence[ScoredReference], outcome: Outcome) -> dict[str, dict[str, Tally]]:
+def _slices(references: Sequence[ScoredReference]) -> dict[str, dict[str, Tally]]:
     slices: dict[str, dict[str, Tally]] = {}
+    kept = [reference for reference in references if reference.kept]
     for name, field_name in DIMENSIONS.items():
         tallies = slices[name] = {}
-        for reference in references:
-            if reference.kept:
-                value = getattr(reference.comment, field_name) or "unknown"
-                tally = Tally(1, reference.covered, bool(reference.line_covered))
-                tallies[value] = tallies.get(value, Tally()) + tally
+        alike = Counter(
+            (getattr(reference.comment, field_name) or "unknown", reference.covered, reference.line_covered)
+            for reference in kept
+        )
+        for (value, covered, line_covered), count in alike.items():
+            tally = Tally(count, count if covered else 0, count if line_covered else 0)
+            tallies[value] = tallies.get(value, Tally()) + tally
     return slices
 
 
@@ -203,28 +206,28 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
     """One per comment: what it was paired with, and the verdict on that pair."""
     case = judged.case
     line, full, rejected = map(_first_partner, (outcome.line, outcome.full, outcome.negative))
-    verdicts = {
-        comment: verdict_at(judged.answer, edge)
-        for comment, edge in zip(full, case.candidates.edges(full.keys(), full.values()), strict=True)
-    }
-    negative_edges = case.negative_candidates.edges(rejected.keys(), rejected.values())
-    negative_verdicts = {
-        comment: verdict_at(judged.negative_answer, edge)
-        for comment, edge in zip(rejected, negative_edges, strict=True)
-    }
-    positions = case.reference.positions
+    verdicts = _verdicts(case.negative_candidates, judged.negative_answer, rejected)
+    verdicts |= _verdicts(case.candidates, judged.answer, full)
+    ours, theirs, negatives = case.generated.positions, case.reference.positions, case.negative.positions
     for index, comment in enumerate(case.generated.comments):
+        by_line, reference, negative = line.get(index), full.get(index), rejected.get(index)
         yield ScoredComment(
-            case.generated.positions[index],
+            ours[index],
             comment,
-            line_match=index in line if case.rules.location else None,
-            matched=index in full,
+            line_match=by_line is not None if case.rules.location else None,
+            matched=reference is not None,
             left_out=index in outcome.left_out,
-            reference=positions[full[index]] if index in full else None,
-            line_reference=positions[line[index]] if index in line else None,
-            negative=case.negative.positions[rejected[index]] if index in rejected else None,
-            verdict=verdicts.get(index) or negative_verdicts.get(index),
+            reference=None if reference is None else theirs[reference],
+            line_reference=None if by_line is None else theirs[by_line],
+            negative=None if negative is None else negatives[negative],
+            verdict=verdicts.get(index),
         )
+
+
+def _verdicts(candidates: Candidates, answer: Answer, partners: Mapping[int, int]) -> dict[int, Verdict]:
+    """For each comment the verdict on it and its partner."""
+    edges = candidates.edges(partners.keys(), partners.values())
+    return {comment: verdict_at(answer, edge) for comment, edge in zip(partners, edges, strict=True)}
 
 
 def _first_partner(alignment: Alignment) -> dict[int, int]:
@@ -235,15 +238,11 @@ def _first_partner(alignment: Alignment) -> dict[int, int]:
 
 
 def _comparisons(judged: JudgedCase) -> Iterator[Comparison]:
-    case = judged.case
-    pairs = case.candidates.pairs()
-    for edge in np.flatnonzero(case.eligible(case.candidates)).tolist():
-        comment, reference = pairs[edge]
-        yield Comparison(
-            case.generated.positions[comment],
-            case.reference.positions[reference],
-            verdict_at(judged.answer, edge),
-        )
+    case, candidates = judged.case, judged.case.candidates
+    eligible = case.eligible(candidates)
+    pairs = _in_input(candidates.only(eligible), case.generated, case.reference)
+    for edge, pair in zip(np.flatnonzero(eligible).tolist(), pairs, strict=True):
+        yield Comparison(*pair, verdict_at(judged.answer, edge))
 
 
 def pairs_of(judged: JudgedCase, record: CommentRecord) -> Iterator[Pair]:
@@ -252,7 +251,7 @@ def pairs_of(judged: JudgedCase, record: CommentRecord) -> Iterator[Pair]:
     rejected: Iterable[tuple[int, int | None]] = ((each.position, each.negative) for each in record.comments)
     if case.rules.alignment == "coverage":
         edges = _edges(case, case.negative_candidates, judged.negative_answer, undecided_match=False)
-        rejected = _in_input(edges.pairs(), case.generated, case.negative)
+        rejected = _in_input(edges, case.generated, case.negative)
     yield from _pairs(judged, False, frozenset(record.matches))
     yield from _pairs(judged, True, frozenset(rejected))
 
@@ -263,7 +262,7 @@ def _pairs(judged: JudgedCase, negative: bool, aligned: frozenset[tuple[int, int
     answer = judged.negative_answer if negative else judged.answer
     eligible = case.eligible(candidates).tolist()
     gaps = candidates.gap.tolist() if case.rules.location else [None] * len(candidates)
-    positions = _in_input(candidates.pairs(), case.generated, case.negative if negative else case.reference)
+    positions = _in_input(candidates, case.generated, case.negative if negative else case.reference)
     for edge, pair in enumerate(positions):
         yield Pair(
             case.pr,
@@ -277,9 +276,10 @@ def _pairs(judged: JudgedCase, negative: bool, aligned: frozenset[tuple[int, int
         )
 
 
-def _in_input(pairs: NDArray[np.int64], ours: Notes, theirs: Notes) -> Iterator[tuple[int, int]]:
+def _in_input(pairs: Graph | Candidates, ours: Notes, theirs: Notes) -> Iterator[tuple[int, int]]:
     """Pairs by the positions that their comments have in the input."""
-    return ((ours.positions[one], theirs.positions[other]) for one, other in pairs.tolist())
+    for one, other in zip(pairs.generated.tolist(), pairs.reference.tolist(), strict=True):
+        yield ours.positions[one], theirs.positions[other]
 
 
 def verdict_at(answer: Answer, edge: int) -> Verdict:

@@ -100,9 +100,7 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
-            self.references + other.references,
-            self.covered + other.covered,
-            self.line_covered + other.line_covered,
+            self.references + other.references, self.covered + other.covered, self.line_covered + other.line_covered
         )
 
 

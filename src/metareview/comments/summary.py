@@ -8,15 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metareview.comments.filters import FilterConfig
-from metareview.comments.measures import (
-    MEASURES,
-    RECALLS,
-    Counts,
-    Rates,
-    measured,
-    rates,
-    table,
-)
+from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Skipped
@@ -191,9 +183,7 @@ def _pull_request_slices(
     return slices
 
 
-def _reference_slices(
-    records: Iterable[CommentRecord], name: str, config: CommentsConfig
-) -> dict[str, ReferenceSlice]:
+def _reference_slices(records: Iterable[CommentRecord], name: str, config: CommentsConfig) -> dict[str, ReferenceSlice]:
     tallies: dict[str, Tally] = {}
     for record in records:
         for value, tally in record.slices[name].items():

@@ -1,0 +1,1 @@
+"""Runs side by side: paired comparisons, leaderboards, and how far figures depend on the settings."""

@@ -1,26 +1,203 @@
-"""What made a difference between two contenders: which pull requests, which kinds of issue, what each one found.
-
-Functions of the records of two contenders on the same pull requests, in the same order.
-"""
+"""What made a difference between two competitors: which pull requests, which kinds of issue, what each one found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from metareview.comparison.competitors import COMMENTS, ROUTING, Kind, Record
+from metareview.comments.records import DIMENSIONS, CommentRecord, ScoredReference
+from metareview.comparison.competitors import Competitor
+from metareview.model.comment import Comment
+from metareview.model.measure import Measure
+from metareview.routing.records import RouterAnswer, RoutingRecord
+from metareview.runs.files import JsonObject
+from metareview.runs.run import is_comments
 from metareview.stats import Array, Metric
 
 EXCERPT = 240
 """Characters of a note that are quoted."""
+SHOWN_PULL_REQUESTS = 5
 SHOWN_UNMATCHED = 3
-_DIMENSIONS = {"comment_category": "category", "context": "context", "severity": "severity"}
-_OUTCOMES = ("both", "only_a", "only_b", "neither")
+SHOWN_CANDIDATES = 5
 
-Records = Sequence[Record]
+
+@dataclass(frozen=True, slots=True)
+class FoundReference:
+    """A reference of a pull request."""
+
+    pr: str
+    reference: ScoredReference
+
+    def to_dict(self) -> JsonObject:
+        return {"pr": self.pr, **_reference_to_json(self.reference)}
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerPair:
+    """Two reviewers on one pull request."""
+
+    DIMENSIONS: ClassVar = (*DIMENSIONS, "language", "pr_category")
+
+    a: CommentRecord
+    b: CommentRecord
+    effect: float
+    """How much the pull request adds to the difference, as `effects` says."""
+
+    @property
+    def pr(self) -> str:
+        return self.a.pr
+
+    def references(self) -> Iterator[tuple[ScoredReference, bool, bool]]:
+        """Each reference that counts, and whether A and B raised it."""
+        for ours, theirs in zip(self.a.references, self.b.references, strict=True):
+            if ours.kept:
+                yield ours, ours.covered, theirs.covered
+
+    def only_a(self) -> list[ScoredReference]:
+        """References that only A raised."""
+        return [reference for reference, by_a, by_b in self.references() if by_a and not by_b]
+
+    def only_b(self) -> list[ScoredReference]:
+        return [reference for reference, by_a, by_b in self.references() if by_b and not by_a]
+
+    def same_answer(self) -> bool:
+        """The same comments at the same locations, in any order."""
+        ours, theirs = (
+            sorted(
+                tuple(map(str, (each.path, each.side, each.from_line, each.to_line, each.note)))
+                for each in (scored.comment for scored in record.comments)
+            )
+            for record in (self.a, self.b)
+        )
+        return ours == theirs
+
+    def found(self) -> Iterator[tuple[FoundReference, bool, bool]]:
+        return ((FoundReference(self.pr, reference), a, b) for reference, a, b in self.references())
+
+    def kinds(self) -> Iterator[tuple[tuple[str | None, ...], bool, bool]]:
+        """Each reference by the dimensions, and whether A and B raised it."""
+        for reference, by_a, by_b in self.references():
+            own = (getattr(reference.comment, field) for field in DIMENSIONS.values())
+            yield (*own, self.a.language, self.a.pr_category), by_a, by_b
+
+    def to_dict(self) -> JsonObject:
+        return {
+            "pr": self.pr,
+            "effect": self.effect,
+            "references": sum(reference.kept for reference in self.a.references),
+            "a": _reviewer_to_json(self.a),
+            "b": _reviewer_to_json(self.b),
+            "only_a": [_raised_to_json(each, self.a) for each in self.only_a()],
+            "only_b": [_raised_to_json(each, self.b) for each in self.only_b()],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RouterPair:
+    """Two routers on one pull request."""
+
+    DIMENSIONS: ClassVar = ("repo",)
+
+    record: RoutingRecord
+    a: RouterAnswer
+    b: RouterAnswer
+    effect: float
+
+    @property
+    def pr(self) -> str:
+        return self.record.name
+
+    def same_answer(self) -> bool:
+        return self.a.candidates == self.b.candidates and self.a.rank == self.b.rank
+
+    def found(self) -> Iterator[tuple[str, bool, bool]]:
+        """The pull request, if it has a truth, and whether A and B had a target anywhere in the list."""
+        if self.record.truth.targets:
+            yield self.pr, self.a.rank > 0, self.b.rank > 0
+
+    def kinds(self) -> Iterator[tuple[tuple[str | None, ...], bool, bool]]:
+        """The repository, and whether A and B put a target first."""
+        yield (self.record.repo,), self.a.rank == 1, self.b.rank == 1
+
+    def to_dict(self) -> JsonObject:
+        sides = {
+            side: {"rank": answer.rank or None, "candidates": list(answer.candidates[:SHOWN_CANDIDATES])}
+            for side, answer in (("a", self.a), ("b", self.b))
+        }
+        truth = list(self.record.truth.targets)
+        return {"pr": self.pr, "effect": self.effect, "truth": truth, **sides}
+
+
+@dataclass(frozen=True, slots=True)
+class KindTally:
+    """References of one kind and how many A and B raised; or pull requests, and on how many a target was first."""
+
+    total: int
+    a: int
+    b: int
+
+    @property
+    def diff(self) -> float:
+        return (self.b - self.a) / self.total
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The pull requests with the largest effects, those where the answers differ, and who found what."""
+
+    gains: Sequence[ReviewerPair | RouterPair]
+    losses: Sequence[ReviewerPair | RouterPair]
+    differing: Sequence[str]
+    kinds: Mapping[str, Mapping[str, KindTally]]
+    """By dimension, then by its value, the largest difference first."""
+    found: Mapping[str, Sequence[FoundReference | str]]
+    """`only_a`, `only_b`, `both`, `neither`: references, or pull requests with a truth."""
+
+
+def explain(a: Competitor[Any], b: Competitor[Any], prs: Sequence[str], measure: Measure) -> Explanation:
+    """What made the difference in this measure on these pull requests; both competitors have their records."""
+    added = effects(a.counts(prs), b.counts(prs), measure).tolist()
+    records = list(zip(a.records(prs), b.records(prs), added, strict=True))
+    pairs: Sequence[ReviewerPair | RouterPair]
+    if is_comments(a.run):
+        pairs = [ReviewerPair(*each) for each in records]
+    else:
+        pairs = [
+            RouterPair(ours, ours.answers[a.name], theirs.answers[b.name], effect) for ours, theirs, effect in records
+        ]
+    # Effects that are equal but for rounding go by name.
+    largest = sorted(zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0]))
+    return Explanation(
+        gains=[pair for _, pair in largest if pair.effect > 0][:SHOWN_PULL_REQUESTS],
+        losses=[pair for _, pair in largest if pair.effect < 0][:SHOWN_PULL_REQUESTS],
+        differing=[pair.pr for pair in pairs if not pair.same_answer()],
+        kinds=_kinds(pairs),
+        found=_found(pairs),
+    )
+
+
+def _kinds(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, dict[str, KindTally]]:
+    tallies: dict[str, dict[str, KindTally]] = {name: {} for name in pairs[0].DIMENSIONS}
+    for values, by_a, by_b in (each for pair in pairs for each in pair.kinds()):
+        for of_dimension, value in zip(tallies.values(), values, strict=True):
+            old = of_dimension.get(value or "unknown", KindTally(0, 0, 0))
+            of_dimension[value or "unknown"] = KindTally(old.total + 1, old.a + by_a, old.b + by_b)
+    return {
+        name: dict(sorted(kinds.items(), key=lambda item: (-abs(item[1].b - item[1].a), item[0])))
+        for name, kinds in tallies.items()
+    }
+
+
+def _found(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, list[FoundReference | str]]:
+    name = {(True, False): "only_a", (False, True): "only_b", (True, True): "both", (False, False): "neither"}
+    lists: dict[str, list[FoundReference | str]] = {each: [] for each in name.values()}
+    for pair in pairs:
+        for item, by_a, by_b in pair.found():
+            lists[name[by_a, by_b]].append(item)
+    return lists
 
 
 def effects(a: Array, b: Array, metric: Metric) -> Array:
@@ -46,166 +223,28 @@ def excerpt(text: str, length: int = EXCERPT) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head[length // 2 :] else head).rstrip(" ,;:.") + " …"
 
 
-@dataclass(frozen=True)
-class Details:
-    """The three lists of a comparison, for one kind of run."""
-
-    pull_request: Callable[[str, str, Record, Record], dict[str, Any]]
-    """What A and B did on one pull request: (A's name, B's name, A's record, B's record)."""
-    kinds: Callable[[str, str, Records, Records], dict[str, dict[str, Any]]]
-    found: Callable[[str, str, Records, Records], dict[str, dict[str, Any]]]
-    same: Callable[[str, str, Record, Record], bool]
-    """Whether both said the same there."""
+def _comment_to_json(comment: Comment) -> JsonObject:
+    location = {name: comment[name] for name in ("path", "from_line", "to_line") if comment[name] is not None}
+    return {**location, "note": excerpt(comment.note)}
 
 
-# Comments
+def _reference_to_json(reference: ScoredReference) -> JsonObject:
+    comment = reference.comment
+    kind = {name: comment[name] for name in DIMENSIONS.values() if comment[name] is not None}
+    return {"reference": reference.position, **_comment_to_json(comment), **kind}
 
 
-def _place_and_note(comment: Mapping[str, Any]) -> dict[str, Any]:
-    place = {name: comment[name] for name in ("path", "from_line", "to_line") if name in comment}
-    return {**place, "note": excerpt(comment["note"])}
+def _raised_to_json(reference: ScoredReference, record: CommentRecord) -> JsonObject:
+    comments = {scored.position: scored.comment for scored in record.comments}
+    raised_by = [comments[comment] for comment, position in record.matches if position == reference.position]
+    return {**_reference_to_json(reference), "comments": [_comment_to_json(each) for each in raised_by]}
 
 
-def _reference(comment: Mapping[str, Any]) -> dict[str, Any]:
-    kind = {name: comment[name] for name in _DIMENSIONS.values() if name in comment}
-    return {"reference": comment["reference"], **_place_and_note(comment), **kind}
-
-
-def _outcomes(a: Record, b: Record) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each reference that counts, and who raised it."""
-    for ours, theirs in zip(a["reference_comments"], b["reference_comments"], strict=True):
-        if ours["kept"]:
-            raised = (ours["covered"], theirs["covered"])
-            yield ours, _OUTCOMES[(not raised[1]) + 2 * (not raised[0])]
-
-
-def _raised_by(record: Record, reference: int) -> list[dict[str, Any]]:
-    comments = {detail["generated"]: detail for detail in record["match_details"]}
-    return [
-        _place_and_note(comments[pair["generated"]])
-        for pair in record["matched_reference_comments"]
-        if pair["reference"] == reference
-    ]
-
-
-def _comment_pull_request(_a: str, _b: str, a: Record, b: Record) -> dict[str, Any]:
-    sides: dict[str, Any] = {}
-    for side, record in (("a", a), ("b", b)):
-        idle = [
-            detail
-            for detail in record["match_details"]
-            if not detail["semantic_match"] and not detail["left_out"]
-        ]
-        sides[side] = {
-            "comments": record["total_generated_nums"],
-            "matched": record["positive_match_nums"],
-            "covered": record["positive_covered_nums"],
-            "unmatched": [_place_and_note(detail) for detail in idle[:SHOWN_UNMATCHED]],
-        }
-    outcomes = list(_outcomes(a, b))
-    only = {
-        side: [
-            {**_reference(reference), "comments": _raised_by(record, reference["reference"])}
-            for reference, outcome in outcomes
-            if outcome == side
-        ]
-        for side, record in (("only_a", a), ("only_b", b))
-    }
-    return {"references": len(outcomes), **sides, **only}
-
-
-def _comment_kinds(_a: str, _b: str, a: Records, b: Records) -> dict[str, dict[str, Any]]:
-    """By category, context, severity of the reference, and by language and category of the pull request: the
-    references, those that A and B raised, and the difference of recall; the largest difference first."""
-    tallies: dict[str, dict[str, list[int]]] = {
-        name: {} for name in (*_DIMENSIONS, "language", "pr_category")
-    }
-    for ours, theirs in zip(a, b, strict=True):
-        for reference, outcome in _outcomes(ours, theirs):
-            values = {name: reference.get(field) for name, field in _DIMENSIONS.items()}
-            values |= {name: ours[name] for name in ("language", "pr_category")}
-            for name, value in values.items():
-                tally = tallies[name].setdefault(value or "unknown", [0, 0, 0])
-                tally[0] += 1
-                tally[1] += outcome in ("both", "only_a")
-                tally[2] += outcome in ("both", "only_b")
-    return {name: _largest_first(values) for name, values in tallies.items()}
-
-
-def _largest_first(tallies: Mapping[str, list[int]]) -> dict[str, Any]:
-    ordered = sorted(tallies.items(), key=lambda item: (-abs(item[1][2] - item[1][1]), item[0]))
+def _reviewer_to_json(record: CommentRecord) -> JsonObject:
+    unmatched = [each.comment for each in record.comments if not each.matched and not each.left_out]
     return {
-        value: {"references": n, "a": raised_a, "b": raised_b, "diff": (raised_b - raised_a) / n}
-        for value, (n, raised_a, raised_b) in ordered
+        "comments": record.counts.generated,
+        "matched": record.counts.matched,
+        "covered": record.counts.covered,
+        "unmatched": [_comment_to_json(comment) for comment in unmatched[:SHOWN_UNMATCHED]],
     }
-
-
-def _comment_found(_a: str, _b: str, a: Records, b: Records) -> dict[str, dict[str, Any]]:
-    lists: dict[str, list[dict[str, Any]]] = {name: [] for name in ("only_a", "only_b", "both", "neither")}
-    for ours, theirs in zip(a, b, strict=True):
-        for reference, outcome in _outcomes(ours, theirs):
-            lists[outcome].append({"pr": ours["github_pr_url"], **_reference(reference)})
-    return {name: {"count": len(items), "references": items} for name, items in lists.items()}
-
-
-def _same_comments(_a: str, _b: str, a: Record, b: Record) -> bool:
-    """The same comments at the same places, in any order."""
-
-    def said(record: Record) -> list[tuple[str, ...]]:
-        fields = ("path", "side", "from_line", "to_line", "note")
-        return sorted(tuple(str(d.get(name)) for name in fields) for d in record["match_details"])
-
-    return said(a) == said(b)
-
-
-# Routing
-
-
-def _router_pull_request(name_a: str, name_b: str, a: Record, b: Record) -> dict[str, Any]:
-    sides = {
-        side: {"rank": answer["rank"], "candidates": answer["candidates"][:5]}
-        for side, answer in (("a", a["routers"][name_a]), ("b", b["routers"][name_b]))
-    }
-    return {"truth": a["truth"]["targets"], **sides}
-
-
-def _router_kinds(name_a: str, name_b: str, a: Records, b: Records) -> dict[str, dict[str, Any]]:
-    """By repository: the pull requests, and on how many A and B put a target first in the list."""
-    tallies: dict[str, list[int]] = {}
-    for ours, theirs in zip(a, b, strict=True):
-        tally = tallies.setdefault(ours["repo"], [0, 0, 0])
-        tally[0] += 1
-        tally[1] += ours["routers"][name_a]["rank"] == 1
-        tally[2] += theirs["routers"][name_b]["rank"] == 1
-    ordered = sorted(tallies.items(), key=lambda item: (-abs(item[1][2] - item[1][1]), item[0]))
-    return {
-        "repo": {
-            repo: {"prs": n, "a": first_a, "b": first_b, "diff": (first_b - first_a) / n}
-            for repo, (n, first_a, first_b) in ordered
-        }
-    }
-
-
-def _router_found(name_a: str, name_b: str, a: Records, b: Records) -> dict[str, dict[str, Any]]:
-    """Pull requests with a truth, by who had a target anywhere in the list."""
-    lists: dict[str, list[str]] = {name: [] for name in ("only_a", "only_b", "both", "neither")}
-    for ours, theirs in zip(a, b, strict=True):
-        if ours["truth"]["targets"]:
-            missed = [not ours["routers"][name_a]["rank"], not theirs["routers"][name_b]["rank"]]
-            lists[_OUTCOMES[missed[1] + 2 * missed[0]]].append(f"{ours['repo']}#{ours['pr']}")
-    return {name: {"count": len(items), "prs": items} for name, items in lists.items()}
-
-
-def _same_answer(name_a: str, name_b: str, a: Record, b: Record) -> bool:
-    ours, theirs = a["routers"][name_a], b["routers"][name_b]
-    return bool(ours["candidates"] == theirs["candidates"] and ours["rank"] == theirs["rank"])
-
-
-_DETAILS = {
-    COMMENTS.word: Details(_comment_pull_request, _comment_kinds, _comment_found, _same_comments),
-    ROUTING.word: Details(_router_pull_request, _router_kinds, _router_found, _same_answer),
-}
-
-
-def details_of(kind: Kind) -> Details:
-    return _DETAILS[kind.word]

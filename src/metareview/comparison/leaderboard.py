@@ -2,188 +2,209 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
-from metareview.comments.measures import COUNTS
+from metareview.comments.measures import Counts, Rates
 from metareview.comparison.competitors import (
-    COMMENTS,
-    LOWER,
-    Contender,
+    Competitor,
+    Source,
     check_settings,
     different_benchmarks,
-    figure,
-    read_contenders,
+    folder_of,
+    main_measure,
+    open_run,
+    read_competitors,
+    run_name,
     with_beta,
 )
 from metareview.errors import UsageError
-from metareview.runs.folder import StoredRun, read_run
-from metareview.stats import Metric, bootstrap_intervals, pairwise_tests, tie_letters
+from metareview.model.measure import Measure, find_measure
+from metareview.runs.comments_json import counts_to_json
+from metareview.runs.files import JsonObject
+from metareview.runs.run import AnyRun, is_comments
+from metareview.stats import Interval, PairTest, bootstrap_intervals, pairwise_tests, tie_letters
 
 SCHEMA = "metareview.leaderboard/1"
 TIES_AT = 0.05
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One competitor's row: the figures over its own pull requests."""
+
+    rank: int
+    label: str
+    ties: str
+    """Letters: two that share one are tied."""
+    name: str
+    run: str | None
+    prs: int
+    counts: Counts | None
+    """Their sums; None for a router."""
+    metrics: Rates
+    intervals: Mapping[str, Interval | None]
+    undecided: int
+
+    def to_dict(self) -> JsonObject:
+        counts = {} if self.counts is None else counts_to_json(self.counts)
+        return {
+            "rank": self.rank,
+            "label": self.label,
+            "ties": self.ties,
+            "name": self.name,
+            "run": self.run,
+            "prs": self.prs,
+            **counts,
+            "metrics": dict(self.metrics),
+            "intervals": {name: ends and list(ends) for name, ends in self.intervals.items()},
+            "undecided": self.undecided,
+        }
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The ranking. `to_dict()` is what `metareview leaderboard --json` prints."""
+
+    kind: str
+    """`comments` or `routing`."""
+    sort: Measure
+    beta: float | None
+    measures: Sequence[Measure]
+    """All that are measured in one of the runs."""
+    rows: Sequence[Standing]
+    """The best first."""
+    pairs: Mapping[tuple[str, str], PairTest]
+    """The paired test of every two labels, the better one first."""
+    warnings: Sequence[str]
+
+    def to_dict(self) -> JsonObject:
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "sort": self.sort.name,
+            "beta": self.beta,
+            "rows": [row.to_dict() for row in self.rows],
+            "pairs": [
+                {"a": a, "b": b, "prs": test.units, "diff": test.diff, "p": test.p, "p_holm": test.p_holm}
+                for (a, b), test in self.pairs.items()
+            ],
+            "warnings": list(self.warnings),
+        }
+
+
 def leaderboard(
-    runs: Sequence[StoredRun | str | Path],
-    *,
-    sort: str | None = None,
-    beta: float | None = None,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """Everybody in these runs, the best first by `sort` (f1, or mrr for routers): what `leaderboard --json` prints.
+    runs: Sequence[Source], *, sort: str | None = None, beta: float | None = None, seed: int = 0
+) -> Leaderboard:
+    """Everybody in these runs, the best first by `sort` (f1, or mrr for routers).
 
     Figures and intervals are over each one's own pull requests. Every pair is tested on the sort metric over the
     pull requests that both have, Holm over all pairs; two share a letter where they are not separated at 0.05, or
     share no pull request. UsageError where the figures of two would not mean the same (another judge, distance,
     cutoff, other references), or a run shares no pull request with the others.
     """
-    contenders = _contenders(runs)
-    check_settings(contenders)
-    _check_benchmarks(contenders)
-    metrics = [with_beta(each.metrics, beta) for each in contenders]
-    known = list(dict.fromkeys(name for of_one in metrics for name in of_one))
-    chosen = sort or ("f_beta" if beta is not None else contenders[0].kind.main)
-    if chosen not in known:
-        hint = " f_beta needs --beta." if chosen == "f_beta" else ""
-        raise UsageError(f"--sort: no metric {chosen!r} here. There are {', '.join(known)}.{hint}")
-    labels = _labels(contenders)
-    rows = {
-        label: _row(one, of_one, known, seed)
-        for label, one, of_one in zip(labels, contenders, metrics, strict=True)
+    competitors = _competitors(runs)
+    everybody = list(competitors.values())
+    check_settings(everybody)
+    _check_benchmarks(everybody)
+    own = {label: with_beta(one.measures, beta) for label, one in competitors.items()}
+    measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
+    if sort == "f_beta" and beta is None:
+        raise UsageError("--sort: f_beta needs --beta.")
+    default = "f_beta" if beta is not None else main_measure(everybody[0].run)
+    measure = find_measure(sort or default, measures.values(), "--sort")
+    rows = {label: _standing(label, one, own[label], list(measures), seed) for label, one in competitors.items()}
+    sign = 1 if measure.lower_is_better else -1
+
+    def best_first(label: str) -> tuple[bool, float, str]:
+        """Whoever has no figure comes last, equal ones by name."""
+        value = rows[label].metrics[measure.name]
+        return (value is None, sign * (value or 0.0), label)
+
+    order = sorted(rows, key=best_first)
+    tables = {
+        label: {key: row.counts for key, row in competitors[label].rows.items()} if measure.name in own[label] else {}
+        for label in order
     }
-    order = sorted(rows, key=lambda label: _place(chosen, rows[label]["metrics"][chosen], label))
-    pairs = _pairs(
-        {
-            label: (one, of_one.get(chosen))
-            for label, one, of_one in zip(labels, contenders, metrics, strict=True)
-        },
-        order,
-        seed,
-    )
-    separated = [
-        (pair["a"], pair["b"]) for pair in pairs if pair["p_holm"] is not None and pair["p_holm"] <= TIES_AT
-    ]
+    pairs = pairwise_tests(tables, measure, seed=seed)
+    separated = [pair for pair, test in pairs.items() if test.p_holm is not None and test.p_holm <= TIES_AT]
     ties = tie_letters(order, separated)
+    return Leaderboard(
+        kind=everybody[0].run.kind.name,
+        sort=measure,
+        beta=beta,
+        measures=list(measures.values()),
+        rows=[replace(rows[label], rank=rank, ties=ties[label]) for rank, label in enumerate(order, 1)],
+        pairs=pairs,
+        warnings=list(_warnings(rows, pairs)),
+    )
+
+
+def _competitors(sources: Sequence[Source]) -> dict[str, Competitor[Any]]:
+    """Everybody in these runs by a label that nobody else has. A run that is named twice counts once."""
+    runs: dict[object, AnyRun] = {}
+    for run in map(open_run, sources):
+        runs.setdefault(id(run) if run.folder is None else run.folder.resolve(), run)
+    competitors = [(number, one) for number, run in enumerate(runs.values(), 1) for one in read_competitors(run)]
+    if not competitors:
+        raise UsageError("Name at least one run; these hold nobody to rank.")
+    choices = [
+        (one.name, *(f"{one.name} ({part})" for part in (run_name(one.run), one.run.label, f"run {number}")))
+        for number, one in competitors
+    ]
+    held = [Counter(column) for column in zip(*choices, strict=True)]
     return {
-        "schema": SCHEMA,
-        "kind": contenders[0].run.kind,
-        "sort": chosen,
-        "beta": beta,
-        "rows": [
-            {"rank": rank, "label": label, "ties": ties[label], **rows[label]}
-            for rank, label in enumerate(order, 1)
-        ],
-        "pairs": pairs,
-        "warnings": _warnings(rows, pairs),
+        next(label for label, times in zip(of_one, held, strict=True) if times[label] == 1): one
+        for of_one, (_, one) in zip(choices, competitors, strict=True)
     }
 
 
-def _contenders(runs: Sequence[StoredRun | str | Path]) -> list[Contender]:
-    found: dict[Path, StoredRun] = {}
-    for run in runs:
-        stored = run if isinstance(run, StoredRun) else read_run(run)
-        found.setdefault(stored.path.resolve(), stored)
-    contenders = [one for run in found.values() for one in read_contenders(run)]
-    if not contenders:
-        raise UsageError("Name at least one run; these hold nobody to rank.")
-    return contenders
-
-
-def _check_benchmarks(contenders: Sequence[Contender]) -> None:
-    by_run: dict[Path, list[Contender]] = {}
-    for one in contenders:
-        by_run.setdefault(one.run.path, []).append(one)
-    for one, other in combinations(contenders, 2):
+def _check_benchmarks(competitors: Sequence[Competitor[Any]]) -> None:
+    for one, other in combinations(competitors, 2):
         different = different_benchmarks(one, other)
         if different:
             raise UsageError(
-                f"{one.run.path} and {other.run.path} are on different benchmarks: {len(different)} pull requests have"
-                f" other references ({different[0]}). Evaluate both against the same files."
+                f"{one.run.label} and {other.run.label} are on different benchmarks: {len(different)} pull requests"
+                f" have other references ({different[0]}). Evaluate both against the same files."
             )
-    prs = {path: {key for one in group for key in one.units} for path, group in by_run.items()}
-    for path, own in prs.items():
-        others = set().union(*(theirs for other, theirs in prs.items() if other != path))
-        if len(prs) > 1 and not own & others:
-            raise UsageError(f"{path} shares no pull request with the other runs. Rank it on its own.")
+    for one in competitors:
+        own = {key for other in competitors if other.run is one.run for key in other.rows}
+        others = [set(other.rows) for other in competitors if other.run is not one.run]
+        if others and not own & set().union(*others):
+            raise UsageError(f"{one.run.label} shares no pull request with the other runs. Rank it on its own.")
 
 
-def _labels(contenders: Sequence[Contender]) -> list[str]:
-    """A name that only one has stands alone; others are told apart by their run."""
-    names = [one.name for one in contenders]
-    folders = [one.run.path.resolve().name for one in contenders]
-    whole = list(zip(names, folders, strict=True))
-    labels = []
-    for one, (name, folder) in zip(contenders, whole, strict=True):
-        if names.count(name) == 1:
-            labels.append(name)
-        elif whole.count((name, folder)) == 1:
-            labels.append(f"{name} ({folder})")
-        else:
-            labels.append(f"{name} ({one.run.path})")
-    return labels
-
-
-def _row(one: Contender, metrics: Mapping[str, Metric], known: Sequence[str], seed: int) -> dict[str, Any]:
+def _standing(
+    label: str, one: Competitor[Any], own: Mapping[str, Measure], names: Sequence[str], seed: int
+) -> Standing:
+    """The row of one competitor, before it is ranked."""
     counts = one.counts()
     sums = counts.sum(axis=0)
-    intervals = bootstrap_intervals(counts, metrics, seed=seed)
-    ends = {name: intervals.get(name) for name in known}
-    named = (
-        {name: int(value) for name, value in zip(COUNTS, sums, strict=True)} if one.kind is COMMENTS else {}
+    intervals = bootstrap_intervals(counts, own, seed=seed)
+    return Standing(
+        rank=0,
+        label=label,
+        ties="",
+        name=one.name,
+        run=folder_of(one.run),
+        prs=len(counts),
+        counts=Counts.from_sums(sums, location=True) if is_comments(one.run) else None,
+        metrics={name: own[name].value(sums) if name in own else None for name in names},
+        intervals={name: intervals.get(name) for name in names},
+        undecided=one.undecided(),
     )
-    return {
-        "name": one.name,
-        "run": str(one.run.path),
-        "prs": len(counts),
-        **named,
-        "metrics": {name: figure(metrics[name], sums) if name in metrics else None for name in known},
-        "intervals": {name: None if pair is None else list(pair) for name, pair in ends.items()},
-        "undecided": sum(unit.undecided for unit in one.units.values()),
-    }
 
 
-def _place(metric: str, value: float | None, label: str) -> tuple[bool, float, str]:
-    """Best first, whoever has no figure last, equal ones by name."""
-    return (value is None, 0.0 if value is None else value if metric in LOWER else -value, label)
-
-
-def _pairs(
-    contenders: Mapping[str, tuple[Contender, Metric | None]], order: Sequence[str], seed: int
-) -> list[dict[str, Any]]:
-    """Each pair in order of rank: A stands above B. Somebody whose run has no such metric is not tested."""
-    metric = next((metric for _, metric in contenders.values() if metric is not None), None)
-    if metric is None:
-        return []
-    tables = {
-        label: {key: unit.counts for key, unit in one.units.items()} if own is not None else {}
-        for label, (one, own) in ((label, contenders[label]) for label in order)
-    }
-    found = []
-    for (a, b), test in pairwise_tests(tables, metric, seed=seed).items():
-        shared = [key for key in tables[a] if key in tables[b]]
-        values = (
-            [figure(metric, contenders[name][0].counts(shared).sum(axis=0)) for name in (a, b)]
-            if shared
-            else []
+def _warnings(rows: Mapping[str, Standing], pairs: Mapping[tuple[str, str], PairTest]) -> Iterator[str]:
+    sizes = [row.prs for row in rows.values()]
+    if any(test.units < max(rows[a].prs, rows[b].prs) for (a, b), test in pairs.items()):
+        yield (
+            f"not everybody has the same pull requests ({min(sizes)} to {max(sizes)}): figures are over each one's own,"
+            f" tests over those that a pair shares (at least {min(test.units for test in pairs.values())})"
         )
-        diff = None if not values or values[0] is None or values[1] is None else values[1] - values[0]
-        found.append({"a": a, "b": b, "prs": test.units, "diff": diff, "p": test.p, "p_holm": test.p_holm})
-    return found
-
-
-def _warnings(rows: Mapping[str, Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]]) -> list[str]:
-    warnings = []
-    sizes = sorted({row["prs"] for row in rows.values()})
-    partial = [pair for pair in pairs if pair["prs"] < max(rows[pair["a"]]["prs"], rows[pair["b"]]["prs"])]
-    if partial:
-        warnings.append(
-            f"not everybody has the same pull requests ({sizes[0]} to {sizes[-1]}): figures are over each one's own,"
-            f" tests over those that a pair shares (at least {min(pair['prs'] for pair in pairs)})"
-        )
-    undecided = sum(row["undecided"] for row in rows.values())
+    undecided = sum(row.undecided for row in rows.values())
     if undecided:
-        warnings.append(f"{undecided} pairs stayed undecided and count as no match")
-    return warnings
+        yield f"{undecided} pairs stayed undecided and count as no match"

@@ -13,8 +13,8 @@ from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.records import CommentRecord
 from metareview.errors import InputError, UsageError
-from metareview.formats import aacr_text
-from metareview.formats.fields import comment_of
+from metareview.formats.comment_fields import comment_of
+from metareview.formats.comments import aacr_text
 from metareview.formats.source import Source
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review, normal_path
@@ -45,16 +45,12 @@ class EvaluatorConfig:
 
     def __post_init__(self) -> None:
         if self.line_distance_threshold < 0:
-            raise UsageError(
-                f"line_distance_threshold must be 0 or more, found {self.line_distance_threshold}."
-            )
+            raise UsageError(f"line_distance_threshold must be 0 or more, found {self.line_distance_threshold}.")
         try:
             object.__setattr__(self, "semantic_matcher_type", SemanticMatcherType(self.semantic_matcher_type))
         except ValueError:
             names = ", ".join(SemanticMatcherType)
-            raise UsageError(
-                f"Unknown semantic_matcher_type {self.semantic_matcher_type!r}. Valid: {names}."
-            ) from None
+            raise UsageError(f"Unknown semantic_matcher_type {self.semantic_matcher_type!r}. Valid: {names}.") from None
 
     @classmethod
     def with_embedding(cls, line_distance_threshold: int = 1) -> EvaluatorConfig:
@@ -99,10 +95,7 @@ async def get_evaluator_ans_from_json(
     generated = Review(github_pr_url, _comments(generated_comments, "generated_comments"))
     expected = _comments(good_comments, "good_comments")
     reference = Review(
-        github_pr_url,
-        expected,
-        language=metadata.get("project_main_language"),
-        pr_category=metadata.get("category"),
+        github_pr_url, expected, language=metadata.get("project_main_language"), pr_category=metadata.get("category")
     )
     rules = Rules(
         line_distance=config.line_distance_threshold,

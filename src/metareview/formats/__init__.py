@@ -1,1 +1,1 @@
-"""Readers and writers, one file a format. Nothing else in the package opens an input file."""
+"""Readers and writers of input files: one module per format. Nothing else in the package opens an input file."""

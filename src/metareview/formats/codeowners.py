@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from metareview.errors import InputError
+from metareview.formats.source import Source
 
 _LIMIT = 3 << 20  # GitHub does not load a larger file.
 _FIELD = re.compile(r"(?:\\.|[^\s\\])+")
@@ -55,13 +56,11 @@ class CodeOwners:
 
     def owners(self, path: str) -> tuple[str, ...]:
         """The owners of a path in the order of its rule: logins, `org/team` and addresses."""
-        found = self._known.get(path)
-        if found is None:
+        if path not in self._known:
             parts = path.lstrip("/").split("/")
-            rules = reversed(self._rules)
-            found = next((owners for pattern, owners in rules if pattern.matches(parts)), ())
-            self._known[path] = found
-        return found
+            matching = (owners for pattern, owners in reversed(self._rules) if pattern.matches(parts))
+            self._known[path] = next(matching, ())
+        return self._known[path]
 
 
 class _Pattern:
@@ -93,9 +92,7 @@ class _Pattern:
         return self._match(segments, parts, proper=self._folder, deep=self._deep or self._folder)
 
     @staticmethod
-    def _match(
-        segments: Sequence[re.Pattern[str] | None], parts: Sequence[str], *, proper: bool, deep: bool
-    ) -> bool:
+    def _match(segments: Sequence[re.Pattern[str] | None], parts: Sequence[str], *, proper: bool, deep: bool) -> bool:
         """Whether the segments match the path (not if `proper`), or a folder above it (if `deep`).
 
         The set of positions that the segments so far can have reached: no backtracking, whatever the pattern.
@@ -163,14 +160,7 @@ def _is_name(name: str) -> bool:
 
 
 def _read(path: Path) -> CodeOwners:
-    try:
-        data = path.read_bytes()
-        if len(data) >= _LIMIT:
-            raise InputError("GitHub does not load a file of 3 MB or more", file=path, fix="Make it smaller.")
-        return CodeOwners(data.decode("utf-8-sig"))
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror or error}", file=path, fix="Give a CODEOWNERS file or a folder."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError("not UTF-8", file=path, fix="Save the file as UTF-8.") from error
+    source = Source(path)
+    if len(source.data) >= _LIMIT:
+        raise InputError("GitHub does not load a file of 3 MB or more", file=path, fix="Make it smaller.")
+    return CodeOwners(source.text)

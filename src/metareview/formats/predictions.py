@@ -6,85 +6,54 @@ Candidates are logins, best first. `router` may be left out: then the file's nam
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from metareview.errors import InputError
-from metareview.formats.jsonlines import Problem, json_lines, text, whole_number
+from metareview.formats.record import Record
+from metareview.formats.source import Source
 from metareview.model.event import RISKS, fold
-
-
-class Prediction(NamedTuple):
-    """One router's answer for one pull request."""
-
-    candidates: tuple[str, ...]
-    risk: str
-
-
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """Everything that one router answered, by (repo, pr)."""
-
-    router: str
-    answers: Mapping[tuple[str, int], Prediction]
+from metareview.model.prediction import Prediction, Predictions
 
 
 def read_predictions(path: str | Path) -> list[Predictions]:
-    """Read a file of predictions, one item a router in order of appearance.
+    """Read a file of predictions, one item per router in order of appearance.
 
     InputError names the line of a candidate that is listed twice, of a second answer for one pull request, of
     an unknown risk.
     """
-    path = Path(path)
+    source = Source(Path(path))
     routers: dict[str, dict[tuple[str, int], Prediction]] = {}
     lines: dict[tuple[str, str, int], int] = {}
-    try:
-        for number, row in json_lines(path):
-            try:
-                router = (
-                    text(row, "router", "the router's name") if row.get("router") is not None else path.stem
-                )
-                repo, pr = text(row, "repo", "a name such as owner/name"), whole_number(row, "pr")
-                prediction = Prediction(_candidates(row.get("candidates")), _risk(row))
-            except Problem as problem:
-                raise problem.at(path, number) from None
-            first = lines.setdefault((router, repo, pr), number)
-            if first != number:
-                raise InputError(
-                    f"router {router} answers for {repo}#{pr} a second time (first on line {first})",
-                    file=path,
-                    line=number,
-                    fix="Keep one answer.",
-                )
-            routers.setdefault(router, {})[repo, pr] = prediction
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror or error}", file=path, fix="Give a file of predictions."
-        ) from error
+    for record in source.lines():
+        named = record.value.get("router") is not None
+        router = record.required("router", "the router's name") if named else source.path.stem
+        repo, pr = record.required("repo", "a name such as owner/name"), record.whole_number("pr")
+        prediction = Prediction(_candidates(record), _risk(record))
+        first = lines.setdefault((router, repo, pr), record.line)
+        if first != record.line:
+            record.fail(
+                None,
+                f"router {router} answers for {repo}#{pr} a second time (first on line {first})",
+                "Keep one answer.",
+            )
+        routers.setdefault(router, {})[repo, pr] = prediction
     if not routers:
-        raise InputError("no predictions", file=path, fix="Give one JSON object a line.")
+        raise InputError("no predictions", file=path, fix="Give one JSON object per line.")
     return [Predictions(router, answers) for router, answers in routers.items()]
 
 
-def _candidates(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(type(login) is str and login.strip() for login in value):
-        raise Problem(
-            "candidates is not a list of logins", 'Give candidates: a list such as ["octocat"], or [].'
-        )
+def _candidates(record: Record) -> tuple[str, ...]:
+    logins = record.strings("candidates", "logins", '["octocat"]', accept=str.strip)
     seen: set[str] = set()
-    for login in value:
+    for login in logins:
         if fold(login) in seen:
-            raise Problem(f"candidate {login} is listed twice", "List each candidate once.")
+            record.fail("candidates", f"candidate {login} is listed twice", "List each candidate once.")
         seen.add(fold(login))
-    return tuple(value)
+    return logins
 
 
-def _risk(row: dict[str, Any]) -> str:
-    risk = row.get("risk")
-    if risk is None:
-        return "unknown"
-    if risk not in RISKS:
-        raise Problem(f"risk {risk!r} is not known", f"Give one of {', '.join(RISKS)}.")
-    return str(risk)
+def _risk(record: Record) -> str:
+    risk = record.text("risk")
+    if risk is not None and risk not in RISKS:
+        record.fail("risk", f"risk {risk!r} is not known", f"Give one of {', '.join(RISKS)}.")
+    return risk or "unknown"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from metareview.errors import InputError
-from metareview.formats.fields import Record
+from metareview.formats.record import Record
 from metareview.formats.source import Source
 from metareview.text.score import TextItem
 
@@ -15,11 +15,7 @@ EXAMPLE = '{"retrieved_context": ["…"], "ground_truth_context": ["…"]}'
 def read_text_items(path: str | Path) -> list[TextItem]:
     """The items of a file, in order. Unknown fields are ignored; anything wrong is an `InputError` that names the
     file, the line and the fix."""
-    source = Source(Path(path))
-    records = (
-        Record.of(source, document, (), document.value, "a line", f"Write each line as {EXAMPLE}.")
-        for document in source.documents
-    )
+    records = Source(Path(path)).records("a line", fix=f"Write each line as {EXAMPLE}.")
     items = [TextItem(_texts(r, "retrieved_context"), _texts(r, "ground_truth_context")) for r in records]
     if not items:
         raise InputError("no items", file=path, fix=f"Give at least one line such as {EXAMPLE}.")
@@ -27,9 +23,4 @@ def read_text_items(path: str | Path) -> list[TextItem]:
 
 
 def _texts(record: Record, key: str) -> tuple[str, ...]:
-    if key not in record.value:
-        record.fail("", f"{key} is missing", "Add it, [] if there is nothing in it.")
-    texts = record.value[key]
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        record.fail(key, f"{key} must be a list of strings", 'Write it as ["…"].')
-    return tuple(texts)
+    return record.strings(key, "strings", '["…"]', accept=lambda text: True)

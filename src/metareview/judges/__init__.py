@@ -1,1 +1,1 @@
-"""Judges: does a comment raise the same issue as a reference? One protocol, one file a judge."""
+"""Judges: does a comment raise the same issue as a reference? One protocol, one file per judge in builtin/."""

@@ -1,13 +1,23 @@
-"""What every judge is asked and what it answers. A judge decides on meaning alone; place was asked before."""
+"""What a judge is asked, what it answers, and what a judge is.
+
+A judge decides on meaning alone: by the time it is asked, pairs whose locations cannot match are gone.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # so that help texts, which list judges by name, need not wait for NumPy
+    import numpy as np
+    from numpy.typing import NDArray
+
+Parameters = Mapping[str, object]
+Progress = Callable[[int, int], None]
+"""Called with how much is done, and how much there is to do."""
 
 SAME, DIFFERENT, UNDECIDED = 1, 0, -1
 LONG_NOTE, JUDGED_LENGTH = 100_000, 20_000
@@ -28,7 +38,7 @@ class Question:
     generated: Sequence[str]
     reference: Sequence[str]
     pairs: NDArray[np.int64]
-    """Shape (n, 2): position in `generated`, position in `reference`."""
+    """Shape (n, 2): index in `generated`, index in `reference`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,42 +46,78 @@ class Answer:
     """The verdicts on one question's pairs, in their order."""
 
     score: NDArray[np.float64]
-    """In 0..1; NaN where undecided."""
+    """From 0 to 1; NaN where undecided."""
     match: NDArray[np.int8]
     """SAME, DIFFERENT or UNDECIDED. An undecided pair is an error, never a mismatch."""
     reason: Sequence[str] | str = ""
-    """One a pair, or one for all of them."""
+    """One per pair, or one for all of them."""
     by: Sequence[str] | str = "judge"
-    """Who decided: judge, model, cache or label; one a pair, or one for all."""
+    """Who decided (judge, model, cache or label): one per pair, or one for all of them."""
 
 
 @dataclass(slots=True)
 class Usage:
-    """What judging has cost so far."""
+    """What a model has cost so far.
 
-    pairs: int = 0
+    `llm_calls` counts what the server was asked about, each pair (or batch of notes) once however often it was sent;
+    `requests` counts every request that reached it, repeated ones included; `cached` counts pairs that the cache
+    answered. Tokens are those that the server reports, also for answers without a verdict.
+    """
+
     llm_calls: int = 0
     cached: int = 0
-    errors: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    requests: int = 0
 
 
 @runtime_checkable
 class Judge(Protocol):
+    """Decides whether comments raise the same issue as references.
+
+    Inherit from it, set `name` and write `judge`; the other members have defaults. A judge gets many questions in one
+    call, so that it can work on all pull requests at once. Whoever opens a judge by its name closes it.
+    """
+
     name: str
     threshold: float | None = None
-    parameters: Mapping[str, object] = {}
+    """The score from which a pair counts as the same; None for a judge that decides in another way."""
+    parameters: Parameters = MappingProxyType({})
+    """What decides its answers besides the notes and the threshold; each run keeps it. JSON values."""
 
-    def judge(self, questions: Sequence[Question]) -> Sequence[Answer]: ...
+    @abstractmethod
+    def judge(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        """One answer per question, in their order."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Lets go of files and connections."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 @runtime_checkable
 class ModelJudge(Judge, Protocol):
-    progress: Callable[[int, int], None] | None
+    """A judge that asks a model, which costs time and money: what it cost, and what it would cost, can be known.
+
+    Any other judge counts as free, and is also asked about pairs that a wider line distance would bring in.
+    """
+
+    usage: Usage
+    progress: Progress | None = None
+    """Called in the thread that called `judge`, while the model is being asked."""
 
     @property
-    def usage(self) -> Usage: ...
-    @property
-    def warnings(self) -> Sequence[str]: ...
-    def planned_calls(self, questions: Sequence[Question]) -> int: ...
+    def warnings(self) -> Sequence[str]:
+        """What the reader of a run should know about how the model was asked."""
+        return ()
+
+    @abstractmethod
+    def planned_calls(self, questions: Sequence[Question]) -> int:
+        """How many calls it would take at most to judge these questions, after the cache. Asks nothing."""
+        raise NotImplementedError

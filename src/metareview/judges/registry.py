@@ -1,25 +1,29 @@
-"""Which judges there are, and how one is made from its name."""
+"""Which judges there are, and how one is opened: by name, as `package.module:factory`, or as an object."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Judge
-
-if TYPE_CHECKING:
-    from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.protocol import Judge, Parameters
+from metareview.plugins import Registry
 
 DEFAULT_JUDGE = "offline"
+JUDGES = Registry(
+    kind="judge",
+    folder="metareview.judges.builtin",
+    group="metareview.judges",
+    order=("none", "exact", "rouge", "offline", "embedding", "llm", "cascade"),
+)
+_MEMBERS = ("name", "threshold", "parameters", "judge", "close")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """What a judge can be told. A judge that calls no model has no use for any but the threshold."""
+    """What a judge can be given. A judge that asks no model has no use for any but the threshold."""
 
     threshold: float | None = None
     concurrency: int = 16
@@ -28,126 +32,81 @@ class JudgeOptions:
     max_llm_calls: int | None = None
     one_to_one: bool = True
     """Whether comments and references will be paired off, which tells a cascade what can matter."""
-    progress: Callable[[int, int], None] | None = None
+    config: Parameters = field(default_factory=dict)
+    """The keyword arguments of a factory of the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeEntry:
-    """A judge by name: what it does, whether it scores (and so takes a threshold), how it is made."""
+class JudgePlugin:
+    """How a judge is registered: what it does, whether it scores (and so takes a threshold), how it is made."""
 
-    name: str
     summary: str
+    """One sentence, for lists of judges."""
     scores: bool
     make: Callable[[JudgeOptions], Judge]
 
 
-def _none(_: JudgeOptions) -> Judge:
-    from metareview.judges.lexical import NoJudge
-
-    return NoJudge()
-
-
-def _exact(_: JudgeOptions) -> Judge:
-    from metareview.judges.lexical import ExactJudge
-
-    return ExactJudge()
-
-
-def _rouge(options: JudgeOptions) -> Judge:
-    from metareview.judges.lexical import RougeJudge
-
-    return RougeJudge(options.threshold)
-
-
-def _llm(options: JudgeOptions) -> LlmJudge:
-    from metareview.judges.remote.cache import VerdictCache
-    from metareview.judges.remote.llm import LlmJudge
-
-    return LlmJudge(
-        threshold=options.threshold,
-        concurrency=options.concurrency,
-        cache=VerdictCache(options.cache),
-        max_calls=options.max_llm_calls,
-        progress=options.progress,
-    )
-
-
-def _offline(options: JudgeOptions) -> Judge:
-    from metareview.judges.offline.judge import OfflineJudge
-
-    return OfflineJudge(options.threshold)
-
-
-def _cascade(options: JudgeOptions) -> Judge:
-    from metareview.judges.cascade import CascadeJudge
-    from metareview.judges.offline.judge import OfflineJudge
-
-    return CascadeJudge(OfflineJudge(), _llm(options), one_to_one=options.one_to_one)
-
-
-def _embedding(options: JudgeOptions) -> Judge:
-    from metareview.judges.remote.cache import VerdictCache
-    from metareview.judges.remote.embedding import EmbeddingJudge
-
-    return EmbeddingJudge(
-        threshold=options.threshold,
-        concurrency=options.concurrency,
-        cache=VerdictCache(options.cache),
-        max_calls=options.max_llm_calls,
-        progress=options.progress,
-    )
-
-
-JUDGES = {
-    entry.name: entry
-    for entry in (
-        JudgeEntry("none", "location only: what may match by place, matches", False, _none),
-        JudgeEntry("exact", "notes equal after trimming and collapsing white space", False, _exact),
-        JudgeEntry("rouge", "ROUGE-L recall of the reference's note above 0.7", True, _rouge),
-        JudgeEntry(
-            "offline", "a small model that ships with the package: no key, no network", True, _offline
-        ),
-        JudgeEntry(
-            "embedding", "the cosine of embeddings from an OpenAI-compatible server", True, _embedding
-        ),
-        JudgeEntry("llm", "a model behind an OpenAI-compatible server decides", True, _llm),
-        JudgeEntry("cascade", "offline where it is sure, the model where its answer matters", True, _cascade),
-    )
-}
-
-
-def make_judge(name: str, threshold: float | None = None, options: JudgeOptions | None = None) -> Judge:
-    """The judge of this name; UsageError where there is none, or where a threshold means nothing to it."""
-    if name not in JUDGES:
-        raise UsageError(f"Unknown judge {name!r}. The judges are {', '.join(JUDGES)}.")
-    entry = JUDGES[name]
-    if threshold is not None:
-        if not entry.scores:
-            raise UsageError(
-                f"The judge {name} does not score, so --threshold means nothing to it. Leave it out."
-            )
-        if not 0 <= threshold <= 1:
-            raise UsageError(f"--threshold must be from 0 to 1, found {threshold}.")
-    return entry.make(replace(options or JudgeOptions(), threshold=threshold))
-
-
-def release(judge: Judge) -> None:
-    """Lets go of the connections and the cache file that a judge made by name holds open; it may be used again."""
-    model = getattr(judge, "model", judge)  # a cascade's are its model's
-    for part in (model, getattr(model, "cache", None)):
-        close = getattr(part, "close", None)
-        if close is not None:
-            close()
-
-
 @contextmanager
 def open_judge(spec: str | Judge, options: JudgeOptions | None = None) -> Iterator[Judge]:
+    """The judge of this name or `package.module:factory`, closed at the end of the `with` block.
+
+    An object that already is a judge is handed on, and left open: it belongs to the caller. UsageError where there
+    is no such judge, where it lacks a member, or where a threshold means nothing to it.
+    """
     options = options or JudgeOptions()
     if not isinstance(spec, str):
-        yield spec
+        if options.threshold is not None:
+            raise UsageError("A threshold is for judges by name. Set it on the judge object instead.")
+        yield _checked(spec, "the judge")
         return
-    judge = make_judge(spec, options.threshold, options)
+    judge = _make(spec, options)
     try:
         yield judge
     finally:
-        release(judge)
+        judge.close()
+
+
+def _make(spec: str, options: JudgeOptions) -> Judge:
+    plugin = _plugin(spec)
+    if options.threshold is not None:
+        if not plugin.scores:
+            raise UsageError(f"The judge {spec} does not score, so --threshold means nothing to it. Leave it out.")
+        if not 0 <= options.threshold <= 1:
+            raise UsageError(f"--threshold must be from 0 to 1, found {options.threshold}.")
+    if spec in JUDGES.installed and JUDGES.installed[spec].built_in:
+        return plugin.make(options)  # what goes wrong in it is a defect of ours, not a mistake of the user's
+    try:
+        judge = plugin.make(options)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:  # a factory that exits must not end the run as if it were done
+        raise UsageError(
+            f"judge {spec}: its factory raised {type(error).__name__}: {error}. Correct the factory."
+        ) from error
+    return _checked(judge, f"judge {spec}: what its factory returned")
+
+
+def _plugin(spec: str) -> JudgePlugin:
+    """What a name stands for. A plain factory is called with the user's configuration and takes no threshold."""
+    factory = JUDGES.load(spec)
+    if isinstance(factory, JudgePlugin):
+        return factory
+    if not callable(factory):
+        raise UsageError(f"judge {spec}: it is not callable. Name a function or a class that returns a judge.")
+    return JudgePlugin(
+        summary=(factory.__doc__ or "").strip().partition("\n")[0],
+        scores=False,
+        make=lambda options: factory(**options.config),
+    )
+
+
+def _checked(judge: Judge, what: str) -> Judge:
+    if isinstance(judge, type):
+        raise UsageError(f"{what} is the class {judge.__name__}. Make a judge of it: {judge.__name__}().")
+    missing = [member for member in _MEMBERS if not hasattr(judge, member)]
+    if missing:
+        raise UsageError(
+            f"{what} ({type(judge).__name__}) is no judge: it has no {', '.join(missing)}. "
+            "Inherit from metareview.Judge, set name and write judge(questions)."
+        )
+    return judge

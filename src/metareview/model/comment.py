@@ -97,9 +97,7 @@ class Comment:
 
     def to_dict(self) -> dict[str, str | int]:
         """The fields that it has, for JSON."""
-        return {
-            name: value for name, value in zip(_FIELD_NAMES, _FIELDS(self), strict=True) if value is not None
-        }
+        return {name: value for name, value in zip(_FIELD_NAMES, _FIELDS(self), strict=True) if value is not None}
 
     @property
     def counted(self) -> bool:

@@ -1,7 +1,7 @@
-"""What a history is made of: events, and the pull request that they add up to.
+"""Histories: events, and the pull requests that they add up to.
 
 Identity. A person is a login, compared without case and shown as the history first shows it. An event
-without a login (a deleted account) still changes its pull request, but counts for nobody. Renames are not
+without a login (a deleted account) still changes its pull request, but is nobody's. Renames are not
 followed.
 
 Order. By time, then `opened` before everything else, then by id as text, then by position in the file.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metareview.errors import InputError
+from metareview.model.words import plural
 
 KINDS = frozenset(
     {
@@ -42,7 +43,7 @@ RISKS = ("low", "medium", "high", "unknown")
 
 
 class Event(NamedTuple):
-    """One thing that happened on a pull request. Immutable: a router may keep it, and gains nothing."""
+    """One thing that happened on a pull request. It cannot be changed, so a router may keep it."""
 
     repo: str
     pr: int
@@ -134,7 +135,7 @@ class History:
 
 @dataclass(slots=True)
 class UnknownKinds:
-    """Events of kinds that nobody here knows: counted, and still proof that the history reaches so far."""
+    """Events of kinds that are not in KINDS: left out and counted, but they still show how far the history reaches."""
 
     counts: Counter[str] = field(default_factory=Counter)
     end: int | None = None
@@ -144,43 +145,41 @@ class UnknownKinds:
         self.end = at if self.end is None else max(self.end, at)
 
 
-def make_history(
-    events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None
-) -> History:
-    """Sort and check events. What cannot be used is left out, counted and warned of.
+def make_history(events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None) -> History:
+    """The events in order, checked. What cannot be used is left out and counted in a warning.
 
-    InputError where no pull request remains to be scored.
+    InputError where there is no pull request to score.
     """
     ordered = sorted(events, key=lambda event: (event.at, event.kind != "opened", event.id))
     unknown = unknown or UnknownKinds()
-    tally: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     names: dict[str, str] = {}
-    shown: dict[str, str] = {}
+    name_of: dict[str, str] = {}  # by login as written, which saves folding it again
     bots: set[str] = set()
     ids: set[tuple[str, str, str]] = set()
     opened: set[tuple[str, int]] = set()
-    waiting: Counter[tuple[str, int]] = Counter()
+    early: Counter[tuple[str, int]] = Counter()  # events of pull requests that are not open yet
     kept: list[Event] = []
     for event in ordered:
         if event.id:
             identity = (event.repo, event.kind, event.id)
             if identity in ids:
-                tally["repeated"] += 1
+                left_out["an earlier event of its kind has its id"] += 1
                 continue
             ids.add(identity)
         key = (event.repo, event.pr)
         if event.kind == "opened":
             if key in opened:
-                tally["reopened"] += 1
+                left_out["opened again, where a pull request opens once"] += 1
                 continue
             opened.add(key)
         elif key not in opened:
-            waiting[key] += 1
+            early[key] += 1
         actor = event.actor
         if actor is not None:
-            name = shown.get(actor)
+            name = name_of.get(actor)
             if name is None:
-                name = shown[actor] = names.setdefault(fold(actor), actor)
+                name = name_of[actor] = names.setdefault(fold(actor), actor)
             if name != actor:
                 event = event._replace(actor=name)
             if is_bot(name, event.actor_type):
@@ -192,34 +191,15 @@ def make_history(
             file=source,
             fix="Give every pull request an event of kind opened.",
         )
-    never = [key for key in waiting if key not in opened]
-    tally["early"] = sum(count for key, count in waiting.items() if key in opened)
-    tally["unopened"] = len(never)
-    ends = [kept[-1].at] if unknown.end is None else [kept[-1].at, unknown.end]
-    return History(
-        events=tuple(kept),
-        end=max(ends),
-        bots=frozenset(bots),
-        names=names,
-        warnings=tuple(_warnings(tally, unknown.counts)),
-    )
-
-
-def _warnings(tally: Counter[str], unknown: Counter[str]) -> Iterable[str]:
-    if unknown:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
-        more = ", …" if len(unknown) > 10 else ""
-        yield f"{counted(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}"
-    if tally["repeated"]:
-        yield f"{counted(tally['repeated'], 'event')} left out: an earlier event of its kind has its id"
-    if tally["reopened"]:
-        yield f"{counted(tally['reopened'], 'event')} left out: opened again, where a pull request opens once"
-    if tally["early"]:
-        yield f"{counted(tally['early'], 'event')} earlier than the opened event of the pull request"
-    if tally["unopened"]:
-        yield f"{counted(tally['unopened'], 'pull request')} not scored: no opened event"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 event`, `2 events`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    warnings = [f"{plural(count, 'event')} left out: {why}" for why, count in sorted(left_out.items())]
+    if unknown.counts:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.counts.items())[:10])
+        more = ", …" if len(unknown.counts) > 10 else ""
+        number = plural(unknown.counts.total(), "event")
+        warnings.insert(0, f"{number} of unknown kinds left out: {kinds}{more}")
+    if before := sum(count for key, count in early.items() if key in opened):
+        warnings.append(f"{plural(before, 'event')} earlier than the opened event of the pull request")
+    if never := sum(key not in opened for key in early):
+        warnings.append(f"{plural(never, 'pull request')} not scored: no opened event")
+    end = kept[-1].at if unknown.end is None else max(kept[-1].at, unknown.end)
+    return History(tuple(kept), end, frozenset(bots), names, tuple(warnings))

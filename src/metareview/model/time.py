@@ -6,8 +6,9 @@ An instant is nanoseconds since 1970 in UTC; a span is nanoseconds.
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from metareview.errors import UsageError
@@ -17,26 +18,16 @@ DAY = 86_400 * SECOND
 
 _UNITS: dict[str, int] = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
 _SPAN = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?([smhd])", re.ASCII)
-_FRACTION = re.compile(r"(.*:\d\d)[.,](\d{1,9})(|Z|z|[+-]\d\d:?\d\d)", re.ASCII)
-_FORM = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_CLOCK = re.compile(
+    r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?:[.,](\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))?", re.ASCII
+)
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 
-
+# How nearly every time of a history is written: 2025-06-01T12:30:00Z.
+_HOURS = {f"T{hour:02d}": hour * 3_600 * SECOND for hour in range(24)}
 _MINUTES = {f":{minute:02d}": minute * 60 * SECOND for minute in range(60)}
 _SECONDS = {f":{second:02d}Z": second * SECOND for second in range(60)}
-_hours: dict[str, int] = {}
-
-
-def usual_time(text: str) -> int | None:
-    """What `parse_time` answers for a time as GitHub writes it in an hour that was met before; else None.
-
-    >>> usual_time(show_time(parse_time("2025-06-01T12:30:00Z"))) == parse_time("2025-06-01T12:30:00Z")
-    True
-    """
-    hour, minute, second = _hours.get(text[:13]), _MINUTES.get(text[13:16]), _SECONDS.get(text[16:])
-    if hour is None or minute is None or second is None:
-        return None
-    return hour + minute + second
 
 
 def parse_time(text: str) -> int:
@@ -47,20 +38,32 @@ def parse_time(text: str) -> int:
     >>> parse_time("1970-01-01T00:00:01.000000002Z")
     1000000002
     """
-    bare, fraction = text.strip(), 0
-    if split := _FRACTION.fullmatch(bare):
-        bare = split[1] + split[3]
-        fraction = int(split[2].ljust(9, "0"))
-    if not _FORM.fullmatch(bare):
+    try:
+        return _midnight(text[:10]) + _HOURS[text[10:13]] + _MINUTES[text[13:16]] + _SECONDS[text[16:]]
+    except (KeyError, ValueError):
+        bare = text.strip()
+        return _midnight(bare[:10]) + _since_midnight(bare[10:])
+
+
+@lru_cache(maxsize=10_000)
+def _midnight(day: str) -> int:
+    if not _DATE.fullmatch(day):
         raise ValueError("not a time such as 2025-06-01T12:30:00Z")
-    moment = datetime.fromisoformat(bare)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    span = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    instant = (span.days * 86_400 + span.seconds) * SECOND + fraction
-    if len(text) == 20 and text[10] == "T" and text[19] == "Z" and len(_hours) < 100_000:
-        _hours[text[:13]] = instant - _MINUTES[text[13:16]] - _SECONDS[text[16:]]
-    return instant
+    return (date.fromisoformat(day).toordinal() - _EPOCH_DAY) * DAY
+
+
+def _since_midnight(clock: str) -> int:
+    if not clock:
+        return 0
+    parts = _CLOCK.fullmatch(clock)
+    if not parts:
+        raise ValueError("not a time such as 2025-06-01T12:30:00Z")
+    hours, minutes, seconds, fraction, sign, zone_hours, zone_minutes = parts.groups(default="0")
+    zone = int(zone_hours) * 60 + int(zone_minutes)
+    if zone >= 24 * 60:
+        raise ValueError("a zone is less than a day from UTC")
+    minute = int(hours) * 60 + int(minutes) + (zone if sign == "-" else -zone)
+    return (minute * 60 + int(seconds)) * SECOND + int(fraction.ljust(9, "0"))
 
 
 def show_time(instant: int) -> str:
@@ -82,15 +85,12 @@ def parse_span(text: str, option: str) -> int:
     >>> parse_span("2m", "--truth-window") // SECOND
     120
     """
-    found = _SPAN.fullmatch(text.strip())
-    if found:
-        number = Fraction(f"{found[1]}.{found[2] or 0}")
-        span = int(number * _UNITS[found[3]])
-        if span > 0:
-            return span
+    parts = _SPAN.fullmatch(text.strip())
+    span = int(Fraction(f"{parts[1]}.{parts[2] or 0}") * _UNITS[parts[3]]) if parts else 0
+    if span > 0:
+        return span
     raise UsageError(
-        f"{option} {text!r} is not a span of time. "
-        "Give a number above 0 with s, m, h or d, for example 60m or 30d."
+        f"{option} {text!r} is not a span of time. Give a number above 0 with s, m, h or d, for example 60m or 30d."
     )
 
 

@@ -1,23 +1,23 @@
-"""Reports of a finished run. They read what the run holds and never call a judge."""
+"""Reports of a finished run. They read what the run holds and never ask a judge."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
-    from metareview.report.junit import Gate
-    from metareview.report.source import Run
+    from metareview.report.build_gates import Gate
+    from metareview.runs.run import AnyRun
 
 FORMATS: Mapping[str, str] = {
     ".html": "one page with charts and every pair",
     ".md": "Markdown tables",
-    ".csv": "a row a pull request and reviewer",
+    ".csv": "one row per pull request and reviewer",
     ".json": "the summary, as --json prints it",
     ".xml": "JUnit",
 }
@@ -28,7 +28,7 @@ def check_path(path: str | Path) -> Path:
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         known = ", ".join(f"{suffix} ({what})" for suffix, what in FORMATS.items())
-        raise UsageError(f"{target}: the suffix says the format, and it must be one of {known}.")
+        raise UsageError(f"{target}: the suffix decides the format, and it must be one of {known}.")
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it.")
     if not target.parent.is_dir():
@@ -36,7 +36,7 @@ def check_path(path: str | Path) -> Path:
     return target
 
 
-def write_report(run: Run, path: str | Path, gates: Sequence[Gate] = ()) -> Path:
+def write_report(run: AnyRun, path: str | Path, gates: Sequence[Gate] = ()) -> Path:
     """Write the report that the suffix asks for, whole or not at all. `gates` become test cases of `.xml`."""
     target = check_path(path)
     text = _render(run, target.suffix.lower(), gates)
@@ -53,40 +53,32 @@ def write_report(run: Run, path: str | Path, gates: Sequence[Gate] = ()) -> Path
     return target
 
 
-def _render(run: Run, suffix: str, gates: Sequence[Gate]) -> str:
+def _render(run: AnyRun, suffix: str, gates: Sequence[Gate]) -> str:
+    """Each format is imported when it is needed."""
+    if suffix == ".html":
+        from metareview.report.page.page import as_html
+
+        return as_html(run)
+    if suffix == ".md":
+        from metareview.report.markdown import as_markdown
+
+        return as_markdown(run)
+    if suffix == ".csv":
+        from metareview.report.csv_table import as_csv
+
+        return as_csv(run)
     if suffix == ".xml":
         from metareview.report.junit import as_junit
 
         return as_junit(run, gates)
-    return _renderer(suffix)(run)
+    return json_text(run.summary) + "\n"
 
 
-def _renderer(suffix: str) -> Callable[[Run], str]:
-    """Imported when it is asked for."""
-    if suffix == ".html":
-        from metareview.report.page.page import as_html
-
-        return as_html
-    if suffix == ".md":
-        from metareview.report.markdown import as_markdown
-
-        return as_markdown
-    if suffix == ".csv":
-        from metareview.report.csv_table import as_csv
-
-        return as_csv
-    return _as_json
-
-
-def _as_json(run: Run) -> str:
-    # Half characters cannot be written as UTF-8, but they can be written as escapes.
-    text = json.dumps(run.summary, ensure_ascii=False, indent=1)
-    return (text if text.isascii() or _encodable(text) else json.dumps(run.summary, indent=1)) + "\n"
-
-
-def _encodable(text: str) -> bool:
+def json_text(document: Mapping[str, object], encoding: str = "utf-8") -> str:
+    """The document as JSON. What the encoding lacks, such as half characters, is written as JSON's own escapes."""
+    text = json.dumps(document, ensure_ascii=False, indent=1)
     try:
-        text.encode()
+        text.encode(encoding)
     except UnicodeEncodeError:
-        return False
-    return True
+        return json.dumps(document, indent=1)
+    return text

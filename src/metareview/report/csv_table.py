@@ -1,60 +1,52 @@
-"""The report as CSV: one row a pull request and reviewer, or a pull request and router, with its figures."""
+"""The report as CSV: one row per pull request and reviewer, or per pull request and router, with its figures.
+
+Columns have the names that the run's own files use.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from functools import cache
 
-from metareview.comments.measures import COUNTS, MEASURES
-from metareview.report.numbers import hit_names, ranked_routers
-from metareview.report.page.markup import clean
-from metareview.report.source import Run
+from metareview.comments.measures import MEASURES, Counts
+from metareview.report.names import clean
+from metareview.report.numbers import ranked
+from metareview.routing.measures import MRR, RankMeasure, rank_measures
+from metareview.runs.comments_json import counts_to_json, record_to_json
+from metareview.runs.routing_json import record_to_json as routing_record_to_json
+from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
+
+Row = dict[str, object]
 
 _COMMENTS = (
-    "github_pr_url",
-    "reviewer",
-    "language",
-    "pr_category",
-    "skipped",
-    "skip_reason",
-    *COUNTS,
-    *MEASURES,
-    "left_out_nums",
-    "judged_pairs",
+    *("github_pr_url", "reviewer", "language", "pr_category", "skipped", "skip_reason"),
+    *counts_to_json(Counts()),
+    *(measure.name for measure in MEASURES),
+    *("left_out_nums", "judged_pairs"),
 )
 _ROUTING = (
-    "repo",
-    "pr",
-    "author",
-    "created_at",
-    "cutoff",
-    "truth_state",
-    "truth_targets",
-    "router",
-    "rank",
-    "reciprocal_rank",
-    "risk",
-    "listed",
-    "first_candidate",
-    "ttfr_seconds",
-    "ttfc_seconds",
-    "merged",
+    *("repo", "pr", "author", "created_at", "cutoff", "truth_state", "truth_targets", "router", "rank"),
+    *("reciprocal_rank", "risk", "listed", "first_candidate", "ttfr_seconds", "ttfc_seconds", "merged"),
     "merged_within",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\n", "\r", "＝", "＋", "－", "＠")
 
 
-def as_csv(run: Run) -> str:
+def as_csv(run: AnyRun) -> str:
     """Numbers are numbers, null is an empty cell, and no text can be taken for a formula."""
+    if is_comments(run):
+        return _written(_COMMENTS, _comment_rows(run))
+    hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
+    return _written((*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run, hits))
+
+
+def _written(columns: tuple[str, ...], rows: Iterator[Row]) -> str:
     out = io.StringIO()
-    hits = hit_names(run.summary) if run.kind == "routing" else []
-    columns = (*_ROUTING, *hits) if run.kind == "routing" else _COMMENTS
-    writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\r\n")
-    writer.writeheader()
-    rows = _routing_rows(run, hits) if run.kind == "routing" else run.records()
-    writer.writerows({key: cell(row.get(key)) for key in columns} for row in rows)
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows([cell(row.get(column)) for column in columns] for row in rows)
     return out.getvalue()
 
 
@@ -74,20 +66,32 @@ def cell(value: object) -> object:
     return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
 
 
-def _routing_rows(run: Run, hits: list[str]) -> Iterator[Mapping[str, Any]]:
-    names = ranked_routers(run.summary)
-    for record in run.records():
-        for router in names:
-            answer = record["routers"][router]
-            rank = answer["rank"]
-            yield record | {
-                "truth_state": record["truth"]["state"],
-                "truth_targets": " ".join(record["truth"]["targets"]),
-                "router": router,
-                "rank": rank,
-                "reciprocal_rank": 1 / rank if rank else 0,
-                "risk": answer["risk"],
-                "listed": answer["listed"],
-                "first_candidate": next(iter(answer["candidates"]), None),
-                **{hit: int(bool(rank) and rank <= int(hit.removeprefix("hit@"))) for hit in hits},
-            }
+def _comment_rows(run: CommentsRun) -> Iterator[Row]:
+    return (record_to_json(record.without_notes()) for record in run.read_records())
+
+
+def _routing_rows(run: RoutingRun, hits: list[RankMeasure]) -> Iterator[Row]:
+    @cache
+    def worth(rank: int) -> Row:
+        # Whole numbers where they are whole: a miss is 0, a hit is 1.
+        of_hits = {hit.name: int(hit.of_rank(rank)) for hit in hits}
+        return {"rank": rank or None, "reciprocal_rank": MRR.of_rank(rank) or 0, **of_hits}
+
+    names = ranked(run.result.metrics, MRR.name)
+    for record in run.read_records():
+        facts = routing_record_to_json(record) | {
+            "truth_state": record.truth.state,
+            "truth_targets": " ".join(record.truth.targets),
+        }
+        for name in names:
+            answer = record.answers[name]
+            yield (
+                facts
+                | worth(answer.rank)
+                | {
+                    "router": name,
+                    "risk": answer.risk,
+                    "listed": answer.listed,
+                    "first_candidate": next(iter(answer.candidates), None),
+                }
+            )

@@ -1,38 +1,32 @@
 """The report as JUnit XML, so that a build server shows it beside the tests.
 
-One test suite a reviewer (or router). In it, one test case for each gate, which fails where the gate is missed, and
-one for each pull request: an error where the judge left pairs undecided, skipped where a filter dropped it, passed
-otherwise. A pull request cannot fail by itself: how good is good enough is what a gate says.
+One test suite per reviewer (or router). In it, one test case per gate, which fails where the gate is missed, and one
+per pull request: an error where the judge left pairs undecided, skipped where a filter dropped it, passed otherwise.
+A pull request cannot fail by itself: how good is good enough is for a gate to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from metareview.report.numbers import hit_names, plural, pull_request_name, ranked, ranked_routers, rate
-from metareview.report.page.markup import clean
-from metareview.report.source import Run
+from metareview.model.words import plural
+from metareview.report.build_gates import Gate
+from metareview.report.names import clean, in_words, pull_request_name
+from metareview.report.numbers import ranked, rate
+from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
 
-class Gate(Protocol):
-    """A figure that must be reached: `metric` at least `limit`, or at most where `over`."""
-
-    @property
-    def metric(self) -> str: ...
-    @property
-    def limit(self) -> float: ...
-    @property
-    def over(self) -> bool: ...
-    def missed_by(self, value: float | None) -> bool: ...
-
-
-def as_junit(run: Run, gates: Sequence[Gate] = ()) -> str:
+def as_junit(run: AnyRun, gates: Sequence[Gate] = ()) -> str:
     """The whole document."""
+    names = ranked(run.metrics, "f1" if is_comments(run) else "mrr")
+    suites = {name: _suite(run, name, gates) for name in names}
+    if is_comments(run):
+        _add_comment_cases(run, suites)
+    else:
+        _add_routing_cases(run, suites)
     root = Element("testsuites", name="metareview")
-    suites = _routing_suites(run, gates) if run.kind == "routing" else _comment_suites(run, gates)
-    for suite in suites:
+    for suite in suites.values():
         _count(suite)
         root.append(suite)
     for key in ("tests", "failures", "errors", "skipped"):
@@ -41,19 +35,17 @@ def as_junit(run: Run, gates: Sequence[Gate] = ()) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "unicode") + "\n"
 
 
-def _suite(name: str, figures: Mapping[str, Any], gates: Sequence[Gate]) -> Element:
+def _suite(run: AnyRun, name: str, gates: Sequence[Gate]) -> Element:
     suite = Element("testsuite", name=clean(name))
     properties = SubElement(suite, "properties")
-    for metric, value in figures.items():
+    metrics = run.metrics[name]
+    for metric, value in metrics.items():
         SubElement(properties, "property", name=metric, value="null" if value is None else repr(value))
     for gate in gates:
-        value = figures.get(gate.metric)
-        asked = f"{gate.metric} {'at most' if gate.over else 'at least'} {gate.limit:g}"
-        case = _case(suite, asked, f"{name}.gates")
+        value = metrics[gate.measure.name]
+        case = _case(suite, f"{gate.measure} {gate.demand}", f"{name}.gates")
         if gate.missed_by(value):
-            SubElement(
-                case, "failure", message=f"{gate.metric} is {rate(value)}, asked for: {asked}", type="gate"
-            )
+            SubElement(case, "failure", message=f"{gate.measure} is {rate(value)}, must be {gate.demand}", type="gate")
     return suite
 
 
@@ -68,40 +60,29 @@ def _count(suite: Element) -> None:
         suite.set(key, str(sum(case.find(child) is not None for case in cases)))
 
 
-def _comment_suites(run: Run, gates: Sequence[Gate]) -> Iterator[Element]:
-    blocks = run.summary["reviewers"]
-    suites = {n: _suite(n, blocks[n]["metrics"], gates) for n in ranked(blocks)}
-    for record in run.records():
-        reviewer = record["reviewer"]
-        case = _case(
-            suites[reviewer], pull_request_name(record["github_pr_url"]), f"{reviewer}.pull_requests"
-        )
-        if record["skipped"]:
-            SubElement(case, "skipped", message=clean(record["skip_reason"] or "left out by a filter"))
+def _add_comment_cases(run: CommentsRun, suites: dict[str, Element]) -> None:
+    for record in run.read_records():
+        name, counts = record.reviewer, record.counts
+        case = _case(suites[name], pull_request_name(record.pr), f"{name}.pull_requests")
+        if record.skipped:
+            SubElement(case, "skipped", message=clean(record.skip_reason or "left out by a filter"))
             continue
-        undecided = record["judge_error_nums"]
-        if undecided:
-            told = f"{plural(undecided, 'pair')} stayed undecided"
-            SubElement(case, "error", message=told, type="undecided")
+        if counts.undecided:
+            message = f"{plural(counts.undecided, 'pair')} stayed undecided"
+            SubElement(case, "error", message=message, type="undecided")
         SubElement(case, "system-out").text = (
-            f"{record['positive_match_nums']} of {record['total_generated_nums']} comments matched; "
-            f"{record['positive_covered_nums']} of {record['positive_expected_nums']} references raised"
+            f"{counts.matched} of {counts.generated} comments matched; "
+            f"{counts.covered} of {counts.expected} references raised"
         )
-    yield from suites.values()
 
 
-def _routing_suites(run: Run, gates: Sequence[Gate]) -> Iterator[Element]:
-    routers = run.summary["routers"]
-    metrics = ["mrr", *hit_names(run.summary)]
-    names = ranked_routers(run.summary)
-    suites = {n: _suite(n, {m: routers[n][m] for m in metrics}, gates) for n in names}
-    for record in run.records():
-        for router, suite in suites.items():
-            case = _case(suite, f"{record['repo']}#{record['pr']}", f"{router}.pull_requests")
-            state = record["truth"]["state"]
-            if state != "observed":
-                SubElement(case, "skipped", message=f"truth: {state.replace('_', ' ')}; counted as a miss")
+def _add_routing_cases(run: RoutingRun, suites: dict[str, Element]) -> None:
+    for record in run.read_records():
+        for name, suite in suites.items():
+            case = _case(suite, record.name, f"{name}.pull_requests")
+            if record.truth.state != "observed":
+                message = f"truth: {in_words(record.truth.state)}; counted as a miss"
+                SubElement(case, "skipped", message=message)
                 continue
-            rank = record["routers"][router]["rank"]
+            rank = record.answers[name].rank
             SubElement(case, "system-out").text = f"rank {rank}" if rank else "not on the list"
-    yield from suites.values()

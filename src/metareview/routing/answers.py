@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.formats.predictions import Prediction
 from metareview.model.event import Eligibility, PullRequest, fold
+from metareview.model.prediction import Prediction
 from metareview.routing.protocol import Ranking
 from metareview.routing.ranking import People, Scored
 from metareview.routing.records import RouterAnswer

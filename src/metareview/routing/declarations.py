@@ -119,19 +119,7 @@ _AI = _Subject(
         r"language models?|machine[- ]generated|copilot|chat-?gpt|claude|codex|gemini|devin|"
         r"generated (?:with|by))(?!\w))"
     ),
-    (
-        "llm",
-        "artificial",
-        "language m",
-        "machine",
-        "pilot",
-        "gpt",
-        "claude",
-        "codex",
-        "gemini",
-        "devin",
-        "generated",
-    ),
+    ("llm", "artificial", "language m", "machine", "pilot", "gpt", "claude", "codex", "gemini", "devin", "generated"),
     re.compile(r"A(?:[Ii]|\.I\.)(?!\w)|Cursor"),
 )
 _PROVENANCE = _Subject(
@@ -142,23 +130,11 @@ _PROVENANCE = _Subject(
         r"(?:written|authored|made) by (?:an? )?(?:human|machine|person|hand))(?![\w-])",
         re.IGNORECASE,
     ),
-    (
-        "provenance",
-        "origin",
-        "source",
-        "authorship",
-        "human",
-        "machine",
-        "written by",
-        "authored by",
-        "made by",
-    ),
+    ("provenance", "origin", "source", "authorship", "human", "machine", "written by", "authored by", "made by"),
 )
 _BOX = re.compile(r"\s*(?:>\s*)*(?:[-*+]|\d+[.)])\s+\[([ xX✓✔])\]\s*(.*)")
 _PAIR = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?([^:\n]{1,80}?)\s*:(?!//)(.*)")
-_ASKED = re.compile(
-    r"\s*(?:[-*+]\s+)?([^?\n]{1,100})\?[*_]*\s*:?\s*[*_]*((?:yes|no|none|n/a|not?)\b.*)", re.IGNORECASE
-)
+_ASKED = re.compile(r"\s*(?:[-*+]\s+)?([^?\n]{1,100})\?[*_]*\s*:?\s*[*_]*((?:yes|no|none|n/a|not?)\b.*)", re.IGNORECASE)
 _BOLD = re.compile(r"\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__)\s*:?\s*$")
 _CREDITS = ("-by:", "generated")
 # Co-authored-by, or generated with, a known assistant: a line that begins so.
@@ -217,10 +193,7 @@ def _line_declares(line: str, about: re.Pattern[str]) -> bool:
         return True
     pair = _PAIR.match(line)
     return (
-        pair is not None
-        and len(pair[1].split()) <= 8
-        and about.search(pair[1]) is not None
-        and not _is_blank(pair[2])
+        pair is not None and len(pair[1].split()) <= 8 and about.search(pair[1]) is not None and not _is_blank(pair[2])
     )
 
 

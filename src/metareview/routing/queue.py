@@ -42,9 +42,7 @@ def seconds_to_first(
     return None
 
 
-def queue_times(
-    waits: Iterable[tuple[str, float | None, float | None]], *, ttfc: bool
-) -> dict[str, QueueTimes]:
+def queue_times(waits: Iterable[tuple[str, float | None, float | None]], *, ttfc: bool) -> dict[str, QueueTimes]:
     """The times of each of the four risks from (risk, TTFR, TTFC) of each pull request."""
     buckets: dict[str, list[tuple[float | None, float | None]]] = {risk: [] for risk in RISKS}
     for risk, first_review, first_comment in waits:

@@ -58,9 +58,7 @@ class Scored(Sequence[tuple[str, float]]):
 
 
 def best_first(
-    scores: NDArray[np.float64],
-    later: NDArray[np.int64] | None = None,
-    name: Callable[[int], str] | None = None,
+    scores: NDArray[np.float64], later: NDArray[np.int64] | None = None, name: Callable[[int], str] | None = None
 ) -> NDArray[np.int64]:
     """Positions by falling score; equal scores by falling `later`, then by name, then by position.
 

@@ -41,10 +41,7 @@ class NamedRouter:
             router = self.make()
         except UsageError:
             raise
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # A factory that exits must not end the run as if it were done.
+        except (Exception, SystemExit) as error:  # A factory that exits must not end the run as if it were done.
             raise UsageError(
                 f"router {self.name}: its factory raised {type(error).__name__}: {error}. Correct the factory."
             ) from error
@@ -73,9 +70,7 @@ def _name(spec: RouterSpec) -> NamedRouter:
     if isinstance(spec, str):
         factory = ROUTERS.load(spec)
         if not callable(factory):
-            raise UsageError(
-                f"router {spec}: {type(factory).__name__} is not callable. Name a function or a class."
-            )
+            raise UsageError(f"router {spec}: {type(factory).__name__} is not callable. Name a function or a class.")
         return NamedRouter(spec, factory, spec in built_in_routers())
     if _is_router(spec) and not isinstance(spec, type):
         name = getattr(spec, "name", None)

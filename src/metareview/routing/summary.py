@@ -151,10 +151,7 @@ def summarise(
                 observed_prs=int(observed.sum()),
                 observed_metrics=_metrics(of_one[observed], config),
                 queue=queue_times(
-                    (
-                        (record.answers[name].risk, record.ttfr_seconds, record.ttfc_seconds)
-                        for record in records
-                    ),
+                    ((record.answers[name].risk, record.ttfr_seconds, record.ttfc_seconds) for record in records),
                     ttfc=config.ttfc,
                 ),
                 load=_load([record.answers[name].candidates for record in records], recommended[name]),
@@ -163,9 +160,7 @@ def summarise(
         },
         declarations={
             "issue": _rates(records, [record.declarations.issue for record in records], config),
-            "ai_disclosure": _rates(
-                records, [record.declarations.ai_disclosure for record in records], config
-            ),
+            "ai_disclosure": _rates(records, [record.declarations.ai_disclosure for record in records], config),
             "provenance": _rates(records, [record.declarations.provenance for record in records], config),
         },
         warnings=tuple(warnings),
@@ -196,9 +191,7 @@ def _load(lists: Iterable[Sequence[str]], recommended: set[str]) -> Load:
     return Load(gini(loads), top1_share(loads))
 
 
-def _rates(
-    records: Sequence[RoutingRecord], present: Sequence[bool], config: RoutingConfig
-) -> DeclarationRates:
+def _rates(records: Sequence[RoutingRecord], present: Sequence[bool], config: RoutingConfig) -> DeclarationRates:
     within = [bool(record.merged_within) for record in records]
     return DeclarationRates(
         missing_n=present.count(False),

@@ -28,10 +28,7 @@ class UserRouter(Router):
     def observe(self, event: Event) -> None:
         try:
             self.router.observe(event)
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # A router that exits must not end the run as if it were done.
+        except (Exception, SystemExit) as error:  # A router that exits must not end the run as if it were done.
             self._raised(error, event)
 
     def rank(self, pull_request: PullRequest) -> Ranking:

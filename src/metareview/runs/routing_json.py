@@ -132,9 +132,7 @@ def _rates_to_json(rates: DeclarationRates) -> Json:
         "missing_rate": rates.missing_rate,
         **asdict(rates.merged),
     }
-    return (
-        document if rates.merged_within is None else document | {"merged_within": asdict(rates.merged_within)}
-    )
+    return document if rates.merged_within is None else document | {"merged_within": asdict(rates.merged_within)}
 
 
 def summary_from_json(document: Json, seed: int = 0) -> RoutingSummary:

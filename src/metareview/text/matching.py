@@ -82,8 +82,7 @@ class PrecisionRecallF1:
         for position, chunk in enumerate(context):
             if not isinstance(chunk, str):
                 raise UsageError(
-                    f"{name}[{position}] must be a string, found {type(chunk).__name__}. "
-                    "Give each chunk as its text."
+                    f"{name}[{position}] must be a string, found {type(chunk).__name__}. Give each chunk as its text."
                 )
         if not self.strategy.by_sentence:
             return list(context)

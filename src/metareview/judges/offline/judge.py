@@ -1,8 +1,8 @@
 """`offline`, the default judge: no key, no network, no download; the same answer every time.
 
-A small model with published weights over words and their meaning, and over how far a pair stands out from its
-rivals on the same pull request. Its score is the probability that a strong model would call the two notes the
-same issue; docs/offline-judge.md says how far to trust it.
+A small model with published weights looks at shared words, at their meaning, and at how far a pair stands out from its
+rivals on the same pull request. Its score is the probability that a strong model would call the two notes the same
+issue; docs/offline-judge.md says how far to trust it.
 """
 
 from __future__ import annotations
@@ -16,29 +16,24 @@ from metareview.judges.offline.features import Features, extract
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import Floats
 from metareview.judges.offline.reasons import Reasons, Wording
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, Question, Usage
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
 
 BATCH = 200_000
-"""Pairs, asked or not, whose features are held at a time."""
+"""How many pairs, asked about or not, are in memory at a time."""
 
 
-class OfflineJudge:
+class OfflineJudge(Judge):
     """Scores every pair; never undecided. `threshold` replaces the one that was learned."""
 
     name = "offline"
-    free = True
+    threshold: float
 
     def __init__(self, threshold: float | None = None) -> None:
         self._model = shipped()
         self.threshold = self._model.threshold if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold must be in 0..1, found {threshold}")
-        self.usage = Usage()
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What, besides the notes, decides its answers; a run's manifest has it."""
-        return {"weights": f"offline-{self._model.version}"}
+        self.parameters = {"weights": f"offline-{self._model.version}"}
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
@@ -47,41 +42,37 @@ class OfflineJudge:
             features = extract(batch, self._model.background)
             fit, score = self._model.score(features)
             wording = Wording(features.notes)
-            answers.extend(self._answer(q, i, features, fit, score, wording) for i, q in enumerate(batch))
+            for number, question in enumerate(batch):
+                answers.append(self._answer(question, number, features, fit, score, wording))
         return answers
 
     def _answer(
-        self,
-        question: Question,
-        number: int,
-        features: Features,
-        fit: Floats,
-        score: Floats,
-        wording: Wording,
+        self, question: Question, number: int, features: Features, fit: Floats, score: Floats, wording: Wording
     ) -> Answer:
+        """The answer to the batch's question of this number; `fit` and `score` are those of all pairs of the batch."""
         pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
+        generated, reference = pairs[:, 0], pairs[:, 1]
         grid = features.grid
-        here = slice(grid.start[number], grid.start[number + 1])
+        own = slice(grid.start[number], grid.start[number + 1])
         shape = (len(question.generated), len(question.reference))
-        at = pairs[:, 0], pairs[:, 1]
-        asked = score[here].reshape(shape)[at]
-        self.usage.pairs += len(pairs)
+        scores = score[own].reshape(shape)[generated, reference]
         return Answer(
-            score=asked,
-            match=np.where(asked >= self.threshold, SAME, DIFFERENT).astype(np.int8),
+            score=scores,
+            match=np.where(scores >= self.threshold, SAME, DIFFERENT).astype(np.int8),
             reason=Reasons(
                 wording=wording,
-                generated=grid.generated[number][at[0]],
-                reference=grid.reference[number][at[1]],
+                generated=grid.generated[number][generated],
+                reference=grid.reference[number][reference],
                 pairs=pairs,
-                fit=fit[here].reshape(shape),
-                score=asked,
-                equal=features.equal[here].reshape(shape)[at],
+                fit=fit[own].reshape(shape),
+                score=scores,
+                equal=features.equal[own].reshape(shape)[generated, reference],
             ),
         )
 
 
 def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
+    """The questions in runs of at most BATCH pairs; a larger one is a batch of its own."""
     batch: list[Question] = []
     size = 0
     for question in questions:

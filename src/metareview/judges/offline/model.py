@@ -1,18 +1,31 @@
-"""The offline judge's model: a logistic regression whose pairs compete with their rivals, a dozen numbers.
+"""The offline judge's model: how well a pair fits by itself, and how it stands among its rivals.
 
-    fit      s = sum of weight x (feature - mean) / scale, cut to -8..12
-    claimed  C = exp(candidates) + sum of u exp(s) over the other comments on the same reference
-    wanted   R = exp(references) + sum of v exp(s) (exp(candidates) / C)^yielding over the same comment's
-                 other references
-                 where s of a rival is RIVALRY at the most
-    score    p = logistic(own T (1 - exp(-s / T)) - rival_candidates log C - rival_references log R
-                          + intercept)
+It is a logistic regression of twelve learned numbers, four weights and the eight of `Competition`. For each pair of a
+comment and a reference it takes three steps:
 
-T is the saturation. u and v are 1 minus how far the rival says the same as this comment, as this reference.
-So a pair that fits well scores high if nothing else fits as well; a rival reference that another comment fits
-better is less of a rival, and one that says the same is none. Three comments that say one thing in three wordings must
-not rule each other out: for the best comment on a reference all other comments together weigh CROWD of its own exp(s)
-at the most, as far as this makes it an even chance.
+1. Fit. How well the pair fits by itself: its features, brought to mean 0 and scale 1, times their weights.
+
+       fit = sum of weight x (feature - mean) / scale, cut to -8..12
+
+2. Rivals. The strength of a pair is exp(fit), with the fit counted as RIVALRY at most. Two sums say how contested the
+   pair is:
+
+       claimed = exp(candidates) + strengths of the other comments on the same reference
+       wanted  = exp(references) + strengths of the same comment's other references
+
+   A rival that says the same thing is none, so each strength is first multiplied by 1 minus how alike the rival and
+   this pair's own note are (see `Features`). In `wanted`, a reference that other comments claim is less of a rival:
+   its strength is also multiplied by (exp(candidates) / its own claimed) ^ yielding.
+
+3. Score. The probability that the two notes raise the same issue, which is high where a pair fits well and nothing else
+   fits as well. A fit helps less and less as it grows, by the saturation T:
+
+       score = logistic(own T (1 - exp(-fit / T)) - rival_candidates log(claimed) - rival_references log(wanted)
+                        + intercept)
+
+Two rules follow. One issue that three comments put in three wordings must not lose all three: for the best comment on a
+reference, all others together count as CROWD of its own strength at most, as far as that brings its score up to 1/2.
+And notes that are equal but for white space score EQUAL at least.
 """
 
 from __future__ import annotations
@@ -35,32 +48,40 @@ from metareview.judges.offline.words import PieceTable
 FORMAT = "metareview.offline/1"
 FILE, VECTORS = "offline-1.json", "offline-1-vectors.npz"
 LOWEST, HIGHEST = -8.0, 12.0
+"""The bounds that a fit is cut to."""
 RIVALRY = 5.5
-"""How well a rival can fit at the most, to other pairs: two comments that both quote a reference must not rule each
-other out."""
+"""The highest fit that a rival is counted with: two comments that both quote a reference must not rule each other
+out."""
 CROWD = 0.5
-"""What the other comments on a reference weigh at the most against the best one."""
+"""What all other comments on a reference count at most against the best one, as a share of its own strength."""
 EQUAL = 0.999
 """The least score of two notes that are equal but for white space, whatever the rivals."""
 
 
 @dataclass(frozen=True)
 class Competition:
-    """The part of the model that weighs a pair against its rivals."""
+    """What was learned about weighing a pair against its rivals; the names are those of the formulas above."""
 
     own: float
+    """How much the pair's own fit counts."""
     saturation: float
+    """The fit from which more of it hardly helps."""
     rival_candidates: float
+    """How much other comments on the reference count."""
     rival_references: float
+    """How much the comment's other references count."""
     candidates: float
+    """The fit of an imaginary rival comment that every reference has."""
     references: float
+    """The fit of an imaginary rival reference that every comment has."""
     yielding: float
+    """How far a reference that other comments claim is less of a rival: 0 not at all, 1 in full proportion."""
     intercept: float
 
 
 @dataclass(frozen=True)
 class Model:
-    """Everything that was learned: weights, competition, threshold, and the statistics behind features."""
+    """Everything that was learned: weights, competition, threshold, and the word statistics behind the features."""
 
     mean: Floats
     scale: Floats
@@ -79,56 +100,54 @@ class Model:
         """For every pair: how well it fits, and the probability that it is the same issue."""
         fit = self.fit(features.values)
         logit = compete(fit, features, self.competition)
-        p: Floats = 1 / (1 + np.exp(-logit))
+        score: Floats = 1 / (1 + np.exp(-logit))
+        score = np.where(features.equal, np.maximum(score, EQUAL), score)
         # Sums over rivals depend on their order in the last digits; a score must not.
-        p = np.where(features.equal, np.maximum(p, EQUAL), p)
-        return fit, p.round(9)
+        return fit, score.round(9)
 
 
 def other_comments(values: Floats, features: Features) -> Floats:
-    """For each pair: the sum over other comments on the same reference, each less as it repeats this one."""
+    """For each pair: the values of the other comments on the same reference added up, each times 1 - likeness."""
     grid = features.grid
     total = np.bincount(grid.column, values, minlength=len(grid.reference_note))
-    same = grid.gather(sp.csr_array(features.alike_comments @ grid.matrix(values)))
-    rest: Floats = total[grid.column] - values - same
-    return rest
+    repeated = grid.gather(sp.csr_array(features.alike_comments @ grid.matrix(values)))
+    others: Floats = total[grid.column] - values - repeated
+    return others
 
 
 def other_references(values: Floats, features: Features) -> Floats:
-    """For each pair: the sum over the same comment's other references, each less as it is like this one."""
+    """For each pair: the values of the same comment's other references added up, each times 1 - likeness."""
     grid = features.grid
     total = np.bincount(grid.row, values, minlength=len(grid.note))
-    same = grid.gather(sp.csr_array(grid.matrix(values) @ features.alike_references))
-    rest: Floats = total[grid.row] - values - same
-    return rest
+    repeated = grid.gather(sp.csr_array(grid.matrix(values) @ features.alike_references))
+    others: Floats = total[grid.row] - values - repeated
+    return others
 
 
 def compete(fit: Floats, features: Features, c: Competition) -> Floats:
-    """The logit of each pair's score."""
+    """The logit of each pair's score: steps 2 and 3, and the rule for the best comment."""
     strength = np.exp(np.minimum(fit, RIVALRY))
-    # What is left of a difference of equal sums may be a little less than 0.
+    # The difference of two equal sums may come out a little below 0.
     others = np.maximum(other_comments(strength, features), 0)
     claimed = np.exp(c.candidates) + others
     yielded = strength * (claimed / np.exp(c.candidates)) ** -c.yielding
     wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
-    rising = c.saturation * (1 - np.exp(-fit / c.saturation))
+    saturated = c.saturation * (1 - np.exp(-fit / c.saturation))
     logit: Floats = (
-        c.own * rising
-        - c.rival_candidates * np.log(claimed)
-        - c.rival_references * np.log(wanted)
-        + c.intercept
+        c.own * saturated - c.rival_candidates * np.log(claimed) - c.rival_references * np.log(wanted) + c.intercept
     )
-    at_least = np.exp(c.candidates) + np.minimum(others, CROWD * strength)
-    eased = np.minimum(logit + c.rival_candidates * np.log(claimed / at_least), 0)
-    return np.where(_best_comment(fit, features), np.maximum(logit, eased), logit)
+    claimed_at_most = np.exp(c.candidates) + np.minimum(others, CROWD * strength)
+    raised = np.minimum(logit + c.rival_candidates * np.log(claimed / claimed_at_most), 0)
+    return np.where(_is_best_comment(fit, features), np.maximum(logit, raised), logit)
 
 
-def _best_comment(fit: Floats, features: Features) -> NDArray[np.bool_]:
-    """Whether no other comment fits the pair's reference better; equal ones, to the last digits, all do."""
+def _is_best_comment(fit: Floats, features: Features) -> NDArray[np.bool_]:
+    """For each pair: whether no other comment fits its reference better. Several may be best, if rounding alone parts
+    them."""
     best = np.full(len(features.grid.reference_note), -np.inf)
     np.maximum.at(best, features.grid.column, fit)
-    at_best: NDArray[np.bool_] = fit >= best[features.grid.column] - 1e-9
-    return at_best
+    is_best: NDArray[np.bool_] = fit >= best[features.grid.column] - 1e-9
+    return is_best
 
 
 def read_background(stored: dict[str, Any], vectors: Path) -> Background:
@@ -145,6 +164,7 @@ def shipped() -> Model:
 
 
 def read_model(file: Path, vectors: Path) -> Model:
+    """The model of a weights file and a file of word vectors, such as scripts/train_offline.py writes."""
     stored = json.loads(file.read_text("utf-8"))
     if stored["format"] != FORMAT or [f["name"] for f in stored["features"]] != list(NAMES):
         raise ValueError(f"{file.name} is no {FORMAT} file with the features {', '.join(NAMES)}")

@@ -15,11 +15,11 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_WORDS = 128
-"""Distinct words of a note that are aligned by meaning; the first ones count."""
+"""How many distinct words of a note are compared by meaning: its first ones."""
 IDENTIFIER_WEIGHT = 4.0
-"""What a whole identifier (`cacheKey`, `max_wait`) counts, as if it were a word of that rarity."""
+"""The rarity that a whole identifier (`cacheKey`, `max_wait`) is counted with."""
 UNIT = 2000
-"""The length of a word vector. Its numbers are whole and products below 2^24, so that these are exact."""
+"""The length of a word vector. Its numbers are whole and its products below 2^24, so that 32 bits hold them exactly."""
 
 
 @dataclass(frozen=True)
@@ -32,28 +32,32 @@ class Background:
     table: PieceTable
 
     def rarity(self, stems: Sequence[str]) -> Floats:
-        """log((n + 1) / (df + 1/2)), the weight of a word where nothing else is known."""
-        df = np.fromiter((self.frequency.get(s, 0) for s in stems), np.float64, len(stems))
-        rarity: Floats = np.log((self.notes + 1) / (df + 0.5))
+        """log((n + 1) / (f + 1/2)) for a stem that f of the background's n notes have."""
+        frequency = np.fromiter((self.frequency.get(stem, 0) for stem in stems), np.float64, len(stems))
+        rarity: Floats = np.log((self.notes + 1) / (frequency + 0.5))
         return rarity
 
 
 @dataclass(frozen=True)
 class Notes:
-    """Distinct notes of a batch. Terms are stems and whole identifiers; words are lower case, not stemmed."""
+    """The distinct notes of a batch.
+
+    A word is in lower case and not stemmed; word 0 stands for no word. A term is a stem or a whole identifier.
+    """
 
     terms: sp.csr_array
     """(notes, terms): 1 where a note has the term."""
     term_name: list[str]
-    """Stems as they are, identifiers behind a `=`."""
+    """A stem as it is, an identifier behind a `=`."""
     term_shown: list[str]
     """Each term as it was first written."""
     rarity: Floats
-    """The weight of each term."""
+    """How rare each term is at large: its weight where nothing else is known."""
     length: Ints
     """How many words each note has, repeats and stop words included."""
     words: list[Ints]
-    """Each note's distinct words without stop words; never empty: word 0 is like nothing, not even itself."""
+    """Each note's distinct words without stop words. Never empty: a note without any has word 0, which is like nothing,
+    not even itself."""
     word_term: Ints
     """The stem of each word, as a term; -1 for word 0."""
     word_vector: NDArray[np.float32]
@@ -63,30 +67,31 @@ class Notes:
 
 
 class _Vocabulary:
-    """Numbers for words and terms, in order of appearance."""
+    """Numbers for words and terms, in the order in which they first occur."""
 
     def __init__(self) -> None:
         self.word: dict[str, int] = {"": 0}
         self.word_term = [-1]
         self.term: dict[str, int] = {}
         self.shown: list[str] = []
-        self._run: dict[str, tuple[tuple[int, ...], int]] = {}
+        self._runs: dict[str, tuple[tuple[int, ...], int]] = {}
 
-    def read(self, note: str, words: list[int], whole: list[int]) -> None:
-        """Append the note's words and whole identifiers. A note without words is one identifier: itself."""
+    def read(self, note: str, words: list[int], identifiers: list[int]) -> None:
+        """Appends the note's words and whole identifiers. A note without words is one identifier: itself."""
         before = len(words)
         for run in RUN.findall(note):
-            known = self._run.get(run)
-            if known is None:
-                known = self._run[run] = self._learn(run)
-            words.extend(known[0])
-            if known[1] >= 0:
-                whole.append(known[1])
-        bare = note.strip()
-        if len(words) == before and bare:
-            whole.append(self._term("=" + bare, bare))
+            numbers = self._runs.get(run)
+            if numbers is None:
+                numbers = self._runs[run] = self._learn(run)
+            words.extend(numbers[0])
+            if numbers[1] >= 0:
+                identifiers.append(numbers[1])
+        text = note.strip()
+        if len(words) == before and text:
+            identifiers.append(self._term("=" + text, text))
 
     def _learn(self, run: str) -> tuple[tuple[int, ...], int]:
+        """The numbers of the run's words, and that of the whole identifier; -1 where it is none."""
         words, name = split(run)
         for word in words:
             if word not in self.word:
@@ -102,34 +107,34 @@ class _Vocabulary:
 
 
 def read_notes(texts: Sequence[str], background: Background) -> Notes:
-    """Work out everything that depends on a note alone."""
+    """Everything that depends on a note alone."""
     vocabulary = _Vocabulary()
-    spoken: list[int] = []
-    named: list[int] = []
+    words: list[int] = []
+    identifiers: list[int] = []
     ends = np.zeros((len(texts) + 1, 2), np.int64)
-    for i, text in enumerate(texts):
-        vocabulary.read(text, spoken, named)
-        ends[i + 1] = len(spoken), len(named)
-    word = np.array(spoken, np.int64)
+    for number, text in enumerate(texts):
+        vocabulary.read(text, words, identifiers)
+        ends[number + 1] = len(words), len(identifiers)
+    word = np.array(words, np.int64)
     length = np.diff(ends[:, 0])
     owner = np.repeat(np.arange(len(texts)), length)
     word_term = np.array(vocabulary.word_term, np.int64)
     names = list(vocabulary.term)
-    total, vector = _word_vectors(list(vocabulary.word), background.table)
+    word_sum, word_vector = _word_vectors(list(vocabulary.word), background.table)
     return Notes(
         terms=_presence(
             np.concatenate([owner, np.repeat(np.arange(len(texts)), np.diff(ends[:, 1]))]),
-            np.concatenate([word_term[word], np.array(named, np.int64)]),
+            np.concatenate([word_term[word], np.array(identifiers, np.int64)]),
             (len(texts), len(names)),
         ),
         term_name=names,
         term_shown=vocabulary.shown,
         rarity=np.where([name[:1] == "=" for name in names], IDENTIFIER_WEIGHT, background.rarity(names)),
         length=length,
-        words=_content(owner, word, len(texts), list(vocabulary.word)),
+        words=_content_words(owner, word, len(texts), list(vocabulary.word)),
         word_term=word_term,
-        word_vector=vector,
-        meaning=_meaning(word, ends[:, 0], total),
+        word_vector=word_vector,
+        meaning=_meaning(word, ends[:, 0], word_sum),
     )
 
 
@@ -139,10 +144,10 @@ def _presence(row: Ints, column: Ints, shape: tuple[int, int]) -> sp.csr_array:
     return matrix
 
 
-def _content(owner: Ints, word: Ints, notes: int, names: list[str]) -> list[Ints]:
-    """Each note's first MOST_WORDS distinct words that are no stop words, or word 0."""
-    telling = np.array([name not in STOP for name in names])[word]
-    owner, word = owner[telling], word[telling]
+def _content_words(owner: Ints, word: Ints, notes: int, names: list[str]) -> list[Ints]:
+    """Each note's first MOST_WORDS distinct words that are no stop words, or word 0. `owner` is each word's note."""
+    counts = np.array([name not in STOP for name in names])[word]
+    owner, word = owner[counts], word[counts]
     key, first = np.unique(owner * len(names) + word, return_index=True)
     order = np.argsort(first)
     key = key[order]
@@ -150,24 +155,25 @@ def _content(owner: Ints, word: Ints, notes: int, names: list[str]) -> list[Ints
     start = np.searchsorted(owner, np.arange(notes + 1))
     kept = np.arange(len(key)) - start[owner] < MOST_WORDS
     owner, word = owner[kept], key[kept] % len(names)
-    each = np.split(word, np.searchsorted(owner, np.arange(1, notes)))[:notes]
-    nothing = np.zeros(1, np.int64)
-    return [words if len(words) else nothing for words in each]
+    words_of = np.split(word, np.searchsorted(owner, np.arange(1, notes)))[:notes]
+    no_word = np.zeros(1, np.int64)
+    return [words if len(words) else no_word for words in words_of]
 
 
 def _word_vectors(words: list[str], table: PieceTable) -> tuple[Floats, NDArray[np.float32]]:
-    """Each word's pieces added up, and the same at length UNIT in whole numbers."""
-    cuts = [table.cut(word) for word in words]
-    flat = np.array([piece for cut in cuts for piece in cut], np.int64)
-    start = np.cumsum([0, *(len(cut) for cut in cuts)])
-    pick = sp.csr_array((np.ones(len(flat)), flat, start), shape=(len(words), len(table.vectors)))
-    total: Floats = pick @ table.vectors.astype(np.float64)
-    return total, np.rint(_unit(total) * UNIT).astype(np.float32)
+    """The vectors of each word's pieces added up; and the same at length UNIT, in whole numbers."""
+    pieces_of = [table.cut(word) for word in words]
+    piece = np.array([piece for pieces in pieces_of for piece in pieces], np.int64)
+    start = np.cumsum([0, *(len(pieces) for pieces in pieces_of)])
+    pieces = sp.csr_array((np.ones(len(piece)), piece, start), shape=(len(words), len(table.vectors)))
+    word_sum: Floats = pieces @ table.vectors.astype(np.float64)
+    return word_sum, np.rint(_unit(word_sum) * UNIT).astype(np.float32)
 
 
-def _meaning(word: Ints, start: Ints, total: Floats) -> Floats:
-    bag = sp.csr_array((np.ones(len(word)), word, start), shape=(len(start) - 1, len(total)))
-    return _unit(np.asarray(bag @ total))
+def _meaning(word: Ints, start: Ints, word_sum: Floats) -> Floats:
+    """The vectors of each note's words added up, at length 1."""
+    words = sp.csr_array((np.ones(len(word)), word, start), shape=(len(start) - 1, len(word_sum)))
+    return _unit(np.asarray(words @ word_sum))
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The offline judge's reasons, one short sentence a pair, put into words only when somebody reads them."""
+"""The offline judge's reasons: one short sentence per pair, put into words only when somebody reads it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from metareview.judges.offline.notes import Floats, Ints, Notes
 
 CLEAR = 1.0
-"""By how much a fit must exceed every rival's for a reason to say that it stands out."""
+"""By how much a pair's fit must exceed every rival's for its reason to say that it stands out."""
 
 
 class Wording:
-    """The terms of a batch's notes, rarest first, as they are shown."""
+    """Names what two notes of a batch share, the rarest first."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -24,6 +24,7 @@ class Wording:
 
     @cached_property
     def _rank(self) -> list[int]:
+        """For each term: how many are rarer, or as rare and earlier in the alphabet."""
         names = self._notes.term_name
         order = sorted(range(len(names)), key=lambda term: (-self._notes.rarity[term], names[term]))
         rank: list[int] = np.argsort(order).tolist()
@@ -40,11 +41,11 @@ class Wording:
         common = sorted(self.terms(a) & self.terms(b), key=self._rank.__getitem__)
         shown, name = self._notes.term_shown, self._notes.term_name
         words = [shown[term] for term in common if name[term][:1] != "="]
-        told = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
-        told += words[: 3 - len(told)]
-        if not told:
+        rarest = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
+        rarest += words[: 3 - len(rarest)]
+        if not rarest:
             return "shares no word"
-        return f"shares {', '.join(told)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
+        return f"shares {', '.join(rarest)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
 
 
 def _short(name: str) -> str:
@@ -52,7 +53,11 @@ def _short(name: str) -> str:
 
 
 class Reasons(Sequence[str]):
-    """For each pair asked about: what it shares, and how it stands among its rivals."""
+    """For each pair asked about: what its notes share, and how it stands among its rivals.
+
+    `generated` and `reference` are each pair's notes by their numbers in the batch, `pairs` by their numbers in the
+    question; `fit` is the matrix of all the question's pairs, `score` and `equal` are those of the pairs asked about.
+    """
 
     def __init__(
         self,
@@ -77,28 +82,28 @@ class Reasons(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        what = (
+        shared = (
             "equal notes"
             if self._equal[index]
             else self._wording.shared(int(self._generated[index]), int(self._reference[index]))
         )
-        return f"p {self._score[index]:.2f}: {what}; {self._standing[index]}"
+        return f"p {self._score[index]:.2f}: {shared}; {self._standing[index]}"
 
     @cached_property
     def _standing(self) -> list[str]:
-        """Whether a rival of each pair fits better."""
-        at = self._pairs[:, 0], self._pairs[:, 1]
-        own, comment, reference = (
-            m[at] for m in (self._fit, _best_other(self._fit, 0), _best_other(self._fit, 1))
-        )
-        rival = np.maximum(comment, reference)
-        said = np.select(
+        """For each pair: whether a rival fits better."""
+        generated, reference = self._pairs[:, 0], self._pairs[:, 1]
+        own = self._fit[generated, reference]
+        best_comment = _best_other(self._fit, 0)[generated, reference]
+        best_reference = _best_other(self._fit, 1)[generated, reference]
+        best_rival = np.maximum(best_comment, best_reference)
+        standing = np.select(
             [
-                (comment > own) & (reference > own),
-                comment > own,
-                reference > own,
-                np.isneginf(rival),
-                own - rival >= CLEAR,
+                (best_comment > own) & (best_reference > own),
+                best_comment > own,
+                best_reference > own,
+                np.isneginf(best_rival),
+                own - best_rival >= CLEAR,
             ],
             [
                 "another comment and another reference fit better",
@@ -109,13 +114,13 @@ class Reasons(Sequence[str]):
             ],
             "rivals fit about as well",
         )
-        return [str(text) for text in said]
+        return [str(text) for text in standing]
 
 
 def _best_other(fit: Floats, axis: int) -> Floats:
-    """The highest of the others along an axis; minus infinity where there are none."""
+    """For each entry: the highest of the others along an axis; minus infinity where there are none."""
     if fit.shape[axis] < 2:
         return np.full(fit.shape, -np.inf)
-    high = np.sort(fit, axis=axis)
-    second, first = np.split(np.take(high, [-2, -1], axis), 2, axis)
+    ascending = np.sort(fit, axis=axis)
+    second, first = np.split(np.take(ascending, [-2, -1], axis), 2, axis)
     return np.where(fit == first, second, first)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 RUN = re.compile(r"[A-Za-z0-9_$]+|[^\W\d_a-zA-Z]")
-"""Words and identifiers; a letter of another script stands alone."""
+"""A run of a note: a word or an identifier; a letter of another script is a run of its own."""
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]")
-"""The words of a run: identifiers come apart (`getUserId` -> get, User, Id)."""
+"""A word of a run: identifiers are taken apart (`getUserId` -> get, User, Id)."""
 
 _STOP = """
 a all also an and any are as at be been being but by can could do does for from has have if in instead into is
@@ -29,7 +29,7 @@ ings: ing: ies:y ied:y ated:at ates:at ate:at izes:iz ized:iz ize:iz ers: er: ed
 ible: s:
 """
 SUFFIXES = tuple(pair.split(":") for pair in _SUFFIXES.split())
-"""What is taken off a word's end and put there instead; the first that fits."""
+"""(ending, what replaces it): the first ending that a word has is replaced."""
 
 
 @lru_cache(maxsize=200_000)
@@ -54,7 +54,7 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def split(run: str) -> tuple[tuple[str, ...], str | None]:
-    """The words of a run in lower case, and the whole if it is an identifier of several.
+    """The words of a run in lower case; and, if there are several, the name of the whole identifier behind a `=`.
 
     >>> split("getUser_id"), split("cache")
     ((('get', 'user', 'id'), '=getuserid'), (('cache',), None))
@@ -64,7 +64,7 @@ def split(run: str) -> tuple[tuple[str, ...], str | None]:
 
 
 class PieceTable:
-    """Vectors of word pieces, one byte a dimension. A word that is not in it is cut, longest piece first."""
+    """Vectors of word pieces, one byte per dimension. A word that is not in it is cut up, longest piece first."""
 
     def __init__(self, pieces: Sequence[str], vectors: NDArray[np.int8]) -> None:
         self._index = {piece: i for i, piece in enumerate(pieces)}
@@ -77,19 +77,19 @@ class PieceTable:
             return cls(stored["pieces"].tobytes().decode("ascii").split("\n"), stored["vectors"])
 
     def cut(self, word: str) -> list[int]:
-        """Positions of the pieces that make up the word; what no piece fits is skipped."""
+        """The numbers of the pieces that make up the word; what no piece fits is skipped."""
         whole = self._index.get(word)
         if whole is not None:
             return [whole]
-        found = []
+        pieces = []
         start = 0
         while start < len(word):
             for end in range(min(len(word), start + self._longest), start, -1):
                 piece = self._index.get(word[start:end])
                 if piece is not None:
-                    found.append(piece)
+                    pieces.append(piece)
                     start = end
                     break
             else:
                 start += 1
-        return found
+        return pieces

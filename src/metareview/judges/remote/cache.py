@@ -1,8 +1,7 @@
 """The verdict cache: what a model was asked and answered, so that nobody pays for it twice.
 
-One SQLite file in WAL mode, values in JSON. A verdict is committed before it is handed on: a process that is
-killed loses nothing that it reported. Several processes may share the file. Notes are stored only as hashes;
-errors never.
+One SQLite file in WAL mode, values in JSON. A verdict is committed before it is handed on: a process that is killed
+loses nothing that it reported. Several processes may share the file. Notes are stored only as hashes; errors never.
 """
 
 from __future__ import annotations
@@ -16,10 +15,15 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from metareview.errors import UsageError
+from metareview.judges.protocol import Parameters
+
+JsonObject = dict[str, Any]
+"""What a model server sent or the cache kept, as it was read; and what is about to be sent or kept."""
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0
@@ -40,33 +44,44 @@ def default_cache_path(environ: Mapping[str, str] | None = None, platform: str =
     return base / "metareview" / "verdicts.sqlite"
 
 
-def verdict_key(
-    judge: str, model: str, prompt: str, parameters: Mapping[str, object], notes: Sequence[str]
-) -> str:
+def verdict_key(judge: str, model: str, prompt: str, parameters: Parameters, notes: Sequence[str]) -> str:
     """A hash of everything that can change the answer: SHA-256 over canonical JSON."""
-    parts = {
-        "judge": judge,
-        "model": model,
-        "prompt": prompt,
-        "parameters": dict(parameters),
-        "notes": list(notes),
-    }
+    parts = {"judge": judge, "model": model, "prompt": prompt, "parameters": dict(parameters), "notes": list(notes)}
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class CacheCount:
+    """How many answers of one judge with one model a cache holds."""
+
+    judge: str
+    model: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """Where a cache is, how large its file is, and what it holds."""
+
+    path: str
+    entries: int
+    bytes: int
+    by: tuple[CacheCount, ...] = ()
+
+
 class VerdictCache:
-    """A file of verdicts, safe for threads and for several processes. Opened at first use."""
+    """A file of verdicts, safe for threads and for several processes. Opened at first use, and again after `close`."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = default_cache_path() if path is None else Path(path)
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
-    def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def get_many(self, keys: Sequence[str]) -> dict[str, JsonObject]:
         """The values that are there, by key. A value that is not a JSON object counts as absent."""
-        found: dict[str, dict[str, Any]] = {}
+        values: dict[str, JsonObject] = {}
         if not keys or not self._exists():
-            return found
+            return values
         with self._open() as connection:
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
@@ -75,31 +90,29 @@ class VerdictCache:
                 for key, text in connection.execute(query, chunk):
                     value = _object(text)
                     if value is not None:
-                        found[key] = value
-        return found
+                        values[key] = value
+        return values
 
-    def put(self, key: str, value: Mapping[str, Any], *, judge: str, model: str) -> None:
+    def put(self, key: str, value: JsonObject, *, judge: str, model: str) -> None:
         """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
         with self._open() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text)
-            )
+            connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text))
 
-    def info(self) -> dict[str, Any]:
-        """`{"path", "entries", "bytes", "by": [{"judge", "model", "entries"}]}`; creates nothing."""
-        by: list[dict[str, Any]] = []
+    def info(self) -> CacheInfo:
+        """What it holds; creates nothing."""
+        by: tuple[CacheCount, ...] = ()
         if self._exists():
             query = "SELECT judge, model, count(*) FROM verdicts GROUP BY judge, model ORDER BY judge, model"
             with self._open() as connection:
-                by = [{"judge": j, "model": m, "entries": n} for j, m, n in connection.execute(query)]
+                by = tuple(CacheCount(*row) for row in connection.execute(query))
         files = (self.path, Path(f"{self.path}-wal"))
-        return {
-            "path": str(self.path),
-            "entries": sum(row["entries"] for row in by),
-            "bytes": sum(file.stat().st_size for file in files if file.exists()),
-            "by": by,
-        }
+        return CacheInfo(
+            path=str(self.path),
+            entries=sum(count.entries for count in by),
+            bytes=sum(file.stat().st_size for file in files if file.exists()),
+            by=by,
+        )
 
     def clear(self) -> int:
         """Removes every entry and gives the space back; how many there were. Other processes may go on."""
@@ -142,9 +155,7 @@ class VerdictCache:
                 f"the cache folder {self.path.parent} cannot be made ({error.strerror}). "
                 "Choose another file with --cache FILE, or use --no-cache."
             ) from None
-        connection = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             self._prepare(connection)
         except BaseException:
@@ -190,7 +201,7 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _object(text: str) -> JsonObject | None:
     try:
         value = json.loads(text)
     except (ValueError, TypeError, RecursionError):

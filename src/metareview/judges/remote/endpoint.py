@@ -1,6 +1,6 @@
 """One OpenAI-compatible operation over HTTP: a request, and what its outcome means for the job behind it.
 
-Threads and urllib3 rather than an event loop: it has no dependencies of its own, costs a quarter of httpx's
+Threads and urllib3 rather than an event loop: urllib3 has no dependencies of its own, costs a quarter of httpx's
 processor time per request at 16 at once, and works wherever the caller runs, inside an event loop too.
 """
 
@@ -13,13 +13,14 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from metareview import __version__
 from metareview.errors import UsageError
-from metareview.judges.remote.pool import BACKOFF, Again, GiveUp
+from metareview.judges.remote.cache import JsonObject
+from metareview.judges.remote.pool import BACKOFF, GiveUp, RetryLater
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import one_line
 
@@ -37,7 +38,7 @@ _CONNECT_SECONDS = 10.0
 class Endpoint:
     """Posts JSON to `operation` and decodes the reply. Safe for threads; connections are kept and shared.
 
-    `post` raises Again for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections, replies
+    `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections, replies
     that are no JSON), GiveUp for a request that the server refuses, and UsageError for what no request will
     ever get past: a wrong key, address or model. A field that the server refuses, and works without, is left
     out from then on.
@@ -73,7 +74,7 @@ class Endpoint:
         if settings.api_key:
             self._headers["Authorization"] = f"Bearer {settings.api_key.reveal()}"
 
-    def post(self, body: Mapping[str, Any], *, divisible: bool = False) -> dict[str, Any]:
+    def post(self, body: JsonObject, *, divisible: bool = False) -> JsonObject:
         """The decoded reply to a successful request.
 
         A refusal of a `divisible` request says nothing of the settings: its parts may be served.
@@ -88,10 +89,10 @@ class Endpoint:
                     self.left_out |= left_out
                     self._accepted |= body.keys()
                 return _decode(data)
-            said = self._what_it_said(data)
-            field = self._refused_field(status, said, body)
+            message = self._message(data)
+            field = self._refused_field(status, message, body)
             if field is None:
-                raise self._problem(status, headers, said, divisible)
+                raise self._problem(status, headers, message, divisible)
             del body[field]
             left_out.add(field)
 
@@ -110,21 +111,17 @@ class Endpoint:
         problem: Exception | None = None
         try:
             reply = self._exchange(body)
-        except (
-            exceptions.NewConnectionError,
-            exceptions.ConnectTimeoutError,
-            exceptions.ProxyError,
-        ) as error:
+        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
-            said = one_line(str(error), _SHOWN)
+            message = one_line(str(error), _SHOWN)
             if not self._reached:
-                raise UsageError(f"{self._place()}: {said}. Check its certificate.") from None
-            raise Again(f"no secure connection: {said}", sent=False) from None
+                raise UsageError(f"{self._server()}: {message}. Check its certificate.") from None
+            raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
-            problem = Again(f"no answer within {self._timeout:g} s")
+            problem = RetryLater(f"no answer within {self._timeout:g} s")
         except (exceptions.HTTPError, OSError) as error:
-            problem = Again(f"the connection was dropped ({type(error).__name__})")
+            problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
         with self._lock:
             self.requests += 1
             self._reached = True
@@ -162,12 +159,12 @@ class Endpoint:
             self._unreachable_since = self._unreachable_since or now
             if not self._reached and now - self._unreachable_since >= self._patience:
                 return UsageError(
-                    f"{self._place()} cannot be reached ({reason}). "
+                    f"{self._server()} cannot be reached ({reason}). "
                     f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
                 )
-        return Again(reason, sent=False)
+        return RetryLater(reason, sent=False)
 
-    def _what_it_said(self, data: bytes) -> str:
+    def _message(self, data: bytes) -> str:
         """The server's own words on an error, without the key, should it repeat it."""
         text = data.decode("utf-8", "replace")
         try:
@@ -182,27 +179,25 @@ class Endpoint:
                 text = f"{message} [{code}]" if isinstance(code, str) else message
         return one_line(self.settings.api_key.hide_in(text), _SHOWN)
 
-    def _refused_field(self, status: int, said: str, body: Mapping[str, Any]) -> str | None:
+    def _refused_field(self, status: int, message: str, body: JsonObject) -> str | None:
         """The optional field to try without: one that the server names, or has never yet accepted."""
         if status not in (400, 422, 501):
             return None
         fields = [name for name in self._optional if name in body]
-        lower = said.lower()
+        lower = message.lower()
         for name in fields:
             if name in lower or (name == "response_format" and "schema" in lower):
                 return name
-        return next(
-            (name for name in fields if name == "response_format" and name not in self._accepted), None
-        )
+        return next((name for name in fields if name == "response_format" and name not in self._accepted), None)
 
-    def _problem(self, status: int, headers: Mapping[str, str], said: str, divisible: bool) -> Exception:
-        reason = f"HTTP {status}" + (f": {said}" if said else "")
-        if status == 429 and "insufficient_quota" in said:
+    def _problem(self, status: int, headers: Mapping[str, str], message: str, divisible: bool) -> Exception:
+        reason = f"HTTP {status}" + (f": {message}" if message else "")
+        if status == 429 and "insufficient_quota" in message:
             return self._setup_error(reason, 402)
         if status in _PASSING or status >= 500:
             wait = retry_after(headers)
-            everybody = wait is not None and status in (429, 503)
-            return Again(reason, wait=wait, everybody=everybody, slower=status == 429)
+            all_wait = wait is not None and status in (429, 503)
+            return RetryLater(reason, wait=wait, all_wait=all_wait, fewer_at_once=status == 429)
         with self._lock:
             self._refusals += not divisible
             self._last_refusal = reason
@@ -226,9 +221,9 @@ class Endpoint:
             fix = f"Check {kind}_MODEL_URL (most end in /v1) and {kind}_MODEL: does it have {model}?"
         elif status < 400:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
-        return UsageError(f"{self._place()} refuses to answer ({reason}). {fix}")
+        return UsageError(f"{self._server()} refuses to answer ({reason}). {fix}")
 
-    def _place(self) -> str:
+    def _server(self) -> str:
         return f"the model server at {self.settings.shown_url}"
 
 
@@ -266,13 +261,13 @@ def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-def _decode(data: bytes) -> dict[str, Any]:
+def _decode(data: bytes) -> JsonObject:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        raise Again("the reply is not JSON" if data.strip() else "the reply is empty") from None
+        raise RetryLater("the reply is not JSON" if data.strip() else "the reply is empty") from None
     if not isinstance(value, dict):
-        raise Again("the reply is JSON, but no object")
+        raise RetryLater("the reply is JSON, but no object")
     return value
 
 
@@ -289,9 +284,7 @@ def _manager(settings: ModelSettings, concurrency: int) -> urllib3.PoolManager:
     login = urlsplit(proxy)
     headers = None
     if login.username:
-        headers = urllib3.make_headers(
-            proxy_basic_auth=f"{unquote(login.username)}:{unquote(login.password or '')}"
-        )
+        headers = urllib3.make_headers(proxy_basic_auth=f"{unquote(login.username)}:{unquote(login.password or '')}")
     try:
         return urllib3.ProxyManager(proxy, num_pools=1, maxsize=concurrency, proxy_headers=headers)
     except urllib3.exceptions.HTTPError:

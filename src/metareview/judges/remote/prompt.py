@@ -1,8 +1,8 @@
 """The question put to a model about two notes. Its wording is a data file; its version is in every cache key.
 
-Notes are hostile input. Each stands verbatim, once, between two marker lines; the markers carry a code that
-is derived from the notes and occurs in neither, so that no note can close its own quotation or open another.
-The instruction comes before the notes and again after them.
+Notes are hostile input. Each is quoted verbatim, once, between two marker lines; the markers carry a code that is
+derived from the notes and occurs in neither, so that no note can close its own quotation or open another. The
+instruction comes before the notes and again after them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ RESPONSE_FORMAT: dict[str, object] = {
         },
     },
 }
-"""The range of `confidence` is left out: several servers refuse `minimum` in a strict schema. It is checked
-here.
-"""
+"""The range of `confidence` is left out, since several servers refuse `minimum` in a strict schema; `check_answer`
+checks it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Where the model is: settings from the environment, or from the nearest `.env`. The environment wins.
 
-A key is kept in a `Secret`, which shows as `***` wherever it is printed, and is read at one place only: where
-a request gets its header.
+A key is kept in a `Secret`, which shows as `***` wherever it is printed, and is read in one function only: where a
+request gets its header.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Secret:
         return self._text
 
     def hide_in(self, text: str) -> str:
-        """`text` with the secret struck out, for what a server said about a request."""
+        """`text` with the secret replaced by ***, for what a server says about a request."""
         return text.replace(self._text, "***") if self._text else text
 
     def __bool__(self) -> bool:
@@ -76,9 +76,7 @@ class ModelSettings:
             host = None
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not host:
-            raise UsageError(
-                f"{name} is not an http or https address. Set it to one, as in {_EXAMPLES[name]}"
-            )
+            raise UsageError(f"{name} is not an http or https address. Set it to one, as in {_EXAMPLES[name]}")
         if parts.username is not None or parts.password is not None:
             raise UsageError(f"{name} holds a user name or password. Put the key into {self.kind}_API_KEY.")
         path = parts.path.rstrip("/")
@@ -141,11 +139,9 @@ def nearest_env_file(start: Path) -> Path | None:
 
 
 def read_env_file(file: Path) -> dict[str, str]:
-    """The assignments of a `.env`: `NAME=value`, with `export`, quotes and comments; other lines are passed
-    over.
+    """The assignments of a `.env`: `NAME=value`, with `export`, quotes and comments; other lines are skipped.
 
-    Quoted values keep their white space; in double quotes a backslash escapes. An unquoted value ends at `
-    #`.
+    Quoted values keep their white space; in double quotes a backslash escapes. An unquoted value ends at ` #`.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -155,14 +151,14 @@ def read_env_file(file: Path) -> dict[str, str]:
         raise InputError(f"cannot be read ({error.strerror})", file=file, fix="Allow reading it.") from None
     values = {}
     for line in text.splitlines():
-        if found := _ASSIGNMENT.fullmatch(line.strip()):
-            values[found[1]] = _value(found[2])
+        if assignment := _ASSIGNMENT.fullmatch(line.strip()):
+            values[assignment[1]] = _value(assignment[2])
     return values
 
 
 def _value(text: str) -> str:
     if text.startswith("'") and (end := text.find("'", 1)) > 0:
         return text[1:end]
-    if text.startswith('"') and (found := re.match(r'"((?:[^"\\]|\\.)*)"', text)):
-        return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), found[1])
+    if text.startswith('"') and (quoted := re.match(r'"((?:[^"\\]|\\.)*)"', text)):
+        return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), quoted[1])
     return re.split(r"(?:^|\s)#", text, maxsplit=1)[0].strip()

@@ -1,8 +1,8 @@
-"""What a model answered, read without guessing: a verdict, or `Malformed` with the reason why it is none.
+"""What a model answered, read without guessing: a `ModelAnswer`, or `Malformed` with the reason why it is none.
 
-A verdict is the JSON object that was asked for. Around it, thinking in `<think>` blocks, a code fence and
-prose before or after are tolerated. A plain text counts only if it *is* a yes or a no: "no, they are not the
-same" is malformed, not a yes because it contains "same" and not a no because it begins with one.
+An answer is the JSON object that was asked for. Around it, thinking in `<think>` blocks, a code fence and prose before
+or after are tolerated. A plain text counts only if it *is* a yes or a no: "no, they are not the same" is malformed,
+not a yes because it contains "same" and not a no because it begins with one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
 
@@ -29,8 +28,17 @@ class Malformed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What the model was asked for, checked. The cache keeps these three fields."""
+
+    match: bool
+    confidence: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """One pair's answer. The score is the probability of a match: a confidence c in "no" is 1 - c."""
+    """What a pair comes to. The score is the probability of a match: a confidence c in "no" is 1 - c."""
 
     match: int
     score: float
@@ -42,16 +50,15 @@ class Verdict:
         return cls(UNDECIDED, math.nan, reason)
 
     @classmethod
-    def of(cls, answer: dict[str, Any], threshold: float | None = None, by: str = "model") -> Verdict:
-        """From a checked answer; a threshold replaces the model's own `match`."""
-        confidence = float(answer["confidence"])
-        score = confidence if answer["match"] else 1.0 - confidence
-        match = answer["match"] if threshold is None else score >= threshold
-        return cls(SAME if match else DIFFERENT, score, str(answer["reason"]), by)
+    def of(cls, answer: ModelAnswer, threshold: float | None = None, by: str = "model") -> Verdict:
+        """A threshold replaces the model's own `match`."""
+        score = answer.confidence if answer.match else 1.0 - answer.confidence
+        match = answer.match if threshold is None else score >= threshold
+        return cls(SAME if match else DIFFERENT, score, answer.reason, by)
 
 
-def read_answer(text: str) -> dict[str, Any]:
-    """`{"match", "confidence", "reason"}` from what a model wrote; raises Malformed."""
+def read_answer(text: str) -> ModelAnswer:
+    """The answer in what a model wrote; raises Malformed."""
     value = _json(text)
     if isinstance(value, dict):
         return check_answer(value)
@@ -63,11 +70,11 @@ def read_answer(text: str) -> dict[str, Any]:
         text = fenced[0].strip()
     word = text.strip(" \t\n*_`\"'.!").lower()
     if word in _TEXTS:
-        return {"match": _TEXTS[word], "confidence": 1.0, "reason": f"The model answered only: {word}."}
+        return ModelAnswer(_TEXTS[word], 1.0, f"The model answered only: {word}.")
     return check_answer(_object_in(text))
 
 
-def check_answer(value: object) -> dict[str, Any]:
+def check_answer(value: object) -> ModelAnswer:
     """The three fields, if they are what was asked for; raises Malformed. A missing reason is forgiven."""
     if not isinstance(value, dict):
         raise Malformed("the answer is JSON, but no object")
@@ -76,7 +83,7 @@ def check_answer(value: object) -> dict[str, Any]:
         raise Malformed('the answer\'s "match" is neither true nor false')
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
         raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
-    return {"match": match, "confidence": float(confidence), "reason": one_line(str(reason or ""))}
+    return ModelAnswer(match, float(confidence), one_line(str(reason or "")))
 
 
 def one_line(text: str, length: int = _REASON_LENGTH) -> str:
@@ -106,7 +113,7 @@ def _object_in(text: str) -> object:
     whole = _json(text)
     if whole is not None:
         return whole
-    found: list[tuple[int, int, dict[str, Any]]] = []
+    objects: list[tuple[int, int, dict[object, object]]] = []
     position = text.find("{")
     for _ in range(_MOST_OBJECTS):
         if position < 0:
@@ -117,11 +124,11 @@ def _object_in(text: str) -> object:
             end = position + 1
         else:
             if isinstance(value, dict) and "match" in value:
-                found.append((position, end, value))
+                objects.append((position, end, value))
         position = text.find("{", end)
-    if len({json.dumps(value.get("match")) for _, _, value in found}) > 1:
+    if len({json.dumps(value.get("match")) for _, _, value in objects}) > 1:
         raise Malformed("the answer holds two verdicts that differ")
-    for start, end, value in found:
+    for start, end, value in objects:
         if start == 0 or end == len(text):
             return value
     raise Malformed("the answer is neither the JSON asked for nor a yes or no")

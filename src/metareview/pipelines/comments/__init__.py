@@ -11,11 +11,7 @@ from metareview.runs.run import CommentsRun
 
 
 def evaluate(
-    options: CommentsOptions,
-    *,
-    out: Path | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
+    options: CommentsOptions, *, out: Path | None = None, overwrite: bool = False, progress: Progress | None = None
 ) -> CommentsRun:
     """The whole evaluation; with `out`, the run is kept in that folder."""
     with open_plan(options) as plan:

@@ -27,9 +27,7 @@ def carry_out(
     """Judge, align and count what was planned. A run that was killed in this folder before is continued."""
     config = config_to_json(plan.config)
     opened: RunWriter[CommentsSummary, CommentRecord] | nullcontext[None] = (
-        nullcontext()
-        if out is None
-        else RunWriter(out, COMMENTS, config, plan.inputs.hashes, overwrite=overwrite)
+        nullcontext() if out is None else RunWriter(out, COMMENTS, config, plan.inputs.hashes, overwrite=overwrite)
     )
     with opened as writer:
         if writer is not None and writer.finished is not None:

@@ -9,7 +9,7 @@ from typing import TypedDict
 from metareview.comments.align import MODES, Mode
 from metareview.comments.filters import FilterConfig
 from metareview.errors import UsageError
-from metareview.formats.comments import Paths, several
+from metareview.formats.registry import Paths, several
 from metareview.judges.protocol import Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError
-from metareview.formats.comments import PullRequestIndex, read_benchmark, read_inputs
+from metareview.formats.registry import read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, merged
 from metareview.pipelines.comments.options import CommentsOptions
@@ -28,9 +29,7 @@ class CommentInputs:
 
 def read(options: CommentsOptions) -> CommentInputs:
     """Read all files; InputError where no review is about a pull request of the reference set."""
-    references, hashes = read_benchmark(
-        options.reference, options.negatives, format_name=options.reference_format
-    )
+    references, hashes = read_reference_set(options.reference, options.negatives, format_name=options.reference_format)
     inputs = read_inputs(options.generated, format_name=options.format, reviewer=options.name)
     reviews, unknown = _by_pull_request(inputs.reviews, references)
     skipped = (*inputs.skipped, *unknown)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from metareview.model.event import counted
+from metareview.model.words import plural
 from metareview.pipelines.routing.answer import PartAnswers
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Plan
@@ -23,9 +23,7 @@ class RoutingResult:
     summary: RoutingSummary
 
 
-def count(
-    answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions
-) -> RoutingResult:
+def count(answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions) -> RoutingResult:
     records = [record for part in answers for record in part.records]
     recommended: dict[str, set[str]] = {
         name: set().union(*(part.recommended[name] for part in answers)) for name in plan.names
@@ -34,9 +32,7 @@ def count(
     return RoutingResult(records, summarise(records, recommended, options.config(plan.names), warnings))
 
 
-def _warnings(
-    answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions
-) -> Iterator[str]:
+def _warnings(answers: Sequence[PartAnswers], plan: Plan, inputs: Inputs, options: RoutingOptions) -> Iterator[str]:
     """Each with its number."""
     prs = sum(len(part.cutoffs) for part in plan.parts)
     if options.reviews_visible_at == "creation":
@@ -67,7 +63,7 @@ def _prediction_warnings(plan: Plan, inputs: Inputs, prs: int) -> Iterator[str]:
     for each in inputs.predictions:
         strange = sum(key not in known for key in each.answers)
         if strange:
-            what = counted(strange, "prediction")
+            what = plural(strange, "prediction")
             yield f"{each.router}: {what} left out: no such pull request in the history"
         missing = prs - sum(len(part.predictions[each.router]) for part in plan.parts)
         if missing:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from metareview.errors import UsageError
-from metareview.formats.comments import Paths
+from metareview.formats.registry import Paths
 from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
 from metareview.routing.protocol import RouterSpec
 from metareview.routing.summary import RoutingConfig

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from metareview.errors import UsageError
-from metareview.formats.predictions import Prediction
-from metareview.model.event import Event, History, counted
+from metareview.model.event import Event, History
+from metareview.model.prediction import Prediction
+from metareview.model.words import plural
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.read import Inputs
 from metareview.routing.registry import NamedRouter, built_in_routers, make_router
@@ -92,9 +93,7 @@ def _choose_pull_requests(
             chosen.setdefault(event.repo, {})[event.pr] = cutoff
             scored += 1
     if unready:
-        warnings.append(
-            f"{counted(unready, 'pull request')} left out: drafts that never became ready for review"
-        )
+        warnings.append(f"{plural(unready, 'pull request')} left out: drafts that never became ready for review")
     if not chosen:
         raise UsageError("no pull request is in the cohort. Widen --from, --to, --repo, --pr or --cutoff.")
     return chosen

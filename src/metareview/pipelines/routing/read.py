@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metareview.formats.codeowners import OwnersByCommit
-from metareview.formats.comments import several
-from metareview.formats.history import read_history
-from metareview.formats.predictions import Predictions, read_predictions
+from metareview.formats.predictions import read_predictions
+from metareview.formats.registry import read_history, several
 from metareview.formats.source import content_hash
 from metareview.model.event import History
+from metareview.model.prediction import Predictions
 from metareview.pipelines.routing.options import RoutingOptions
 
 

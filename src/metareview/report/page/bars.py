@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from metareview.report.numbers import rate, span
+from metareview.report.numbers import interval as shown_interval
+from metareview.report.numbers import rate
 from metareview.report.page.markup import Html, html
 
 _STEPS = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
@@ -37,40 +38,29 @@ def axis(end: float) -> Html:
 
 def interval_bar(label: str, value: float | None, interval: Sequence[float] | None, end: float) -> Html:
     """A rate as a dot, its interval as a bar through it."""
-    spoken = f"{label} {rate(value)}" + (f", 95 % interval {span(interval)}" if interval else "")
-    marks = []
-    if interval:
-        marks.append(
-            html(
-                '<line class="interval" x1="{a}" x2="{b}" y1="11" y2="11"/>',
-                a=_percent(interval[0], end),
-                b=_percent(interval[1], end),
-            )
-        )
-    if value is not None:
-        marks.append(html('<circle class="dot" cx="{x}" cy="11" r="4.5"/>', x=_percent(value, end)))
-    return _row(spoken, marks)
+    spoken = f"{label} {rate(value)}" + (f", 95 % interval {shown_interval(interval)}" if interval else "")
+    across = _across("interval", interval[0], interval[1], end) if interval else None
+    return _row(spoken, [across, _circle("dot", value, end)])
 
 
 def dumbbell(label: str, outer: float | None, inner: float | None, end: float) -> Html:
     """Two rates on one line: a ring for the looser measure, a dot for the stricter one."""
-    marks = []
-    if outer is not None and inner is not None:
-        marks.append(
-            html(
-                '<line class="between" x1="{a}" x2="{b}" y1="11" y2="11"/>',
-                a=_percent(inner, end),
-                b=_percent(outer, end),
-            )
-        )
-    if outer is not None:
-        marks.append(html('<circle class="ring" cx="{x}" cy="11" r="4.5"/>', x=_percent(outer, end)))
-    if inner is not None:
-        marks.append(html('<circle class="dot" cx="{x}" cy="11" r="4.5"/>', x=_percent(inner, end)))
-    return _row(label, marks)
+    between = None if outer is None or inner is None else _across("between", inner, outer, end)
+    return _row(label, [between, _circle("ring", outer, end), _circle("dot", inner, end)])
 
 
-def _row(label: str, marks: Sequence[Html]) -> Html:
+def _across(css: str, start: float, stop: float, end: float) -> Html:
+    a, b = _percent(start, end), _percent(stop, end)
+    return html('<line class="{css}" x1="{a}" x2="{b}" y1="11" y2="11"/>', css=css, a=a, b=b)
+
+
+def _circle(css: str, value: float | None, end: float) -> Html | None:
+    if value is None:
+        return None
+    return html('<circle class="{css}" cx="{x}" cy="11" r="4.5"/>', css=css, x=_percent(value, end))
+
+
+def _row(label: str, marks: Sequence[Html | None]) -> Html:
     return html(
         '<svg class="row" width="100%" height="22" role="img" aria-label="{label}">'
         '<line class="grid" x1="0" x2="0" y1="0" y2="22"/><line class="grid" x1="50%" x2="50%" y1="0" y2="22"/>'

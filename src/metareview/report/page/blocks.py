@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
-from metareview.report.numbers import place
+from metareview.model.comment import Comment
+from metareview.report.names import cut_at, location
+from metareview.report.numbers import rate
+from metareview.report.page.bars import axis, cell_bar
 from metareview.report.page.markup import Html, html, join
 
 SHOWN_NOTE, FOLD_BELOW, LONGEST_NOTE = 500, 700, 4_000
@@ -48,8 +50,7 @@ def table(caption: str, columns: Sequence[Column], rows: Iterable[Sequence[objec
     body = []
     for first, *rest in rows:
         cells = [
-            html("<td{css}>{cell}</td>", css=_css(c.css), cell=cell)
-            for c, cell in zip(columns[1:], rest, strict=True)
+            html("<td{css}>{cell}</td>", css=_css(c.css), cell=cell) for c, cell in zip(columns[1:], rest, strict=True)
         ]
         row = html('<th scope="row"{css}>{first}</th>', css=_css(columns[0].css), first=first)
         body.append(html("<tr>{row}{cells}</tr>\n", row=row, cells=cells))
@@ -92,9 +93,30 @@ def name(text: str) -> Html:
     return html("<bdi>{text}</bdi>", text=text)
 
 
-def spot(comment: Mapping[str, Any]) -> Html:
-    """Where a comment points, with breaks between the parts of the path rather than inside them."""
-    parts = _PATH_PARTS.split(place(comment))
+def ranked_name(rank: int, text: str) -> Html:
+    """A name with its rank in the table."""
+    return html("{rank}.\u00a0{name}", rank=rank, name=name(text))
+
+
+def headed(title: str, end: float) -> Html:
+    """The head of a column of bars: its title over the scale."""
+    return html("{title}{axis}", title=title, axis=axis(end))
+
+
+def barred(value: float | None, end: float = 1.0) -> Html:
+    """A rate with a thin bar below it."""
+    return html("{text}{bar}", text=rate(value), bar=cell_bar(value, end))
+
+
+def terms(items: Iterable[tuple[str, str]]) -> Html:
+    """Words and what they mean, behind a click."""
+    shown = [html("<dt>{term}</dt><dd>{text}</dd>", term=term, text=text) for term, text in items]
+    return behind("What the figures mean", html('<dl class="terms">{shown}</dl>', shown=shown))
+
+
+def where(comment: Comment) -> Html:
+    """A comment's location, with breaks between the parts of the path rather than inside them."""
+    parts = _PATH_PARTS.split(location(comment))
     return html("<bdi>{parts}</bdi>", parts=join(parts, Html("<wbr>")))
 
 
@@ -111,11 +133,11 @@ def capped(items: Iterable[object], most: int, total: int, what: str) -> Html:
 
 
 def note(text: str) -> Html:
-    """A note as it was written: folded where it is long, cut where it is huge, and said so."""
+    """A note as it was written: folded where it is long, cut, with a remark, where it is huge."""
     text = text.strip()
     if len(text) <= FOLD_BELOW:
         return html('<p class="note" dir="auto">{text}</p>', text=text)
-    cut = _cut(text, SHOWN_NOTE)
+    cut = cut_at(text, SHOWN_NOTE)
     rest, over = text[cut:LONGEST_NOTE], len(text) - LONGEST_NOTE
     left = f"Shortened: {over:,} more characters; the run has them all." if over > 0 else None
     return html(
@@ -126,15 +148,3 @@ def note(text: str) -> Html:
         rest=rest.lstrip(),
         left=remark(left) if left else None,
     )
-
-
-def excerpt(text: str, most: int = 160) -> str:
-    """The beginning of a note on one line."""
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else line[: _cut(line, most)].rstrip() + "…"
-
-
-def _cut(text: str, most: int) -> int:
-    """Where to cut: at a space, if there is one not too far back."""
-    space = max(text.rfind(" ", 0, most), text.rfind("\n", 0, most))
-    return space if space > most * 0.7 else most

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metareview.report.page.bars import scale_end
-from metareview.report.page.markup import Html, html
+from metareview.report.page.markup import Html, html, join
 
 SERIES = 6
 """How many lines can be told apart; style.css has as many colours and dashes."""
@@ -25,7 +25,7 @@ def _number(value: float) -> str:
 
 @dataclass(frozen=True)
 class Point:
-    """A reviewer in the plane; `mark` is its place in the leaderboard."""
+    """A reviewer in the plane; `mark` is its rank in the leaderboard."""
 
     mark: int
     x: float
@@ -58,18 +58,10 @@ def plane(label: str, points: Sequence[Point]) -> Html:
         rightmost = max(members, key=lambda point: point.x)
         x, y = at(rightmost.x, rightmost.y)
         room = x < _LEFT + 0.9 * _WIDE
-        marks.append(
-            html(
-                '<text class="halo" x="{x}" y="{y}" text-anchor="{anchor}">{text}</text>',
-                x=_number(x + 8 if room else x - 8),
-                y=_number(y - 6),
-                anchor="start" if room else "end",
-                text=_marks(sorted(point.mark for point in members)),
-            )
-        )
-    return _chart(
-        label, [*_frame([f"{end * k / 4:g}" for k in range(5)], end, "recall", "precision"), *marks]
-    )
+        label_x, anchor = (x + 8, "start") if room else (x - 8, "end")
+        numbers = _marks(sorted(point.mark for point in members))
+        marks.append(_text(numbers, label_x, y - 6, anchor, css="halo"))
+    return _chart(label, [*_frame([f"{end * k / 4:g}" for k in range(5)], end, "recall", "precision"), *marks])
 
 
 def _iso_f1(level: float, end: float) -> Html:
@@ -82,13 +74,7 @@ def _iso_f1(level: float, end: float) -> Html:
         path.append((recall, min(precision, end)))
     shown = [(_LEFT + _WIDE * r / end, _TOP + _HIGH * (1 - p / end)) for r, p in path]
     x, y = shown[-1]
-    return html(
-        '{curve}<text class="small halo" x="{x}" y="{y}" text-anchor="end">F1 {level}</text>',
-        curve=_polyline("iso", shown),
-        x=_number(x - 2),
-        y=_number(y + 4),
-        level=f"{level:.3g}",
-    )
+    return join([_polyline("iso", shown), _text(f"F1 {level:.3g}", x - 2, y + 4, "end", css="small halo")])
 
 
 def _clusters(points: Sequence[Point], end: float) -> list[list[Point]]:
@@ -160,22 +146,19 @@ def histogram(label: str, x_label: str, names: Sequence[str], counts: Sequence[i
     bars = []
     for position, (name, value) in enumerate(zip(names, counts, strict=True)):
         high = 136 * value / most
-        bars.append(
+        middle = 4 + step * (position + 0.5)
+        bars += [
             html(
-                '<rect class="fill" x="{x}" y="{y}" width="{w}" height="{h}"/>'
-                '<text class="small" x="{m}" y="{above}" text-anchor="middle">{value}</text>'
-                '<text class="small" x="{m}" y="177" text-anchor="middle">{name}</text>',
-                x=_number(4 + step * (position + 0.12)),
+                '<rect class="fill" x="{x}" y="{y}" width="{w}" height="{h}"/>',
+                x=_number(middle - step * 0.38),
                 y=_number(160 - high),
                 w=_number(step * 0.76),
                 h=_number(high),
-                m=_number(4 + step * (position + 0.5)),
-                above=_number(155 - high),
-                value=f"{value:,}",
-                name=name,
-            )
-        )
-    title = html('<text x="210" y="203" text-anchor="middle">{label}</text>', label=x_label)
+            ),
+            _text(f"{value:,}", middle, 155 - high, css="small"),
+            _text(name, middle, 177, css="small"),
+        ]
+    title = _text(x_label, 210, 203)
     return _chart(label, [_line("frame", 4, 160, 416, 160), *bars, title], high=212)
 
 
@@ -198,37 +181,28 @@ def _frame(ticks: Sequence[str], y_end: float, x_label: str, y_label: str) -> li
     for k, tick in enumerate(ticks):
         x = _LEFT + _WIDE * k / 4
         parts.append(_line("grid", x, _TOP, x, _TOP + _HIGH))
-        parts.append(
-            html(
-                '<text class="small" x="{x}" y="{y}" text-anchor="middle">{tick}</text>',
-                x=_number(x),
-                y=_TOP + _HIGH + 17,
-                tick=tick,
-            )
-        )
+        parts.append(_text(tick, x, _TOP + _HIGH + 17, css="small"))
     for k in range(5):
         y = _TOP + _HIGH * (1 - k / 4)
         parts.append(_line("grid", _LEFT, y, _LEFT + _WIDE, y))
-        parts.append(
-            html(
-                '<text class="small" x="{x}" y="{y}" text-anchor="end">{tick}</text>',
-                x=_LEFT - 6,
-                y=_number(y + 4),
-                tick=f"{y_end * k / 4:g}",
-            )
-        )
-    parts.append(
-        html('<text x="{x}" y="325" text-anchor="middle">{label}</text>', x=_LEFT + _WIDE // 2, label=x_label)
+        parts.append(_text(f"{y_end * k / 4:g}", _LEFT - 6, y + 4, "end", css="small"))
+    upright = html(
+        '<text x="11" y="{y}" text-anchor="middle" transform="rotate(-90 11 {y})">{label}</text>',
+        y=_TOP + _HIGH // 2,
+        label=y_label,
     )
-    middle = _TOP + _HIGH // 2
-    parts.append(
-        html(
-            '<text x="11" y="{y}" text-anchor="middle" transform="rotate(-90 11 {y})">{label}</text>',
-            y=middle,
-            label=y_label,
-        )
+    return [*parts, _text(x_label, _LEFT + _WIDE // 2, 325), upright]
+
+
+def _text(text: str, x: float, y: float, anchor: str = "middle", *, css: str = "") -> Html:
+    return html(
+        '<text{css} x="{x}" y="{y}" text-anchor="{anchor}">{text}</text>',
+        css=html(' class="{css}"', css=css) if css else None,
+        x=_number(x),
+        y=_number(y),
+        anchor=anchor,
+        text=text,
     )
-    return parts
 
 
 def _line(name: str, x1: float, y1: float, x2: float, y2: float) -> Html:

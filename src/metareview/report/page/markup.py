@@ -6,14 +6,13 @@ package; whatever fills a template is escaped unless it is itself `Html`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from string import Formatter
 from urllib.parse import urlsplit
 
-# Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+from metareview.report.names import clean, is_clean
+
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
@@ -23,13 +22,8 @@ class Html(str):
     __slots__ = ()
 
 
-def clean(text: str) -> str:
-    """The text as every format can hold it: illegal characters become U+FFFD, line ends become `\\n`."""
-    return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
 def escape(value: object) -> str:
-    """Markup stays; lists are put together; None is nothing; all else becomes text, escaped for any place."""
+    """Markup stays; lists are put together; None is nothing; all else becomes text, escaped for attributes too."""
     if isinstance(value, Html):
         return value
     if value is None:
@@ -73,6 +67,6 @@ def link(url: str, text: str) -> Html:
         safe = urlsplit(url).scheme in ("http", "https")
     except ValueError:
         safe = False
-    if not safe or _ILLEGAL.search(url):
+    if not safe or not is_clean(url):
         return html("{text}", text=text)
     return html('<a href="{url}" rel="noreferrer">{text}</a>', url=url, text=text)

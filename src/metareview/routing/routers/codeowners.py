@@ -45,9 +45,7 @@ class CodeOwnersRouter(Router):
             for key, owner in owners.items():
                 shown.setdefault(key, owner)
                 points[key] = points.get(key, 0.0) + 1.0
-        candidates = [
-            (shown[key], points[key]) for key in sorted(points, key=points.__getitem__, reverse=True)
-        ]
+        candidates = [(shown[key], points[key]) for key in sorted(points, key=points.__getitem__, reverse=True)]
         risk = "high" if not owned else "low" if owned == len(pull_request.files) else "medium"
         return Ranking(candidates, risk)
 

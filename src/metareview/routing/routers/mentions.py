@@ -9,7 +9,7 @@ from metareview.routing.protocol import Ranking, Router
 from metareview.routing.visible_text import visible_text
 
 _MENTION = re.compile(
-    r"@(?<![\w@/.`+-]@)([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))?(?![A-Za-z0-9@])",
+    r"@(?<![\w@/.`+-]@)([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))?(?![A-Za-z0-9@])"
 )
 
 

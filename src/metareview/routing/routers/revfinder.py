@@ -205,9 +205,7 @@ class _PathWeights:
         """Every new path against every old one, as if no two had the same open name."""
         places, reviewers, weights = self._held.columns()
         lengths, named = self._places.lengths, self._places.named
-        share = np.array([[float(repeats[place])] for place in chunk]) / np.maximum(
-            lengths[chunk][:, None], lengths
-        )
+        share = np.array([[float(repeats[place])] for place in chunk]) / np.maximum(lengths[chunk][:, None], lengths)
         similar = np.zeros((4, len(lengths)))
         np.einsum("kij,ij->kj", common[:SUFFIX], share, out=similar[:SUFFIX])
         mine = named[chunk]
@@ -218,11 +216,7 @@ class _PathWeights:
             total[measure] += np.bincount(reviewers, similar[measure][places] * weights, people)
 
     def _add_names(
-        self,
-        total: NDArray[np.float64],
-        chunk: list[int],
-        common: NDArray[np.uint8],
-        names: dict[int, list[str]],
+        self, total: NDArray[np.float64], chunk: list[int], common: NDArray[np.uint8], names: dict[int, list[str]]
     ) -> None:
         """What an equal name adds: one more part to suffix and subsequence, and to a run up to the end."""
         columns = []

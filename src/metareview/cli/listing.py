@@ -1,0 +1,74 @@
+"""`metareview list`: which judges, routers, formats and metrics there are, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+import click
+
+from metareview.cli.options import common_options
+from metareview.cli.output import print_json, show_table
+from metareview.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    name: str
+    """What users type."""
+    origin: str
+    """The package that brings it, with its version."""
+    summary: str
+
+
+def _plugins(kind: str) -> Iterator[Listed]:
+    from metareview.formats.registry import COMMENT_FORMATS, HISTORY_FORMATS
+    from metareview.judges.registry import JUDGES
+    from metareview.routing.registry import ROUTERS
+
+    registries = {"judges": [JUDGES], "routers": [ROUTERS], "formats": [COMMENT_FORMATS, HISTORY_FORMATS]}
+    # Formats of other packages are in both registries.
+    plugins = {each.name: (registry, each) for registry in registries[kind] for each in registry.installed.values()}
+    for name, (registry, each) in plugins.items():
+        try:
+            yield Listed(name, each.origin, _summary(registry.load(name)))
+        except UsageError as error:  # one broken package must not hide the others
+            yield Listed(name, each.origin, str(error))
+
+
+def _summary(plugin: object) -> str:
+    """In its own words; of a factory, the first line of its docstring."""
+    from metareview.formats.protocol import CommentFormat, HistoryFormat
+    from metareview.judges.registry import JudgePlugin
+
+    if isinstance(plugin, JudgePlugin | CommentFormat | HistoryFormat):
+        return plugin.summary
+    return (plugin.__doc__ or "").strip().partition("\n")[0]
+
+
+def _metrics() -> Iterator[Listed]:
+    """By short name; the summary has the key in JSON where that is another."""
+    from metareview.comments.measures import MEASURES
+    from metareview.plugins import BUILT_IN
+    from metareview.report.names import capital
+    from metareview.routing.measures import rank_measures
+
+    for measure in (*MEASURES, *rank_measures((1, 3, 5))):
+        lower = " Lower is better." if measure.lower_is_better else ""
+        key = f" In JSON: {measure.name}." if measure.name != measure.short else ""
+        yield Listed(measure.short, BUILT_IN, f"{capital(measure.definition).rstrip('.')}.{lower}{key}")
+
+
+@click.command(epilog="Example: metareview list judges")
+@click.argument("kind", type=click.Choice(["judges", "routers", "formats", "metrics"]))
+@common_options
+def command(kind: str, as_json: bool, quiet: bool) -> None:
+    """What there is to choose from: names, where each comes from, and a line on each."""
+    from metareview.report.tables import Column, Table
+
+    items = list(_metrics() if kind == "metrics" else _plugins(kind))
+    if as_json:
+        print_json({"schema": "metareview.list/1", "kind": kind, "items": [asdict(item) for item in items]})
+        return
+    columns = [Column("name", text=True), Column("from", text=True), Column("what it is", text=True)]
+    show_table(Table(columns, [(item.name, item.origin, item.summary) for item in items]))

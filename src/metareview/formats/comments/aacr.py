@@ -1,0 +1,59 @@
+"""`aacr`: AACR-Bench's positive_samples.json and negative_samples.json, a list of pull requests with their comments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from metareview.errors import UsageError
+from metareview.formats.comment_fields import read_comment
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.source import Source
+from metareview.model.comment import Review
+
+
+def sniff(source: Source) -> bool:
+    if not source.looks_like_json or len(source.documents) != 1:
+        return False
+    value = source.documents[0].value
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and "githubPrUrl" in first
+
+
+def read(source: Source) -> Iterator[Review]:
+    for record in source.records("a pull request", depth=1):
+        yield Review(
+            pr=record.required("githubPrUrl", "the pull request's address"),
+            comments=tuple(map(read_comment, record.children("comments", "a comment"))),
+            language=record.text("project_main_language"),
+            pr_category=record.text("category"),
+            source=source.name,
+        )
+
+
+def write(reviews: Iterable[Review]) -> dict[str, str]:
+    """One document. It has no field for the reviewer, so it holds one reviewer per pull request."""
+    samples = []
+    reviewers: dict[str, str | None] = {}
+    for review in reviews:
+        if reviewers.setdefault(review.key, review.reviewer) != review.reviewer:
+            raise UsageError(
+                f"aacr has no field for the reviewer and cannot hold two of them ({review.pr}). Use jsonl."
+            )
+        samples.append(
+            {
+                "githubPrUrl": review.pr,
+                "category": review.pr_category,
+                "project_main_language": review.language,
+                "comments": [comment.to_dict() for comment in review.comments],
+            }
+        )
+    return {"": json.dumps(samples, ensure_ascii=False, indent=1) + "\n"}
+
+
+PLUGIN = CommentFormat(
+    "AACR-Bench's samples: [{githubPrUrl, category, project_main_language, comments: [{note, path, …}]}]",
+    sniff,
+    read,
+    write,
+)

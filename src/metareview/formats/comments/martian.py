@@ -1,0 +1,101 @@
+"""`martian`: Code Review Bench's golden comments and its tools' candidates. Golden comments have no location."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from metareview.errors import UsageError
+from metareview.formats.comment_fields import read_comment
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
+
+_GOLDEN = {"note": "comment", "severity": "severity"}
+_CANDIDATE = {"note": "text", "path": "path", "from_line": "line", "to_line": "line"}
+
+
+def sniff(source: Source) -> bool:
+    if not source.looks_like_json or len(source.documents) != 1:
+        return False
+    value = source.documents[0].value
+    if isinstance(value, list):
+        return bool(value) and isinstance(value[0], dict) and {"url", "comments"} <= value[0].keys()
+    # Whole addresses as keys, and under each an object of tools: nothing else here has that shape.
+    return isinstance(value, dict) and any(
+        "://" in url and isinstance(tools, dict) and all(isinstance(comments, list) for comments in tools.values())
+        for url, tools in list(value.items())[:1]
+    )
+
+
+def read(source: Source) -> Iterator[Review]:
+    for record in source.records("a pull request", depth=1):
+        if record.path:  # in a list
+            yield _golden(record)
+        else:
+            yield from _candidates(record)
+
+
+def _golden(record: Record) -> Review:
+    comments = record.children("comments", "a comment")
+    return Review(
+        pr=record.required("url", "the pull request's address"),
+        comments=tuple(read_comment(comment, _GOLDEN) for comment in comments),
+        source=record.source.name,
+    )
+
+
+def _candidates(record: Record) -> Iterator[Review]:
+    for url in record.value:
+        tools = record.child(url, "a pull request")
+        for tool in tools.value:
+            comments = tools.children(tool, "a candidate")
+            yield Review(
+                pr=record.clean(url, url),
+                comments=tuple(read_comment(comment, _CANDIDATE) for comment in comments),
+                reviewer=tools.clean(tool, tool),
+                source=record.source.name,
+            )
+
+
+def write(reviews: Iterable[Review]) -> dict[str, str]:
+    """Candidates where the reviews have a reviewer, else golden comments."""
+    reviews = list(reviews)
+    if not any(review.reviewer for review in reviews):
+        golden = [
+            {"url": review.pr, "comments": [_golden_comment(review, comment) for comment in review.comments]}
+            for review in reviews
+        ]
+        return {"": json.dumps(golden, ensure_ascii=False, indent=1) + "\n"}
+    candidates: dict[str, dict[str, list[dict[str, str | int | None]]]] = {}
+    for review in reviews:
+        if not review.reviewer:
+            raise UsageError(f"martian cannot hold candidates without a reviewer ({review.pr}). Use jsonl.")
+        comments = candidates.setdefault(review.pr, {}).setdefault(review.reviewer, [])
+        comments += [_candidate(review, comment) for comment in review.comments]
+    return {"": json.dumps(candidates, ensure_ascii=False, indent=1) + "\n"}
+
+
+def _golden_comment(review: Review, comment: Comment) -> dict[str, str | None]:
+    if comment.path or comment.side or comment.from_line is not None or comment.to_line is not None:
+        raise UsageError(f"martian's golden comments have no location, and one here has ({review.pr}). Use jsonl.")
+    return {"comment": comment.note, "severity": comment.severity}
+
+
+def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:
+    lines = {line for line in (comment.from_line, comment.to_line) if line is not None}
+    if len(lines) > 1 or comment.side:
+        location = f"{comment.side or ''} {comment.from_line}-{comment.to_line}".strip()
+        raise UsageError(
+            f"martian's candidates have one line and no side, and cannot hold {location} ({review.pr}). Use jsonl."
+        )
+    return {"text": comment.note, "path": comment.path, "line": lines.pop() if lines else None}
+
+
+PLUGIN = CommentFormat(
+    "Code Review Bench: golden [{url, comments: [{comment, severity}]}], candidates {url: {tool: [{text, …}]}}",
+    sniff,
+    read,
+    write,
+)

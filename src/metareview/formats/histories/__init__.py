@@ -1,0 +1,1 @@
+"""The history formats that come with metareview, one module per format, each with its PLUGIN."""

@@ -1,0 +1,57 @@
+"""`gerrit`: RevFinder's JSON lines, one change per line; one file is one repository.
+
+A change is opened at `submit_date` by nobody that the data names; every vote, of any value, is a review at
+its `grant_date`; `close_date` merges it (status M) or closes it. Paths are taken without the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metareview.formats.protocol import HistoryFormat
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.event import Event, History, make_history
+
+
+def sniff(source: Source) -> bool:
+    return len({"approve_history", "submit_date", "changeId"} & source.first_object.keys()) >= 2
+
+
+def read(source: Source) -> History:
+    """The history; InputError names the line that cannot be read. The file's name is the repository's."""
+    repo = source.path.stem
+    events = (event for record in source.lines() for event in _events(record, repo))
+    return make_history(events, source=source.name)
+
+
+def _events(record: Record, repo: str) -> Iterator[Event]:
+    change = record.whole_number("changeId")
+    if record.value.get("approve_history") is None:
+        record.refuse("approve_history", "a list", "Give the votes of the change, or [].")
+    yield Event(repo, change, record.instant("submit_date"), "opened", id=str(change), files=record.paths("files"))
+    for position, vote in enumerate(record.children("approve_history", "a vote")):
+        user = (vote.identifier("userId") or "").strip()
+        yield Event(
+            repo,
+            change,
+            vote.instant("grant_date"),
+            "review_submitted",
+            actor=user or None,
+            # The position keeps votes of one instant in the file's order.
+            id=f"{change}:{position:04d}:{user}",
+            state=_state(vote.value.get("approve_value")),
+        )
+    if record.value.get("close_date") is not None:
+        kind = "merged" if record.value.get("status") in ("M", "MERGED") else "closed"
+        yield Event(repo, change, record.instant("close_date"), kind, id=str(change))
+
+
+def _state(value: object) -> str:
+    """The vote in GitHub's words: +2 approves, below 0 asks for changes, the rest comments."""
+    if type(value) is not int:
+        return "COMMENTED"
+    return "APPROVED" if value >= 2 else "CHANGES_REQUESTED" if value < 0 else "COMMENTED"
+
+
+PLUGIN = HistoryFormat("RevFinder's JSON lines, one change per line", sniff, read)

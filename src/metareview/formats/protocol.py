@@ -1,0 +1,33 @@
+"""What a format is: how a file in it is recognised, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from metareview.formats.source import Source
+from metareview.model.comment import Review
+from metareview.model.event import History
+
+
+@dataclass(frozen=True, slots=True)
+class CommentFormat:
+    """A format of reviews. `write` gives the text of each file by its name; the name "" means any name will do.
+
+    `sniff` says whether a file is in this format; it may look into whatever is in it, and must not take a file of
+    another format for its own.
+    """
+
+    summary: str
+    sniff: Callable[[Source], bool]
+    read: Callable[[Source], Iterator[Review]]
+    write: Callable[[Iterable[Review]], dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFormat:
+    """A format of events. `sniff` should look at the first object or the first bytes only: histories are large."""
+
+    summary: str
+    sniff: Callable[[Source], bool]
+    read: Callable[[Source], History]

@@ -1,0 +1,159 @@
+"""A JSON object of an input file and the checks of its fields: all readers refuse the same mistake alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from metareview.errors import InputError
+from metareview.model.comment import MAX_LINE
+from metareview.model.time import parse_time
+
+if TYPE_CHECKING:
+    from metareview.formats.source import Source
+
+JsonPath = tuple[str | int, ...]
+SEE_FORMATS = "See docs/formats.md."
+
+
+class Nanoseconds(int):
+    """An instant of a typed column. A plain number is no time, because nobody can tell its unit."""
+
+
+class Record(NamedTuple):
+    """An object that knows where it is in its file, so that whatever it refuses, it names the line.
+
+    Of a file that is read line by line it has the `line`. Of one that is read whole it has the offset of the document
+    that it is part of and the path to it there; the line is only looked for when it is needed.
+    """
+
+    source: Source
+    value: Any
+    line: int = 0
+    start: int = 0
+    path: JsonPath = ()
+
+    def as_object(self, what: str, fix: str = SEE_FORMATS) -> Record:
+        """This record, if it is an object; else InputError."""
+        if not isinstance(self.value, dict):
+            self.fail(None, f"{what} must be an object, found {_kind(self.value)}", fix)
+        return self
+
+    def line_of(self, key: str | None) -> int:
+        return self.line or self.source.line_of(self.start, self.path if key is None else (*self.path, key))
+
+    def fail(self, key: str | None, problem: str, fix: str) -> NoReturn:
+        """Refuse the record, naming the line of the value at `key`, or its own."""
+        raise InputError(problem, file=self.source.name, line=self.line_of(key), fix=fix)
+
+    def refuse(self, key: str, expected: str, fix: str, *, quote: bool = False) -> NoReturn:
+        """Refuse the value at `key`, which is absent or not what is expected; `quote` shows it."""
+        if key not in self.value:
+            self.fail(None, f"{key} is missing", fix)
+        value = self.value[key]
+        short = quote and isinstance(value, str | int | float) and len(repr(value)) < 40
+        self.fail(key, f"{key} must be {expected}, found {repr(value) if short else _kind(value)}", fix)
+
+    def text(self, key: str) -> str | None:
+        """A string, or None where it is absent or null."""
+        value = self.value.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            self.refuse(key, "a string", "Give text in quotes, or null.")
+        return self.clean(key, value)
+
+    def required(self, key: str, example: str) -> str:
+        """A string that must be there, and say something."""
+        text = self.text(key)
+        if text is None:
+            self.refuse(key, "a string", f"Give {key}: {example}.")
+        if not text:
+            self.fail(key, f"{key} is empty", f"Give {key}: {example}.")
+        return text
+
+    def identifier(self, key: str) -> str | None:
+        """A string, or a whole number as its digits."""
+        value = self.value.get(key)
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(key)
+
+    def strings(self, key: str, of: str, example: str, accept: Callable[[str], object] = bool) -> tuple[str, ...]:
+        """A list of strings that must be there, each of them acceptable: by default, not empty."""
+        values = self.value.get(key)
+        if not isinstance(values, list):
+            self.refuse(key, f"a list of {of}", f"Give a list such as {example}, or [].")
+        if not all(isinstance(value, str) and accept(value) for value in values):
+            self.fail(key, f"{key} must be a list of {of}", f"Give a list such as {example}, or [].")
+        return tuple(values)
+
+    def paths(self, key: str) -> tuple[str, ...]:
+        """A list of file names that must be there, without repeats, in its order."""
+        return tuple(dict.fromkeys(self.strings(key, "paths", '["src/a.py"]')))
+
+    def whole_number(self, key: str) -> int:
+        """A number from 0 on, or its digits."""
+        value = self.value.get(key)
+        if type(value) is int and 0 <= value < 2**63:
+            return value
+        if type(value) is not str or not re.fullmatch("[0-9]{1,18}", value):
+            self.refuse(key, "a whole number", f"Give {key}: the number of the pull request.", quote=True)
+        return int(value)
+
+    def line_number(self, key: str) -> int | None:
+        """A whole number from 1 on; a string of digits and 10.0 are read as what they mean."""
+        value = self.value.get(key)
+        if value is None or value == "":
+            return None
+        whole = isinstance(value, float) and value.is_integer()
+        digits = isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,10}\s*", value)
+        number = int(value) if whole or digits else value
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_LINE:
+            fix = "Lines count from 1; leave the field out where there is none."
+            self.refuse(key, f"a line number from 1 to {MAX_LINE}", fix, quote=True)
+        return number
+
+    def instant(self, key: str) -> int:
+        """A time as text, or the instant of a typed column."""
+        value = self.value.get(key)
+        if type(value) is Nanoseconds:
+            return int(value)
+        try:
+            return parse_time(value if type(value) is str else "")
+        except ValueError:
+            fix = "Give a time such as 2025-06-01T12:30:00Z; without a zone it is UTC."
+            self.refuse(key, "a time", fix, quote=type(value) is str)
+
+    def child(self, key: str, what: str) -> Record:
+        """The object at `key`."""
+        return self._replace(value=self.value[key], path=(*self.path, key)).as_object(what)
+
+    def children(self, key: str, what: str) -> Iterator[Record]:
+        """The objects of the list at `key`; none where it is absent or null."""
+        items = self.value.get(key)
+        if items is None:
+            return
+        if not isinstance(items, list):
+            self.refuse(key, "a list", SEE_FORMATS)
+        for index, item in enumerate(items):
+            yield self._replace(value=item, path=(*self.path, key, index)).as_object(what)
+
+    def clean(self, key: str, value: str) -> str:
+        """The text as it can be written out again."""
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.source.warn(
+                "text with half a surrogate pair; replaced by ?",
+                lambda: self.line_of(key),
+                f"{key} holds half a surrogate pair; replaced by ?",
+            )
+            return value.encode("utf-8", "replace").decode()
+        return value
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
+    return names.get(type(value), type(value).__name__)

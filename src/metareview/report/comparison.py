@@ -1,0 +1,145 @@
+"""Comparisons and leaderboards: their tables, what made a difference in lines of text, and their Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from metareview.comments.records import ScoredReference
+from metareview.comparison.explain import ReviewerPair, RouterPair
+from metareview.comparison.leaderboard import Leaderboard, Standing
+from metareview.comparison.result import Comparison, MetricDifference
+from metareview.model.words import plural
+from metareview.report.markdown import as_lines, document, safe
+from metareview.report.names import excerpt, in_words
+from metareview.report.numbers import count, interval, p_value, rate, signed, signed_interval
+from metareview.report.tables import Column, Table
+
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
+TIES = "A shared letter: this set cannot tell them apart (paired test, Holm over all pairs, 0.05)."
+_NAMED = 5
+"""Pull requests with differing answers that are listed by name."""
+
+
+def comparison_table(result: Comparison) -> Table:
+    """One row per metric."""
+    columns = [
+        Column(plural(result.prs, "pull request"), text=True),
+        Column(result.a.label, from_data=True),
+        Column(result.b.label, from_data=True),
+        Column("B - A"),
+        Column("95 %", optional=True),
+        Column("p", optional=True),
+        Column("p (Holm)"),
+    ]
+    return Table(columns, [_metric_row(metric) for metric in result.metrics.values()])
+
+
+def _metric_row(metric: MetricDifference) -> list[str]:
+    return [
+        metric.measure.label + (" ↓" if metric.measure.lower_is_better else ""),
+        rate(metric.a),
+        rate(metric.b),
+        signed(metric.diff),
+        signed_interval(metric.interval),
+        p_value(metric.p),
+        p_value(metric.p_holm),
+    ]
+
+
+def leaderboard_table(result: Leaderboard) -> Table:
+    """The measure that decides with its interval and ties, then the others that somebody has."""
+    others = [
+        measure
+        for measure in result.measures
+        if measure.name != result.sort.name and any(row.metrics[measure.name] is not None for row in result.rows)
+    ]
+    columns = [Column(""), Column("name", text=True), Column("PRs", optional=True)]
+    columns += [Column(result.sort.label), Column("95 %"), Column("ties", text=True)]
+    columns += [Column(measure.label, optional=True) for measure in others]
+
+    def row(standing: Standing) -> list[str]:
+        return [
+            str(standing.rank),
+            standing.label,
+            count(standing.prs),
+            rate(standing.metrics[result.sort.name]),
+            interval(standing.intervals[result.sort.name]),
+            standing.ties,
+            *(rate(standing.metrics[measure.name]) for measure in others),
+        ]
+
+    return Table(columns, [row(standing) for standing in result.rows])
+
+
+def found_line(result: Comparison) -> str:
+    numbers = {name: count(len(items)) for name, items in result.explanation.found.items()}
+    return (
+        f"{'References' if result.kind == 'comments' else 'Pull requests'} found by both: {numbers['both']}; "
+        f"only by {result.a.label}: {numbers['only_a']}; only by {result.b.label}: {numbers['only_b']}; "
+        f"by neither: {numbers['neither']}."
+    )
+
+
+def explanation_lines(result: Comparison) -> Iterator[str]:
+    """Which kinds of issue and which pull requests made the difference."""
+    for dimension, kinds in result.explanation.kinds.items():
+        known = [(kind, tally) for kind, tally in kinds.items() if kind != "unknown" and tally.a != tally.b]
+        for kind, tally in known[:1]:
+            yield f"By {in_words(dimension)}, most on {kind}: {tally.a} and {tally.b} of {tally.total}."
+    differing = result.explanation.differing
+    if 0 < len(differing) < result.prs and len(differing) <= _NAMED:
+        yield f"The answers differ on {len(differing)} of {plural(result.prs, 'pull request')}:"
+        yield from (f"  {pr}" for pr in differing)
+    for title, pairs in _effects(result):
+        yield ""
+        yield title
+        for pair in pairs:
+            yield f"  {signed(pair.effect)}  {pair.pr}"
+            yield from (f"          {line}" for line in _pair_lines(pair, result, most=2))
+
+
+def _effects(result: Comparison) -> Iterator[tuple[str, Iterable[ReviewerPair | RouterPair]]]:
+    why = result.explanation
+    for word, pairs in (("gains", why.gains), ("losses", why.losses)):
+        if pairs:
+            yield f"Largest {word} of {result.b.label}, by what each adds to the difference:", pairs
+
+
+def _pair_lines(pair: ReviewerPair | RouterPair, result: Comparison, most: int) -> Iterator[str]:
+    if isinstance(pair, RouterPair):
+        ranks = [str(answer.rank or "none") for answer in (pair.a, pair.b)]
+        yield f"rank {ranks[0]} and {ranks[1]} of {', '.join(pair.record.truth.targets)}"
+        return
+    a, b = (f"{record.counts.matched} of {record.counts.generated}" for record in (pair.a, pair.b))
+    kept = sum(reference.kept for reference in pair.a.references)
+    yield f"comments that match: {a} and {b}; {plural(kept, 'reference')}"
+    yield from _only(result.a.label, pair.only_a(), most)
+    yield from _only(result.b.label, pair.only_b(), most)
+
+
+def _only(label: str, references: list[ScoredReference], most: int) -> Iterator[str]:
+    for reference in references[:most]:
+        yield f"only {label}: {excerpt(reference.comment.note, 100)}"
+    if len(references) > most:
+        yield f"only {label}: {len(references) - most} more"
+
+
+def comparison_section(result: Comparison) -> str:
+    """A comparison for the page of a build: the verdict, the figures, the pull requests that made the difference."""
+    lines = [f"### {safe(result.b.label)} against {safe(result.a.label)}", ""]
+    lines += [f"**{safe(result.verdict)}**", "", *as_lines(comparison_table(result))]
+    lines += ["↓ lower is better. " + safe(found_line(result)), ""]
+    for title, pairs in _effects(result):
+        lines += [safe(title), ""]
+        for pair in pairs:
+            lines.append(f"- {signed(pair.effect)} {pair.pr if _ADDRESS.fullmatch(pair.pr) else safe(pair.pr)}")
+            lines += [f"  - {safe(line)}" for line in _pair_lines(pair, result, most=3)]
+        lines.append("")
+    return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])
+
+
+def leaderboard_section(result: Leaderboard) -> str:
+    """A leaderboard for the page of a build."""
+    lines = ["### Leaderboard", "", *as_lines(leaderboard_table(result)), TIES, ""]
+    return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])

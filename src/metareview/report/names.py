@@ -1,0 +1,76 @@
+"""What things are called, and text from data as the formats can hold it: the same everywhere."""
+
+from __future__ import annotations
+
+import re
+
+from metareview.model.address import pull_request_key
+from metareview.model.comment import Comment
+
+# Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def clean(text: str) -> str:
+    """The text as every format can hold it: illegal characters become U+FFFD, line ends become `\\n`."""
+    return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def is_clean(text: str) -> bool:
+    return _ILLEGAL.search(text) is None
+
+
+def printable(text: str) -> str:
+    """One line without control characters: text from a file must not drive the terminal."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def in_words(key: str) -> str:
+    """
+    >>> in_words("no_response")
+    'no response'
+    """
+    return key.replace("_", " ")
+
+
+def excerpt(text: str, most: int = 160) -> str:
+    """The beginning of a note on one line, cut at a space if there is one not too far back."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: cut_at(line, most)].rstrip() + "…"
+
+
+def cut_at(text: str, most: int) -> int:
+    """Where to cut a text so that at most so many characters are left."""
+    space = max(text.rfind(" ", 0, most), text.rfind("\n", 0, most))
+    return space if space > most * 0.7 else most
+
+
+def pull_request_name(url: str) -> str:
+    """`owner/repo#5` for the address of a pull request, the address itself for anything else.
+
+    >>> pull_request_name("https://github.com/Owner/Repo/pull/5")
+    'Owner/Repo#5'
+    """
+    _, slash, name = pull_request_key(url).partition("/")
+    repository, sharp, number = name.rpartition("#")
+    start = url.lower().find(repository)
+    if not slash or not sharp or start < 0:
+        return url
+    return f"{url[start : start + len(repository)]}#{number}"
+
+
+def location(comment: Comment) -> str:
+    """Where a comment points: `src/a.py:3–4`, with the side where it is the old one.
+
+    >>> location(Comment("leaks", path="a.py", side="left", from_line=3, to_line=3))
+    'a.py:3 (left)'
+    """
+    known = [str(line) for line in (comment.from_line, comment.to_line) if line is not None]
+    lines = ":" + "–".join(dict.fromkeys(known)) if known else ""
+    old = f" ({comment.side})" if comment.side and comment.side.casefold() != "right" else ""
+    return f"{comment.path or ''}{lines}{old}"

@@ -1,0 +1,293 @@
+"""The JSON of comment runs, to and from objects. The keys, many of them AACR-Bench's, are known only here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, astuple, fields
+from typing import Any
+
+from metareview.comments.filters import FilterConfig
+from metareview.comments.measures import MEASURES, Counts
+from metareview.comments.records import (
+    CommentRecord,
+    Comparison,
+    Negative,
+    Pair,
+    ScoredComment,
+    ScoredReference,
+    Tally,
+    Verdict,
+)
+from metareview.comments.summary import (
+    CommentsConfig,
+    CommentsSummary,
+    Intervals,
+    JudgeSummary,
+    Macro,
+    PullRequestSlice,
+    ReferenceSlice,
+    ReviewerSummary,
+)
+from metareview.model.comment import Comment, Skipped
+
+JsonObject = dict[str, Any]
+
+SCHEMA = "metareview.comments/1"
+_COUNT_KEYS = (
+    "positive_expected_nums",
+    "total_generated_nums",
+    "positive_line_match_nums",
+    "positive_match_nums",
+    "positive_covered_nums",
+    "positive_line_covered_nums",
+    "unmatched_nums",
+    "negative_expected_nums",
+    "negative_match_nums",
+    "judge_error_nums",
+)
+_PARTNERS = ("left_out", "reference", "line_reference", "negative")
+_PAIR_HEAD = ("pr", "reviewer", "generated", "reference", "negative", "gap", "eligible")
+_COMMENT_FIELDS = tuple(field.name for field in fields(Comment))
+
+
+def counts_to_json(counts: Counts) -> JsonObject:
+    return dict(zip(_COUNT_KEYS, astuple(counts), strict=True))
+
+
+def _counts(stored: JsonObject) -> Counts:
+    return Counts(*(stored[key] for key in _COUNT_KEYS))
+
+
+def _comment(stored: JsonObject) -> Comment:
+    return Comment(**{name: stored[name] for name in _COMMENT_FIELDS if name in stored})
+
+
+def _verdict_to_json(verdict: Verdict) -> JsonObject:
+    return {"score": verdict.score, "match": verdict.match, "by": verdict.by, "reason": verdict.reason}
+
+
+def _verdict(stored: JsonObject) -> Verdict:
+    return Verdict(stored["score"], stored["match"], stored["by"], stored["reason"])
+
+
+def record_to_json(record: CommentRecord) -> JsonObject:
+    """A line of results.jsonl."""
+    head = {
+        "github_pr_url": record.pr,
+        "evaluation_id": record.evaluation_id,
+        **{name: getattr(record, name) for name in ("reviewer", "language", "pr_category", "skipped", "skip_reason")},
+        "original_good_comments_count": record.references_before_filters,
+        "filtered_good_comments_count": record.references_after_filters,
+    }
+    if record.skipped:
+        return head
+    references = {each.position: each for each in record.references}
+    body = {
+        **counts_to_json(record.counts),
+        **record.rates,
+        "left_out_nums": record.left_out,
+        "judged_pairs": record.judged_pairs,
+        "reference_slices": {
+            name: {value: list(astuple(tally)) for value, tally in tallies.items()}
+            for name, tallies in record.slices.items()
+        },
+        "match_details": [_scored_comment_to_json(each) for each in record.comments],
+        "matched_reference_comments": [
+            {"reference": reference, **references[reference].comment.to_dict(), "generated": generated}
+            for generated, reference in record.matches
+        ],
+        "llm_comparisons": [
+            {"generated": each.generated, "reference": each.reference, **_verdict_to_json(each.verdict)}
+            for each in record.comparisons
+        ],
+        "reference_comments": [
+            {
+                "reference": each.position,
+                **each.comment.to_dict(),
+                "kept": each.kept,
+                "covered": each.covered,
+                "line_covered": each.line_covered,
+            }
+            for each in record.references
+        ],
+        "negative_comments": [{"negative": each.position, **each.comment.to_dict()} for each in record.negatives],
+    }
+    if record.counts_if_undecided_match is not None:
+        body["counts_if_undecided_match"] = counts_to_json(record.counts_if_undecided_match)
+    return head | body
+
+
+def _scored_comment_to_json(scored: ScoredComment) -> JsonObject:
+    return {
+        "generated": scored.position,
+        **scored.comment.to_dict(),
+        "line_match": scored.line_match,
+        "semantic_match": scored.matched,
+        **{name: getattr(scored, name) for name in _PARTNERS},
+        **({} if scored.verdict is None else _verdict_to_json(scored.verdict)),
+    }
+
+
+def record_from_json(stored: JsonObject) -> CommentRecord:
+    head = {
+        "pr": stored["github_pr_url"],
+        "reviewer": stored["reviewer"],
+        "language": stored["language"],
+        "pr_category": stored["pr_category"],
+        "references_before_filters": stored["original_good_comments_count"],
+        "references_after_filters": stored["filtered_good_comments_count"],
+        "skip_reason": stored["skip_reason"],
+    }
+    if stored["skipped"]:
+        return CommentRecord(**head)
+    if_undecided = stored.get("counts_if_undecided_match")
+    return CommentRecord(
+        **head,
+        counts=_counts(stored),
+        rates={measure.name: stored[measure.name] for measure in MEASURES},
+        left_out=stored["left_out_nums"],
+        judged_pairs=stored["judged_pairs"],
+        slices={
+            name: {value: Tally(*tally) for value, tally in tallies.items()}
+            for name, tallies in stored["reference_slices"].items()
+        },
+        comments=tuple(
+            ScoredComment(
+                each["generated"],
+                _comment(each),
+                each["line_match"],
+                each["semantic_match"],
+                **{name: each[name] for name in _PARTNERS},
+                verdict=_verdict(each) if "by" in each else None,
+            )
+            for each in stored["match_details"]
+        ),
+        matches=tuple((each["generated"], each["reference"]) for each in stored["matched_reference_comments"]),
+        comparisons=tuple(
+            Comparison(each["generated"], each["reference"], _verdict(each)) for each in stored["llm_comparisons"]
+        ),
+        references=tuple(
+            ScoredReference(each["reference"], _comment(each), each["kept"], each["covered"], each["line_covered"])
+            for each in stored["reference_comments"]
+        ),
+        negatives=tuple(Negative(each["negative"], _comment(each)) for each in stored["negative_comments"]),
+        counts_if_undecided_match=None if if_undecided is None else _counts(if_undecided),
+    )
+
+
+def pair_to_json(pair: Pair) -> JsonObject:
+    """A line of pairs.jsonl."""
+    head = {name: getattr(pair, name) for name in _PAIR_HEAD}
+    return {**head, **_verdict_to_json(pair.verdict), "aligned": pair.aligned}
+
+
+def pair_from_json(stored: JsonObject) -> Pair:
+    head = {name: stored[name] for name in _PAIR_HEAD}
+    return Pair(**head, verdict=_verdict(stored), aligned=stored["aligned"])
+
+
+def config_to_json(config: CommentsConfig) -> JsonObject:
+    stored = {field.name: getattr(config, field.name) for field in fields(config)}
+    stored |= {"judge_parameters": dict(config.judge_parameters), "filters": config.filters.to_dict()}
+    return {"place" if name == "location" else name: value for name, value in stored.items()}
+
+
+def config_from_json(stored: JsonObject) -> CommentsConfig:
+    known = dict(stored)
+    location, filters = known.pop("place"), FilterConfig(**known.pop("filters"))
+    return CommentsConfig(**known, location=location, filters=filters)
+
+
+def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
+    """What `--json` prints and summary.json holds."""
+    return {
+        "schema": SCHEMA,
+        "run": folder,
+        "config": config_to_json(summary.config),
+        "reviewers": {name: _reviewer_to_json(block) for name, block in summary.reviewers.items()},
+        "judge": asdict(summary.judge),
+        "warnings": list(summary.warnings),
+        "skipped": [asdict(each) for each in summary.skipped],
+    }
+
+
+def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
+    return {
+        "prs": block.prs,
+        **counts_to_json(block.counts),
+        "metrics": dict(block.metrics),
+        "intervals": _intervals_to_json(block.intervals),
+        "bounds": _intervals_to_json(block.bounds),
+        "macro": {**block.macro.means, "nulls": dict(block.macro.nulls)},
+        "slices": {
+            **{
+                name: {
+                    value: {"prs": part.prs, **counts_to_json(part.counts), "metrics": dict(part.metrics)}
+                    for value, part in parts.items()
+                }
+                for name, parts in block.by_pull_request.items()
+            },
+            **{
+                name: {
+                    value: {
+                        "positive_expected_nums": part.expected,
+                        "positive_covered_nums": part.covered,
+                        "positive_line_covered_nums": part.line_covered,
+                        "metrics": dict(part.metrics),
+                    }
+                    for value, part in parts.items()
+                }
+                for name, parts in block.by_reference.items()
+            },
+        },
+    }
+
+
+def _intervals_to_json(intervals: Intervals) -> JsonObject:
+    return {name: None if ends is None else list(ends) for name, ends in intervals.items()}
+
+
+def summary_from_json(stored: JsonObject) -> CommentsSummary:
+    return CommentsSummary(
+        config_from_json(stored["config"]),
+        {name: _reviewer_from_json(block) for name, block in stored["reviewers"].items()},
+        JudgeSummary(**stored["judge"]),
+        tuple(stored["warnings"]),
+        tuple(Skipped(each["file"], each["reason"]) for each in stored["skipped"]),
+    )
+
+
+def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
+    macro = dict(stored["macro"])
+    nulls = macro.pop("nulls")
+    slices = stored["slices"]
+    return ReviewerSummary(
+        prs=stored["prs"],
+        counts=_counts(stored),
+        metrics=stored["metrics"],
+        intervals=_intervals(stored["intervals"]),
+        bounds=_intervals(stored["bounds"]),
+        macro=Macro(macro, nulls),
+        by_pull_request={
+            name: {
+                value: PullRequestSlice(part["prs"], _counts(part), part["metrics"])
+                for value, part in slices[name].items()
+            }
+            for name in ("language", "pr_category")
+        },
+        by_reference={
+            name: {
+                value: ReferenceSlice(
+                    part["positive_expected_nums"],
+                    part["positive_covered_nums"],
+                    part["positive_line_covered_nums"],
+                    part["metrics"],
+                )
+                for value, part in slices[name].items()
+            }
+            for name in ("comment_category", "context", "severity")
+        },
+    )
+
+
+def _intervals(stored: JsonObject) -> Intervals:
+    return {name: None if ends is None else (ends[0], ends[1]) for name, ends in stored.items()}

@@ -1,0 +1,97 @@
+"""The files of a run's folder: whole or not at all, JSON lines that may be cut off by a kill, and a lock."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from metareview.errors import InputError, UsageError
+
+JsonObject = dict[str, Any]
+
+RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
+VERDICTS = "verdicts.sqlite"
+"""The run's own verdict cache, where the user's is not to be used; it goes when the run is finished."""
+VERDICT_FILES = (VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm")
+
+
+def default_folder(name: str, now: datetime | None = None) -> Path:
+    """`runs/<time>-<name>`, a new one."""
+    stamp = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip(".-") or "run"
+    folder = Path("runs") / f"{stamp}-{safe[:60]}"
+    for attempt in range(2, 1000):
+        if not folder.exists():
+            break
+        folder = Path("runs") / f"{stamp}-{safe[:60]}-{attempt}"
+    return folder
+
+
+def read_json(path: Path) -> JsonObject:
+    """The object in a file; OSError or ValueError where there is none."""
+    document = json.loads(path.read_text("utf-8"))
+    if not isinstance(document, dict):
+        raise ValueError("not an object")
+    return document
+
+
+def read_lines(path: Path) -> Iterator[JsonObject]:
+    """The whole lines of a file that may have been cut off in the middle of one."""
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield json.loads(line)
+            except ValueError:
+                raise InputError(
+                    "broken JSON in a run's file", file=path, line=number, fix="Run it again with --overwrite."
+                ) from None
+
+
+def to_line(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    _write_whole(path, "".join(map(to_line, records)))
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    _write_whole(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """All of it or nothing: beside it first, then renamed. Half a surrogate pair, as in a folder's name that is no
+    UTF-8, is written as JSON's own escape for it."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    beside.replace(path)
+
+
+class FolderLock:
+    """Keeps a second process out; it goes with the process, however that ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._handle: int | None = None
+        try:
+            import fcntl
+        except ImportError:  # not on Windows; two runs into one folder are then the user's to avoid
+            return
+        self._handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.release()
+            raise UsageError(f"Another process is writing to {folder}. Wait for it, or choose another --out.") from None
+
+    def release(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None

@@ -1,0 +1,218 @@
+"""A finished run, in memory or in a folder: its configuration, its figures, its records, its pairs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeGuard, TypeVar
+
+from metareview import __version__
+from metareview.comments.measures import Rates
+from metareview.comments.records import CommentRecord, Pair
+from metareview.comments.summary import CommentsSummary
+from metareview.errors import InputError
+from metareview.model.measure import Measure
+from metareview.routing.records import RoutingRecord
+from metareview.routing.summary import RoutingSummary
+from metareview.runs import comments_json, routing_json
+from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines
+
+SCHEMA = "metareview.run/1"
+Key = tuple[str, str]
+"""What one record is about: (pull request, reviewer), or (repository, number)."""
+
+
+class Summary(Protocol):
+    """What the summaries of all kinds of run have."""
+
+    @property
+    def measures(self) -> Sequence[Measure]: ...
+    @property
+    def metrics(self) -> Mapping[str, Rates]: ...
+
+
+SummaryT = TypeVar("SummaryT", bound=Summary)
+RecordT = TypeVar("RecordT")
+
+
+@dataclass(frozen=True)
+class Kind(Generic[SummaryT, RecordT]):
+    """How one kind of run is stored."""
+
+    name: str
+    summary_to_json: Callable[[SummaryT, str | None], JsonObject]
+    summary_from_json: Callable[[JsonObject], SummaryT]
+    record_to_json: Callable[[RecordT], JsonObject]
+    record_from_json: Callable[[JsonObject], RecordT]
+    key: Callable[[RecordT], Key]
+    is_complete: Callable[[RecordT], bool] = lambda record: True
+    """Whether a record need not be made again when the run is continued."""
+
+
+COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
+    "comments",
+    comments_json.summary_to_json,
+    comments_json.summary_from_json,
+    comments_json.record_to_json,
+    comments_json.record_from_json,
+    key=lambda record: record.key,
+    is_complete=lambda record: not record.counts.undecided,
+)
+
+
+ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
+    "routing",
+    routing_json.summary_to_json,
+    routing_json.summary_from_json,
+    routing_json.record_to_json,
+    routing_json.record_from_json,
+    key=lambda record: (record.repo, str(record.pr)),
+)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What made the run: configuration, input hashes, versions, seed, status."""
+
+    kind: str
+    config: JsonObject
+    inputs: Mapping[str, str]
+    started: str
+    status: str = "running"
+    finished: str | None = None
+    records: int | None = None
+    versions: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "metareview": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy", "rapidfuzz")},
+        }
+    )
+
+    @property
+    def fingerprint(self) -> str:
+        """What must be equal for two runs to be the same run."""
+        text = json.dumps({"config": self.config, "inputs": self.inputs}, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def to_json(self) -> JsonObject:
+        document = {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "status": self.status,
+            "fingerprint": self.fingerprint,
+            "config": self.config,
+            "inputs": dict(self.inputs),
+            "versions": dict(self.versions),
+            "seed": self.config.get("seed"),
+            "started": self.started,
+            "finished": self.finished,
+        }
+        return document if self.records is None else document | {"records": self.records}
+
+    @classmethod
+    def from_json(cls, stored: JsonObject) -> Manifest:
+        """KeyError or TypeError where it is no manifest of this version."""
+        names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
+        return cls(**{name: stored[name] for name in names}, records=stored.get("records"))
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True)
+class Run(Generic[SummaryT, RecordT]):
+    """A finished run. Records and pairs are read anew each time from its folder, or from memory if it has none."""
+
+    kind: Kind[SummaryT, RecordT]
+    result: SummaryT
+    manifest: Manifest
+    folder: Path | None = None
+    kept_records: Sequence[RecordT] = ()
+    kept_pairs: Sequence[Callable[[], Iterator[Pair]]] = ()
+    """For a run without a folder: what gives each record's pairs, worked out only if somebody asks."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return "the run in memory" if self.folder is None else str(self.folder)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What --json prints."""
+        return self.kind.summary_to_json(self.result, None if self.folder is None else str(self.folder))
+
+    @property
+    def metrics(self) -> Mapping[str, Rates]:
+        """Each reviewer's, or each router's, figures by the name of the measure."""
+        return self.result.metrics
+
+    def read_records(self) -> Iterator[RecordT]:
+        if self.folder is None:
+            return iter(self.kept_records)
+        return _typed(read_lines(self.folder / RESULTS), self.kind.record_from_json, self.folder)
+
+    def read_pairs(self) -> Iterator[Pair]:
+        if self.folder is None:
+            return (pair for pairs in self.kept_pairs for pair in pairs())
+        return _typed(read_lines(self.folder / PAIRS), comments_json.pair_from_json, self.folder)
+
+
+AnyRun = Run[Any, Any]
+CommentsRun = Run[CommentsSummary, CommentRecord]
+RoutingRun = Run[RoutingSummary, RoutingRecord]
+
+
+def is_comments(run: AnyRun) -> TypeGuard[CommentsRun]:
+    return run.kind is COMMENTS
+
+
+Stored = TypeVar("Stored")
+
+
+def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], folder: Path) -> Iterator[Stored]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield read(line)
+        except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
+            raise InputError(
+                f"line {number} of a file of this run cannot be read ({type(error).__name__}: {error})",
+                file=folder,
+                fix="Run the evaluation again with --overwrite.",
+            ) from None
+
+
+def load_run(path: str | Path) -> AnyRun:
+    """The finished run in this folder; InputError with the fix for anything else."""
+    folder = Path(path)
+    if not (folder / MANIFEST).is_file():
+        raise InputError("not a run's folder", file=folder, fix="Name one that --out made; it has a manifest.json.")
+    try:
+        stored = read_json(folder / MANIFEST)
+        if stored["schema"] != SCHEMA:
+            raise InputError(
+                f"made by another version ({stored['schema']})", file=folder, fix="Run the evaluation again."
+            )
+        if stored["status"] != "finished":
+            raise InputError(
+                "this run is not finished", file=folder, fix="Run the command that began it again, with the same --out."
+            )
+        kind = KINDS[stored["kind"]]
+        result = kind.summary_from_json(read_json(folder / SUMMARY))
+        return Run(kind, result, Manifest.from_json(stored), folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"a broken run ({type(error).__name__}: {error})",
+            file=folder,
+            fix="Run the evaluation again with --overwrite.",
+        ) from None
+
+
+KINDS: Mapping[str, Kind[Any, Any]] = {"comments": COMMENTS, "routing": ROUTING}

@@ -1,0 +1,169 @@
+"""Writes a run's folder: appended to while running, continued after a kill, never half-written.
+
+    manifest.json   configuration, input hashes, versions, seed, status
+    results.jsonl   one record per pull request and reviewer
+    pairs.jsonl     every judged pair
+    summary.json    what --json prints
+
+A record is written after its pairs, so a record that is in the file has all its pairs; whatever a kill left behind
+it is dropped when the run goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Generic
+
+from metareview.comments.records import Pair
+from metareview.errors import UsageError
+from metareview.runs.comments_json import pair_to_json
+from metareview.runs.files import (
+    MANIFEST,
+    PAIRS,
+    RESULTS,
+    SUMMARY,
+    VERDICT_FILES,
+    FolderLock,
+    JsonObject,
+    read_json,
+    read_lines,
+    to_line,
+    write_json,
+    write_lines,
+)
+from metareview.runs.run import SCHEMA, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now
+
+
+class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[SummaryT, RecordT]):
+    """An open run. `done` holds the records that an earlier attempt completed; `finished` a finished run's answer."""
+
+    def __init__(
+        self,
+        path: Path,
+        kind: Kind[SummaryT, RecordT],
+        config: JsonObject,
+        inputs: Mapping[str, str],
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        self.path, self.kind = path, kind
+        self.done: dict[Key, RecordT] = {}
+        self.answered = 0
+        """Pairs of `done` that a model had answered: this run need not ask again."""
+        self.finished: Run[SummaryT, RecordT] | None = None
+        self._resumed = False
+        self._files: dict[str, IO[str]] = {}
+        self._manifest = Manifest(kind.name, config, inputs, started=now())
+        try:
+            before = self._existing_manifest(overwrite)
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(self.path)
+            if before is None:
+                for name in (RESULTS, PAIRS, SUMMARY, *VERDICT_FILES):
+                    (self.path / name).unlink(missing_ok=True)
+                self._write_manifest()
+            else:
+                self._take_up(before)
+        except OSError as error:
+            raise UsageError(f"Cannot write to {self.path}: {error.strerror}. Choose another --out.") from None
+
+    def _existing_manifest(self, overwrite: bool) -> JsonObject | None:
+        """The manifest of the same run, if the folder holds it; None for a new run; else an error."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UsageError(f"--out {self.path} is a file. Name a folder.")
+        if overwrite or not self.path.exists() or not any(self.path.iterdir()):
+            return None
+        try:
+            stored = read_json(self.path / MANIFEST)
+        except (OSError, ValueError):
+            stored = {}
+        if stored.get("schema") != SCHEMA:
+            raise UsageError(f"{self.path} is not empty and holds no run. Choose another --out, or pass --overwrite.")
+        if stored.get("fingerprint") != self._manifest.fingerprint:
+            differing = ", ".join(_differences(stored, self._manifest)) or "something"
+            raise UsageError(
+                f"{self.path} holds another run ({differing} differ). Choose another --out, or pass --overwrite."
+            )
+        return stored
+
+    def _take_up(self, before: JsonObject) -> None:
+        self._manifest = replace(self._manifest, started=before.get("started") or self._manifest.started)
+        records = {
+            self.kind.key(record): record
+            for record in map(self.kind.record_from_json, read_lines(self.path / RESULTS))
+            if self.kind.is_complete(record)
+        }
+        finished = before.get("status") == "finished" and (self.path / SUMMARY).exists()
+        if finished and len(records) == before.get("records"):
+            self.finished = load_run(self.path)
+            return
+        self.done = records
+        if (self.path / PAIRS).exists():  # A routing run has none.
+            kept = [row for row in read_lines(self.path / PAIRS) if (row["pr"], row["reviewer"]) in records]
+            self.answered = sum(row["by"] in ("model", "cache") for row in kept)
+            write_lines(self.path / PAIRS, kept)
+        write_lines(self.path / RESULTS, map(self.kind.record_to_json, records.values()))
+        (self.path / SUMMARY).unlink(missing_ok=True)
+        self._write_manifest()
+
+    def append(self, record: RecordT, pairs: Iterable[Pair] | None = None) -> None:
+        """Pairs first: a record is only there when its pairs are."""
+        self._resumed |= bool(self.done)
+        if pairs is not None:
+            out = self._open(PAIRS)
+            out.writelines(to_line(pair_to_json(pair)) for pair in pairs)
+            out.flush()
+        out = self._open(RESULTS)
+        out.write(to_line(self.kind.record_to_json(record)))
+        out.flush()
+
+    def _open(self, name: str) -> IO[str]:
+        if name not in self._files:
+            self._files[name] = (self.path / name).open("a", encoding="utf-8", newline="\n")
+        return self._files[name]
+
+    def finish(self, result: SummaryT, order: Sequence[Key]) -> Run[SummaryT, RecordT]:
+        """Write the summary last. A continued run is put into the order that an unbroken one has."""
+        self._close_files()
+        if self._resumed:
+            rank = {key: position for position, key in enumerate(order)}
+            if (self.path / PAIRS).exists():
+                rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[row["pr"], row["reviewer"]])
+                write_lines(self.path / PAIRS, rows)
+            records = map(self.kind.record_from_json, read_lines(self.path / RESULTS))
+            ordered = sorted(records, key=lambda record: rank[self.kind.key(record)])
+            write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))
+        write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
+        for name in VERDICT_FILES:
+            (self.path / name).unlink(missing_ok=True)
+        self._manifest = replace(self._manifest, status="finished", finished=now(), records=len(order))
+        self._write_manifest()
+        return Run(self.kind, result, self._manifest, self.path)
+
+    def _write_manifest(self) -> None:
+        write_json(self.path / MANIFEST, self._manifest.to_json())
+
+    def _close_files(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close_files()
+        self._lock.release()
+
+
+def _differences(stored: JsonObject, manifest: Manifest) -> Iterator[str]:
+    """The settings in which two runs differ."""
+    config = stored.get("config", {})
+    for name in sorted({*config, *manifest.config}):
+        if config.get(name) != manifest.config.get(name):
+            yield name
+    if stored.get("inputs") != dict(manifest.inputs):
+        yield "input files"
