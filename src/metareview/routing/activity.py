@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 
 import numpy as np
@@ -31,35 +32,36 @@ class ActivityRouter(Router):
         self._bots: set[int] = set()
         self._events: deque[tuple[int, int]] = deque()
         # By person: events in the window, what they are worth as seen from `origin`, the instant of the latest.
-        self._counts: NDArray[np.int64] = np.zeros(16, dtype=np.int64)
-        self._scores: NDArray[np.float64] = np.zeros(16)
-        self._latest: NDArray[np.int64] = np.zeros(16, dtype=np.int64)
+        self._counts = array("q")
+        self._scores = array("d")
+        self._latest = array("q")
         self._origin: int | None = None
 
     def observe(self, event: Event) -> None:
-        if event.kind not in RESPONSES or event.actor is None:
+        login = event.actor
+        if login is None or event.kind not in RESPONSES:
             return
-        number = self._people.number(event.actor)
+        number = self._people.number(login)
         if number == len(self._counts):
-            self._counts = np.pad(self._counts, (0, number))
-            self._scores = np.pad(self._scores, (0, number))
-            self._latest = np.pad(self._latest, (0, number))
-        if is_bot(event.actor, event.actor_type):
+            self._counts.append(0)
+            self._scores.append(0.0)
+            self._latest.append(0)
+            if is_bot(login):
+                self._bots.add(number)
+        if event.actor_type == "Bot":
             self._bots.add(number)
         self._events.append((event.at, number))
         self._counts[number] += 1
-        self._scores[number] += self._worth(event.at)
+        self._scores[number] += self._worth(event.at) if self.fades else 1.0
         self._latest[number] = event.at
 
     def _worth(self, at: int) -> float:
-        """An event's worth as seen from `origin`: all fade alike, so only their ratio matters."""
-        if not self.fades:
-            return 1.0
+        """What an event is worth as seen from `origin`: all fade alike, so only their ratio matters."""
         if self._origin is None:
             self._origin = at
         periods = (at - self._origin) // HALF_LIFE
         if periods > _RESCALE_AFTER:  # A shift by whole half-lives is exact.
-            self._scores *= 0.5 ** float(periods)
+            np.frombuffer(self._scores)[:] *= 0.5 ** float(periods)
             self._origin += periods * HALF_LIFE
         return float(2.0 ** ((at - self._origin) / HALF_LIFE))
 
@@ -67,17 +69,20 @@ class ActivityRouter(Router):
         while self._events and self._events[0][0] < start:
             at, number = self._events.popleft()
             self._counts[number] -= 1
-            self._scores[number] -= self._worth(at)
+            self._scores[number] -= self._worth(at) if self.fades else 1.0
             if not self._counts[number]:
                 self._scores[number] = 0.0
 
     def rank(self, pull_request: PullRequest) -> Ranking:
         self._drop_before(pull_request.cutoff - WINDOW)
-        active = self._counts.nonzero()[0]
-        scores = self._scores[active]
+        if not self._events:
+            return Ranking([], "high")
+        active = np.frombuffer(self._counts, np.int64).nonzero()[0]
+        scores = np.frombuffer(self._scores)[active]
+        latest = np.frombuffer(self._latest, np.int64)[active]
         if self._origin is not None:
             scores *= 0.5 ** ((pull_request.cutoff - self._origin) / HALF_LIFE)
-        order = best_first(scores, self._latest[active], lambda at: self._people.logins[active[at]])
+        order = best_first(scores, latest, lambda at: self._people.logins[active[at]])
         numbers = active[order]
         return Ranking(Scored(self._people, numbers, scores[order]), self._risk(numbers, pull_request.author))
 

@@ -33,6 +33,7 @@ class AnswerReader:
         self._numbers: dict[str, int] = {}
         """The number of each login as the router writes it."""
         self._bots: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+        self._any_bot = False
         self._ever: NDArray[np.bool_] = np.zeros(0, dtype=bool)
         self._theirs: People | None = None
         self._ours: Numbers = np.zeros(0, dtype=np.int64)
@@ -51,14 +52,14 @@ class AnswerReader:
             numbers, scores = self._translate(candidates), candidates.scores
         else:
             numbers = self._number([login for login, _ in candidates])
-            scores = np.array([score for _, score in candidates], dtype=np.float64)
-        chosen = ~self._bots[numbers]
-        if pull_request.author is not None and not self._eligible.include_author:
-            author = self._people.find(pull_request.author)
-            if author is not None:
-                chosen &= numbers != author
-        if not chosen.all():
-            numbers, scores = numbers[chosen], scores[chosen]
+            scores = np.array([score for _, score in candidates])
+        if self._any_bot:
+            people = ~self._bots[numbers]
+            numbers, scores = numbers[people], scores[people]
+        author = None if self._eligible.include_author else pull_request.author
+        number = None if author is None else self._people.find(author)
+        if number is not None and np.count_nonzero(own := numbers == number):
+            numbers, scores = numbers[~own], scores[~own]
         return RouterAnswer(
             tuple(map(self._people.logins.__getitem__, numbers[: self._kept].tolist())),
             tuple(scores[: self._kept].tolist()),
@@ -87,16 +88,22 @@ class AnswerReader:
 
     def _number(self, logins: Sequence[str]) -> Numbers:
         """The number of each login, which is one person in any case."""
-        numbers = self._numbers
+        try:
+            return np.array([self._numbers[login] for login in logins], dtype=np.int64)
+        except KeyError:
+            self._meet(logins)
+            return self._number(logins)
+
+    def _meet(self, logins: Sequence[str]) -> None:
         for login in logins:
-            if login not in numbers:
-                numbers[login] = self._people.number(self._names.get(fold(login), login))
+            if login not in self._numbers:
+                self._numbers[login] = self._people.number(self._names.get(fold(login), login))
         unmet = self._people.logins[len(self._bots) :]
         if unmet:
             bots = [not self._eligible.include_bots and self._eligible.is_bot(login) for login in unmet]
             self._bots = np.append(self._bots, bots)
+            self._any_bot = self._any_bot or any(bots)
             self._ever = np.append(self._ever, np.zeros(len(unmet), dtype=bool))
-        return np.fromiter(map(numbers.__getitem__, logins), np.int64, len(logins))
 
     def _translate(self, candidates: Scored) -> Numbers:
         if candidates.people is not self._theirs:

@@ -76,8 +76,8 @@ def best_first(
         order = order[np.lexsort((order, group) if later is None else (order, -later[order], group))]
     if later is not None and name is not None:
         when = later[order]
-        same = (when[:-1] == when[1:]) & ~apart
-        if same.any():
+        same = when[:-1] == when[1:]
+        if np.count_nonzero(same) and np.count_nonzero(same := same & ~apart):
             _sort_runs(order, same, name)
     return order
 
