@@ -12,7 +12,7 @@ from metareview.cli.options import PATH, common_options
 from metareview.cli.output import append_step_summary, print_json, print_warnings, show, show_table, show_wrapped
 
 if TYPE_CHECKING:
-    from metareview.comparison.result import Comparison, MetricDifference
+    from metareview.comparison.paired import Comparison, MetricDifference
 
 
 @click.command(epilog="Example: metareview compare runs/before runs/after --fail-if-worse f1")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from metareview.comments.records import ScoredReference
 from metareview.comparison.explain import ReviewerPair, RouterPair
 from metareview.comparison.leaderboard import Leaderboard, Standing
-from metareview.comparison.result import Comparison, MetricDifference
+from metareview.comparison.paired import Comparison, MetricDifference
 from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words

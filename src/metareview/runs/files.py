@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,11 @@ def read_lines(path: Path) -> Iterator[JsonObject]:
                 raise InputError(
                     "broken JSON in a run's file", file=path, line=number, fix="Run it again with --overwrite."
                 ) from None
+
+
+def as_json(value: Any) -> Any:
+    """As JSON would give it back: dataclasses are objects, tuples are lists."""
+    return json.loads(json.dumps(value, default=asdict))
 
 
 def to_line(record: Mapping[str, Any]) -> str:
