@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,10 +88,9 @@ class VerdictCache:
                 marks = ",".join("?" * len(chunk))
                 query = f"SELECT key, value FROM verdicts WHERE key IN ({marks})"  # noqa: S608 - marks only
                 for key, text in connection.execute(query, chunk):
-                    value = _object(text)
-                    if value is not None:
-                        values[key] = value
-        return values
+                    with suppress(ValueError, TypeError, RecursionError):
+                        values[key] = json.loads(text)
+        return {key: value for key, value in values.items() if isinstance(value, dict)}
 
     def put(self, key: str, value: JsonObject, *, judge: str, model: str) -> None:
         """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
@@ -131,11 +130,7 @@ class VerdictCache:
                 self._connection = None
 
     def _exists(self) -> bool:
-        try:
-            self.path.stat()
-        except OSError:  # absent, or in a folder that may not be searched: writing will say so
-            return False
-        return True
+        return os.access(self.path, os.F_OK)  # not in a folder that may not be searched either: writing will say so
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -199,11 +194,3 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
-
-
-def _object(text: str) -> JsonObject | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
