@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from metareview.model.time import parse_time, show_time
 from metareview.routing.queue import QueueTimes
@@ -21,12 +20,12 @@ from metareview.routing.summary import (
     RoutingSummary,
     TruthCounts,
 )
+from metareview.runs.files import JsonObject
 
 SCHEMA = "metareview.routing/1"
-Json = dict[str, Any]
 
 
-def record_to_json(record: RoutingRecord) -> Json:
+def record_to_json(record: RoutingRecord) -> JsonObject:
     """The line of `results.jsonl`."""
     return {
         "repo": record.repo,
@@ -53,7 +52,7 @@ def record_to_json(record: RoutingRecord) -> Json:
     }
 
 
-def record_from_json(line: Json) -> RoutingRecord:
+def record_from_json(line: JsonObject) -> RoutingRecord:
     truth = line["truth"]
     return RoutingRecord(
         repo=line["repo"],
@@ -80,7 +79,7 @@ def record_from_json(line: Json) -> RoutingRecord:
     )
 
 
-def config_to_json(config: RoutingConfig) -> Json:
+def config_to_json(config: RoutingConfig) -> JsonObject:
     """The configuration in the summary: all but the seed, which the manifest has."""
     lists = {"k": list(config.k), "repos": list(config.repos), "prs": list(config.prs)}
     document = asdict(config) | lists | {"routers": list(config.routers)}
@@ -88,18 +87,18 @@ def config_to_json(config: RoutingConfig) -> Json:
     return document
 
 
-def manifest_config(config: RoutingConfig) -> Json:
+def manifest_config(config: RoutingConfig) -> JsonObject:
     """The configuration in the manifest: where CODEOWNERS was does not make it another run, what is in it does."""
     return config_to_json(config) | {"seed": config.seed, "codeowners": config.codeowners is not None}
 
 
-def config_from_json(document: Json, seed: int = 0) -> RoutingConfig:
+def config_from_json(document: JsonObject, seed: int = 0) -> RoutingConfig:
     """What `config_to_json` was made from."""
     tuples = {name: tuple(document[name]) for name in ("k", "repos", "prs", "routers")}
     return RoutingConfig(**(document | tuples), seed=seed)
 
 
-def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -> Json:
+def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -> JsonObject:
     """What `--json` prints and `summary.json` holds."""
     return {
         "schema": SCHEMA,
@@ -124,7 +123,7 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
     }
 
 
-def _rates_to_json(rates: DeclarationRates) -> Json:
+def _rates_to_json(rates: DeclarationRates) -> JsonObject:
     document = {
         "n": rates.n,
         "missing_n": rates.missing_n,
@@ -135,7 +134,7 @@ def _rates_to_json(rates: DeclarationRates) -> Json:
     return document if rates.merged_within is None else document | {"merged_within": asdict(rates.merged_within)}
 
 
-def summary_from_json(document: Json, seed: int = 0) -> RoutingSummary:
+def summary_from_json(document: JsonObject, seed: int = 0) -> RoutingSummary:
     """What `summary_to_json` was made from; the manifest has the seed."""
     if document["schema"] != SCHEMA:
         raise ValueError(f"schema {document['schema']!r} is not {SCHEMA}")
@@ -150,7 +149,7 @@ def summary_from_json(document: Json, seed: int = 0) -> RoutingSummary:
     )
 
 
-def _router_from_json(block: Json, config: RoutingConfig) -> RouterSummary:
+def _router_from_json(block: JsonObject, config: RoutingConfig) -> RouterSummary:
     names = [measure.name for measure in config.measures]
     observed = block["observed_only"]
     intervals = block["intervals"]
@@ -164,7 +163,7 @@ def _router_from_json(block: Json, config: RoutingConfig) -> RouterSummary:
     )
 
 
-def _rates_from_json(block: Json) -> DeclarationRates:
+def _rates_from_json(block: JsonObject) -> DeclarationRates:
     within = block.get("merged_within")
     return DeclarationRates(
         missing_n=block["missing_n"],
