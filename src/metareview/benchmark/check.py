@@ -167,10 +167,14 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     is_silent = all(silence[name] == 0 for name in recalls) and all(silence[name] is None for name in precisions)
     yield Probe("silence", is_silent, "recall 0, precision undefined", silence)
 
-    shuffled = _with_other_notes(references)
-    if shuffled is None:
+    everything = [comment for comments in references.values() for comment in comments]
+    largest = max(map(len, references.values()), default=0)
+    if len(everything) < 2 * largest or largest == 0:
         yield Probe("shuffled notes", None, "needs two pull requests or more", {})
     else:
+        # Every note moves on by as many comments as the largest pull request has: none stays in its own.
+        notes = iter([comment.note for comment in everything[largest:] + everything[:largest]])
+        shuffled = {key: tuple(replace(each, note=next(notes)) for each in of) for key, of in references.items()}
         figures = _score(benchmark, shuffled, rules)
         lines_stay = not rules.location or figures["positive_line_recall_rate"] == 1
         passed = lines_stay and (figures["positive_recall_rate"] or 0) <= _ALIKE
@@ -180,7 +184,6 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
         yield Probe("shifted lines", None, "no reference has a location", {})
         return
     figures = _score(benchmark, {key: tuple(map(_far_away, comments)) for key, comments in references.items()}, rules)
-    everything = [comment for comments in references.values() for comment in comments]
     whole_files = sum(_far_away(comment) is comment for comment in everything)
     passed = (figures["positive_line_recall_rate"] or 0) * len(everything) <= whole_files
     but_for = f" but for {whole_files} references of whole files" if whole_files else ""
@@ -198,18 +201,6 @@ def _score(benchmark: ReferenceSet, comments: Mapping[str, tuple[Comment, ...]],
         counts = table(decide(judged).counts for _, judged in answer(cases, judge) if judged)
     shown = [measure for measure in MEASURES if measure.needs != "negatives"]
     return rates(counts.sum(axis=0), measured(location=rules.location, negatives=False), shown)
-
-
-def _with_other_notes(references: Mapping[str, Sequence[Comment]]) -> dict[str, tuple[Comment, ...]] | None:
-    """Every note moved on by as many comments as the largest pull request has: none stays in its own."""
-    notes = [comment.note for comments in references.values() for comment in comments]
-    largest = max(map(len, references.values()), default=0)
-    if len(notes) < 2 * largest or largest == 0:
-        return None
-    moved = iter(notes[largest:] + notes[:largest])
-    return {
-        key: tuple(replace(comment, note=next(moved)) for comment in comments) for key, comments in references.items()
-    }
 
 
 def _far_away(comment: Comment) -> Comment:

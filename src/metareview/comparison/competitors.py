@@ -84,17 +84,12 @@ def folder_of(run: AnyRun) -> str | None:
     return None if run.folder is None else str(run.folder)
 
 
-def _run_name(run: AnyRun) -> str:
-    """The last part of its folder's path, to tell runs apart by."""
-    return run.label if run.folder is None else run.folder.resolve().name
-
-
 def labels(competitors: Sequence[Competitor], parts: Iterable[Sequence[str]]) -> list[str]:
     """For each one the first of `name`, `name (run)` and `name (part)`, by its parts, that nobody else has."""
-    choices = [
-        (one.name, *(f"{one.name} ({part})" for part in (_run_name(one.run), *of_one)))
-        for one, of_one in zip(competitors, parts, strict=True)
-    ]
+    choices = []
+    for one, of_one in zip(competitors, parts, strict=True):
+        run_name = one.run.folder.resolve().name if one.run.folder else one.run.label
+        choices.append((one.name, *(f"{one.name} ({part})" for part in (run_name, *of_one))))
     held = [Counter(column) for column in zip(*choices, strict=True)]
     return [next(label for label, times in zip(of_one, held, strict=True) if times[label] == 1) for of_one in choices]
 

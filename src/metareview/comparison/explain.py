@@ -41,11 +41,10 @@ class ReviewerPair:
     def pr(self) -> str:
         return self.a.pr
 
-    def references(self) -> Iterator[tuple[ScoredReference, bool, bool]]:
+    def references(self) -> list[tuple[ScoredReference, bool, bool]]:
         """Each reference that counts, and whether A and B raised it."""
-        for ours, theirs in zip(self.a.references, self.b.references, strict=True):
-            if ours.kept:
-                yield ours, ours.covered, theirs.covered
+        both = zip(self.a.references, self.b.references, strict=True)
+        return [(ours, ours.covered, theirs.covered) for ours, theirs in both if ours.kept]
 
     def only_a(self) -> list[ScoredReference]:
         """References that only A raised."""
@@ -74,7 +73,7 @@ class ReviewerPair:
         return {
             "pr": self.pr,
             "effect": self.effect,
-            "references": sum(reference.kept for reference in self.a.references),
+            "references": len(self.references()),
             "a": _reviewer_to_json(self.a),
             "b": _reviewer_to_json(self.b),
             "only_a": [_raised_to_json(each, self.a) for each in self.only_a()],

@@ -245,14 +245,16 @@ def _shared(a: Competitor, b: Competitor, common: bool) -> tuple[list[str], Left
 def _metrics(
     a: Array, b: Array, measures: Mapping[str, Measure], alpha: float, seed: int
 ) -> dict[str, MetricDifference]:
-    intervals = bootstrap_difference(a, b, measures, seed=seed)
-    ps = permutation_test(a, b, measures, seed=seed)
-    adjusted = holm(ps)
+    sums_a, sums_b = a.sum(axis=0), b.sum(axis=0)
+    ends = bootstrap_difference(a, b, measures, seed=seed)
+    p = permutation_test(a, b, measures, seed=seed)
+    p_holm = holm(p)
     least = minimum_detectable_difference(a, b, measures, alpha=alpha, seed=seed)
-    figures = {name: (measure.value(a.sum(axis=0)), measure.value(b.sum(axis=0))) for name, measure in measures.items()}
     return {
-        name: MetricDifference(measure, *figures[name], intervals[name], ps[name], adjusted[name], least[name])
-        for name, measure in measures.items()
+        name: MetricDifference(
+            each, each.value(sums_a), each.value(sums_b), ends[name], p[name], p_holm[name], least[name]
+        )
+        for name, each in measures.items()
     }
 
 
