@@ -22,15 +22,7 @@ from metareview.comments.measures import MEASURES, Rates, measured, rates, table
 from metareview.comments.outcome import decide
 from metareview.judges.registry import open_judge
 from metareview.model.address import repository_and_number
-from metareview.model.comment import (
-    MAX_LINE,
-    Comment,
-    CommentCategory,
-    CommentContext,
-    ReferenceSet,
-    Review,
-    normal_path,
-)
+from metareview.model.comment import MAX_LINE, Comment, CommentCategory, CommentContext, ReferenceSet, Review
 from metareview.pipelines.comments.answer import answer
 from metareview.runs.files import JsonObject
 
@@ -68,9 +60,8 @@ class CheckResult:
 
     @property
     def sound(self) -> bool:
-        return all(finding.level != "error" for finding in self.findings) and all(
-            probe.passed is not False for probe in self.probes
-        )
+        failed = [probe for probe in self.probes if probe.passed is False]
+        return not failed and all(finding.level != "error" for finding in self.findings)
 
     def to_dict(self) -> JsonObject:
         document = asdict(self)
@@ -81,8 +72,7 @@ class CheckResult:
 def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1) -> CheckResult:
     """Lint a benchmark, then score the probes on it."""
     references, negatives = (
-        sum(comment.counted for review in reviews.values() for comment in review.comments)
-        for reviews in (benchmark.references, benchmark.negatives)
+        sum(map(len, _counted(reviews).values())) for reviews in (benchmark.references, benchmark.negatives)
     )
     findings = [*(Finding("warning", text) for text in benchmark.warnings), *_lint(benchmark, line_distance)]
     probes = list(_probes(benchmark, line_distance))
@@ -116,7 +106,7 @@ def _lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
 def _lint_review(key: str, what: str, comments: Sequence[Comment], locations: bool) -> Iterator[Finding]:
     empty = sum(not comment.counted for comment in comments)
     twice = sum(count > 1 for count in Counter(map(_identity, comments)).values())
-    nowhere = sum(normal_path(comment.path) is None for comment in comments)
+    nowhere = sum(not comment.content_key[0] for comment in comments)
     for number, problem in (
         (empty, "without a note are not counted"),
         (twice, "occur more than once, with the same note and location"),
@@ -141,7 +131,7 @@ def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
 
 def _lint_crowds(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
     crowded = total = greedy = 0
-    for comments in _counted(benchmark).values():
+    for comments in _counted(benchmark.references).values():
         near = candidate_pairs(comments, comments, line_distance)
         crowded += sum(count > 1 for count in Counter(near.generated.tolist()).values())
         total += len(comments)
@@ -159,15 +149,14 @@ def _identity(comment: Comment) -> tuple[object, ...]:
     return (*comment.content_key, comment.side and comment.side.casefold())
 
 
-def _counted(benchmark: ReferenceSet) -> dict[str, tuple[Comment, ...]]:
-    """The references that count, by pull request."""
-    reviews = benchmark.references.items()
-    return {key: tuple(comment for comment in review.comments if comment.counted) for key, review in reviews}
+def _counted(reviews: Mapping[str, Review]) -> dict[str, tuple[Comment, ...]]:
+    """The comments that count, by pull request."""
+    return {key: tuple(comment for comment in review.comments if comment.counted) for key, review in reviews.items()}
 
 
 def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     rules = Rules(line_distance=line_distance, location=benchmark.has_locations)
-    references = _counted(benchmark)
+    references = _counted(benchmark.references)
     recalls = ["positive_recall_rate"] + ["positive_line_recall_rate"] * rules.location
     precisions = ["positive_match_rate"] + ["positive_line_match_rate"] * rules.location
 
@@ -178,10 +167,14 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     is_silent = all(silence[name] == 0 for name in recalls) and all(silence[name] is None for name in precisions)
     yield Probe("silence", is_silent, "recall 0, precision undefined", silence)
 
-    shuffled = _with_other_notes(references)
-    if shuffled is None:
+    everything = [comment for comments in references.values() for comment in comments]
+    largest = max(map(len, references.values()), default=0)
+    if len(everything) < 2 * largest or largest == 0:
         yield Probe("shuffled notes", None, "needs two pull requests or more", {})
     else:
+        # Every note moves on by as many comments as the largest pull request has: none stays in its own.
+        notes = iter([comment.note for comment in everything[largest:] + everything[:largest]])
+        shuffled = {key: tuple(replace(each, note=next(notes)) for each in of) for key, of in references.items()}
         figures = _score(benchmark, shuffled, rules)
         lines_stay = not rules.location or figures["positive_line_recall_rate"] == 1
         passed = lines_stay and (figures["positive_recall_rate"] or 0) <= _ALIKE
@@ -191,7 +184,6 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
         yield Probe("shifted lines", None, "no reference has a location", {})
         return
     figures = _score(benchmark, {key: tuple(map(_far_away, comments)) for key, comments in references.items()}, rules)
-    everything = [comment for comments in references.values() for comment in comments]
     whole_files = sum(_far_away(comment) is comment for comment in everything)
     passed = (figures["positive_line_recall_rate"] or 0) * len(everything) <= whole_files
     but_for = f" but for {whole_files} references of whole files" if whole_files else ""
@@ -209,18 +201,6 @@ def _score(benchmark: ReferenceSet, comments: Mapping[str, tuple[Comment, ...]],
         counts = table(decide(judged).counts for _, judged in answer(cases, judge) if judged)
     shown = [measure for measure in MEASURES if measure.needs != "negatives"]
     return rates(counts.sum(axis=0), measured(location=rules.location, negatives=False), shown)
-
-
-def _with_other_notes(references: Mapping[str, Sequence[Comment]]) -> dict[str, tuple[Comment, ...]] | None:
-    """Every note moved on by as many comments as the largest pull request has: none stays in its own."""
-    notes = [comment.note for comments in references.values() for comment in comments]
-    largest = max(map(len, references.values()), default=0)
-    if len(notes) < 2 * largest or largest == 0:
-        return None
-    moved = iter(notes[largest:] + notes[:largest])
-    return {
-        key: tuple(replace(comment, note=next(moved)) for comment in comments) for key, comments in references.items()
-    }
 
 
 def _far_away(comment: Comment) -> Comment:

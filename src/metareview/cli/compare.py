@@ -63,7 +63,7 @@ def _check(result: Comparison, watched: Sequence[MetricDifference]) -> None:
     from metareview.errors import GateFailed, Undecided
     from metareview.report.numbers import p_value, rate
 
-    undecided = result.a.undecided + result.b.undecided
+    undecided = sum(result.undecided.values())
     if watched and undecided:
         raise Undecided(
             f"{undecided} pairs are undecided, so no loss can be ruled out. Run the command that made the run again,"

@@ -21,7 +21,7 @@ from metareview.comments.measures import Counts, f_beta, table
 from metareview.errors import UsageError
 from metareview.model.address import pull_request_key
 from metareview.model.measure import Measure
-from metareview.runs.files import as_json
+from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, Run, is_comments, load_run
 from metareview.stats import Array
 
@@ -84,21 +84,17 @@ def folder_of(run: AnyRun) -> str | None:
     return None if run.folder is None else str(run.folder)
 
 
-def run_name(run: AnyRun) -> str:
-    """The last part of its folder's path, to tell runs apart by."""
-    return run.label if run.folder is None else run.folder.resolve().name
-
-
 def labels(competitors: Sequence[Competitor], parts: Iterable[Sequence[str]]) -> list[str]:
-    """What each one is called: the first of `name` and `name (part)`, for each of its parts, that nobody else has."""
-    choices = [
-        (one.name, *(f"{one.name} ({part})" for part in of_one)) for one, of_one in zip(competitors, parts, strict=True)
-    ]
+    """For each one the first of `name`, `name (run)` and `name (part)`, by its parts, that nobody else has."""
+    choices = []
+    for one, of_one in zip(competitors, parts, strict=True):
+        run_name = one.run.folder.resolve().name if one.run.folder else one.run.label
+        choices.append((one.name, *(f"{one.name} ({part})" for part in (run_name, *of_one))))
     held = [Counter(column) for column in zip(*choices, strict=True)]
     return [next(label for label, times in zip(of_one, held, strict=True) if times[label] == 1) for of_one in choices]
 
 
-def read_competitors(run: AnyRun, names: Collection[str] | None = None, *, records: bool = False) -> list[Competitor]:
+def read(run: AnyRun, names: Collection[str] | None = None, *, records: bool = False) -> list[Competitor]:
     """These competitors of a run, or all, in the run's order; with their records only where asked."""
     rows: dict[str, dict[str, Row]] = {name: {} for name in run.metrics if names is None or name in names}
     for name, key, row in _comment_rows(run) if is_comments(run) else _routing_rows(run):
@@ -168,7 +164,7 @@ def check_settings(competitors: Sequence[Competitor]) -> None:
             )
 
 
-def _settings(run: AnyRun) -> dict[str, object]:
+def _settings(run: AnyRun) -> JsonObject:
     """What must be equal, as JSON holds it, so that a run in memory equals the same one in a folder."""
     config = run.result.config
     settings = {field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES}
@@ -176,7 +172,7 @@ def _settings(run: AnyRun) -> dict[str, object]:
         settings["judge_parameters"] = dict(config.judge_parameters)
         # Filters of pull requests show in which pull requests there are; those of comments do not.
         settings |= {name: getattr(config.filters, name) for name in ("comment_categories", "comment_contexts")}
-    return dict(as_json(settings))
+    return as_json(settings)
 
 
 def _shown(value: object) -> str:

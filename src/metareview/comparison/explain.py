@@ -41,11 +41,10 @@ class ReviewerPair:
     def pr(self) -> str:
         return self.a.pr
 
-    def references(self) -> Iterator[tuple[ScoredReference, bool, bool]]:
+    def references(self) -> list[tuple[ScoredReference, bool, bool]]:
         """Each reference that counts, and whether A and B raised it."""
-        for ours, theirs in zip(self.a.references, self.b.references, strict=True):
-            if ours.kept:
-                yield ours, ours.covered, theirs.covered
+        both = zip(self.a.references, self.b.references, strict=True)
+        return [(ours, ours.covered, theirs.covered) for ours, theirs in both if ours.kept]
 
     def only_a(self) -> list[ScoredReference]:
         """References that only A raised."""
@@ -74,7 +73,7 @@ class ReviewerPair:
         return {
             "pr": self.pr,
             "effect": self.effect,
-            "references": sum(reference.kept for reference in self.a.references),
+            "references": len(self.references()),
             "a": _reviewer_to_json(self.a),
             "b": _reviewer_to_json(self.b),
             "only_a": [_raised_to_json(each, self.a) for each in self.only_a()],
@@ -153,12 +152,16 @@ def explain(a: Competitor, b: Competitor, prs: Sequence[str], measure: Measure) 
         pairs = [RouterPair(one, one.answers[a.name], other.answers[b.name], effect) for one, other, effect in records]
     # Effects that are equal but for rounding go by name.
     ranked = sorted(zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0]))
+    found: dict[str, list[JsonObject | str]] = {"only_a": [], "only_b": [], "both": [], "neither": []}
+    for item, by_a, by_b in (each for pair in pairs for each in pair.found()):
+        finders = ("both" if by_b else "only_a") if by_a else ("only_b" if by_b else "neither")
+        found[finders].append(item)
     return Explanation(
         gains=[pair for _, pair in ranked if pair.effect > 0][:SHOWN_PULL_REQUESTS],
         losses=[pair for _, pair in ranked if pair.effect < 0][:SHOWN_PULL_REQUESTS],
         differing=[pair.pr for pair in pairs if not pair.same_answer()],
         kinds=_kinds(pairs),
-        found=_found(pairs),
+        found=found,
     )
 
 
@@ -172,15 +175,6 @@ def _kinds(pairs: Sequence[PullRequestPair]) -> dict[str, dict[str, KindTally]]:
         name: dict(sorted(kinds.items(), key=lambda item: (-abs(item[1].b - item[1].a), item[0])))
         for name, kinds in tallies.items()
     }
-
-
-def _found(pairs: Sequence[PullRequestPair]) -> dict[str, list[JsonObject | str]]:
-    name = {(True, False): "only_a", (False, True): "only_b", (True, True): "both", (False, False): "neither"}
-    lists: dict[str, list[JsonObject | str]] = {each: [] for each in name.values()}
-    for pair in pairs:
-        for item, by_a, by_b in pair.found():
-            lists[name[by_a, by_b]].append(item)
-    return lists
 
 
 def effects(a: Array, b: Array, metric: Metric) -> Array:

@@ -7,19 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from metareview.comments.measures import Counts, Rates, rates
-from metareview.comparison.competitors import (
-    Competitor,
-    Source,
-    check_settings,
-    different_benchmarks,
-    folder_of,
-    labels,
-    main_measure,
-    open_run,
-    read_competitors,
-    run_name,
-    with_beta,
-)
+from metareview.comparison import competitors
+from metareview.comparison.competitors import Competitor, Source
 from metareview.errors import UsageError
 from metareview.model.measure import Measure, find_measure
 from metareview.runs.comments_json import counts_to_json
@@ -55,7 +44,7 @@ class Standing:
         head = {name: getattr(self, name) for name in ("rank", "label", "ties", "name", "run", "prs")}
         counts = counts_to_json(self.counts) if self.counts else {}
         tail = {name: getattr(self, name) for name in ("metrics", "intervals", "undecided")}
-        return dict(as_json({**head, **counts, **tail}))
+        return as_json({**head, **counts, **tail})
 
 
 @dataclass(frozen=True)
@@ -63,7 +52,6 @@ class Leaderboard:
     """The ranking. `to_dict()` is what `metareview leaderboard --json` prints."""
 
     kind: str
-    """`comments` or `routing`."""
     sort: Measure
     beta: float | None
     measures: Sequence[Measure]
@@ -99,17 +87,17 @@ def leaderboard(
     share no pull request. UsageError where the figures of two would not mean the same (another judge, distance,
     cutoff, other references), or a run shares no pull request with the others.
     """
-    competitors = _competitors(runs)
-    everybody = list(competitors.values())
-    check_settings(everybody)
-    _check_benchmarks(everybody)
-    own = {label: with_beta(one.measures, beta) for label, one in competitors.items()}
+    everybody = _everybody(runs)
+    first = next(iter(everybody.values())).run
+    competitors.check_settings(list(everybody.values()))
+    _check_benchmarks(list(everybody.values()))
+    own = {label: competitors.with_beta(one.measures, beta) for label, one in everybody.items()}
     measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
     if sort == "f_beta" and beta is None:
         raise UsageError("--sort: f_beta needs --beta.")
-    default = "f_beta" if beta is not None else main_measure(everybody[0].run)
+    default = competitors.main_measure(first) if beta is None else "f_beta"
     measure = find_measure(sort or default, measures.values(), "--sort")
-    tables = {label: one.counts(one.rows) for label, one in competitors.items()}
+    tables = {label: one.counts(one.rows) for label, one in everybody.items()}
     figures = {
         label: rates(counts.sum(axis=0), own[label].values(), measures.values()) for label, counts in tables.items()
     }
@@ -119,9 +107,9 @@ def leaderboard(
         value = figures[label][measure.name]
         return (value is None, (value or 0.0) * (1 if measure.lower_is_better else -1), label)
 
-    order = sorted(competitors, key=best_first)
+    order = sorted(everybody, key=best_first)
     tested = {
-        label: dict(zip(competitors[label].rows, tables[label], strict=True)) if measure.name in own[label] else {}
+        label: dict(zip(everybody[label].rows, tables[label], strict=True)) if measure.name in own[label] else {}
         for label in order
     }
     pairs = pairwise_tests(tested, measure, seed=seed)
@@ -129,38 +117,38 @@ def leaderboard(
     ties = tie_letters(order, separated)
     rows = []
     for rank, label in enumerate(order, 1):
-        one, counts = competitors[label], tables[label]
+        one, counts = everybody[label], tables[label]
         ends = dict.fromkeys(measures) | bootstrap_intervals(counts, own[label], seed=seed)
-        head = (rank, label, ties[label], one.name, folder_of(one.run), len(counts))
+        head = (rank, label, ties[label], one.name, competitors.folder_of(one.run), len(counts))
         rows.append(Standing(*head, one.summed(one.rows), figures[label], ends))
     warnings = list(_warnings({row.label: row for row in rows}, pairs))
-    return Leaderboard(everybody[0].run.kind.name, measure, beta, list(measures.values()), rows, pairs, warnings)
+    return Leaderboard(first.kind.name, measure, beta, list(measures.values()), rows, pairs, warnings)
 
 
-def _competitors(sources: Sequence[Source]) -> dict[str, Competitor]:
+def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:
     """Everybody in these runs by a label that nobody else has. A run that is named twice counts once."""
     runs: dict[object, AnyRun] = {}
-    for run in map(open_run, sources):
+    for run in map(competitors.open_run, sources):
         runs.setdefault(id(run) if run.folder is None else run.folder.resolve(), run)
-    numbered = [(f"run {number}", one) for number, run in enumerate(runs.values(), 1) for one in read_competitors(run)]
+    numbered = [(f"run {number}", one) for number, run in enumerate(runs.values(), 1) for one in competitors.read(run)]
     if not numbered:
         raise UsageError("Name at least one run; these hold nobody to rank.")
-    competitors = [one for _, one in numbered]
-    named = labels(competitors, [(run_name(one.run), one.run.label, number) for number, one in numbered])
-    return dict(zip(named, competitors, strict=True))
+    parts = [(one.run.label, number) for number, one in numbered]
+    everybody = [one for _, one in numbered]
+    return dict(zip(competitors.labels(everybody, parts), everybody, strict=True))
 
 
-def _check_benchmarks(competitors: Sequence[Competitor]) -> None:
-    for one, other in combinations(competitors, 2):
-        different = different_benchmarks(one, other)
+def _check_benchmarks(everybody: Sequence[Competitor]) -> None:
+    for one, other in combinations(everybody, 2):
+        different = competitors.different_benchmarks(one, other)
         if different:
             raise UsageError(
                 f"{one.run.label} and {other.run.label} are on different benchmarks: {len(different)} pull requests"
                 f" have other references ({different[0]}). Evaluate both against the same files."
             )
-    for one in competitors:
-        own = {key for other in competitors if other.run is one.run for key in other.rows}
-        others = [set(other.rows) for other in competitors if other.run is not one.run]
+    for one in everybody:
+        own = {key for other in everybody if other.run is one.run for key in other.rows}
+        others = [set(other.rows) for other in everybody if other.run is not one.run]
         if others and not own & set().union(*others):
             raise UsageError(f"{one.run.label} shares no pull request with the other runs. Rank it on its own.")
 

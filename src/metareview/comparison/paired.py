@@ -8,19 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from metareview.comparison.competitors import (
-    Competitor,
-    Source,
-    check_settings,
-    different_benchmarks,
-    folder_of,
-    labels,
-    main_measure,
-    open_run,
-    read_competitors,
-    run_name,
-    with_beta,
-)
+from metareview.comparison import competitors
+from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import Explanation, explain
 from metareview.errors import UsageError
 from metareview.model.measure import Measure
@@ -47,8 +36,6 @@ class Side:
     name: str
     run: str | None
     label: str
-    undecided: int = 0
-    """Pairs without a verdict, on the pull requests that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +82,6 @@ class Comparison:
     """B against A. `to_dict()` is what `metareview compare --json` prints."""
 
     kind: str
-    """`comments` or `routing`."""
     a: Side
     b: Side
     prs: int
@@ -108,6 +94,8 @@ class Comparison:
     explanation: Explanation
     unequal_prs: int
     """Pull requests on which the counts of A and B differ."""
+    undecided: Mapping[str, int]
+    """Pairs of `a` and `b` without a verdict, on the pull requests that are compared."""
     warnings: tuple[str, ...]
 
     @property
@@ -116,22 +104,17 @@ class Comparison:
         return " ".join(_sentences(self))
 
     def to_dict(self) -> JsonObject:
-        why, sides = self.explanation, {"a": self.a, "b": self.b}
-        unit = "references" if self.kind == "comments" else "prs"
+        why, unit = self.explanation, "references" if self.kind == "comments" else "prs"
+        head = {name: getattr(self, name) for name in ("kind", "a", "b", "prs", "left_out", "alpha", "beta")}
         figures = ("a", "b", "diff", "interval", "p", "p_holm")
-        document: JsonObject = {
+        document = {
             "schema": SCHEMA,
-            "kind": self.kind,
-            **{name: {"name": side.name, "run": side.run, "label": side.label} for name, side in sides.items()},
-            "prs": self.prs,
-            "left_out": self.left_out,
-            "alpha": self.alpha,
-            "beta": self.beta,
+            **head,
             "metrics": {
                 name: {figure: getattr(metric, figure) for figure in figures} for name, metric in self.metrics.items()
             },
             "minimum_detectable_difference": {name: metric.minimum_detectable for name, metric in self.metrics.items()},
-            "undecided": {name: side.undecided for name, side in sides.items()},
+            "undecided": self.undecided,
             "pull_requests": {
                 "metric": self.main,
                 "gains": [pair.to_dict() for pair in why.gains],
@@ -149,7 +132,7 @@ class Comparison:
             "warnings": self.warnings,
             "verdict": self.verdict,
         }
-        return dict(as_json(document))
+        return as_json(document)
 
 
 def compare(
@@ -171,22 +154,19 @@ def compare(
     """
     if not 0 < alpha < 1:
         raise UsageError(f"--alpha must lie between 0 and 1, found {alpha:g}.")
-    sides = ours, theirs = _chosen(open_run(a), None if b is None else open_run(b), reviewers)
-    check_settings(sides)
+    sides = ours, theirs = _chosen(competitors.open_run(a), None if b is None else competitors.open_run(b), reviewers)
+    competitors.check_settings(sides)
     prs, left_out = _shared(ours, theirs, common)
     counts = ours.counts(prs), theirs.counts(prs)
     known = {measure.name for measure in theirs.measures}
-    measures = with_beta((measure for measure in ours.measures if measure.name in known), beta)
-    main = main_measure(ours.run)
-    named = labels(sides, [(run_name(one.run), letter) for one, letter in zip(sides, "AB", strict=True)])
-    side_a, side_b = (
-        Side(one.name, folder_of(one.run), label, summed.undecided if (summed := one.summed(prs)) else 0)
-        for one, label in zip(sides, named, strict=True)
-    )
+    measures = competitors.with_beta((measure for measure in ours.measures if measure.name in known), beta)
+    main = competitors.main_measure(ours.run)
+    label_a, label_b = competitors.labels(sides, [("A",), ("B",)])
+    summed = {"a": ours.summed(prs), "b": theirs.summed(prs)}
     return Comparison(
         ours.run.kind.name,
-        side_a,
-        side_b,
+        a=Side(ours.name, competitors.folder_of(ours.run), label_a),
+        b=Side(theirs.name, competitors.folder_of(theirs.run), label_b),
         prs=len(prs),
         left_out=left_out,
         alpha=alpha,
@@ -195,6 +175,7 @@ def compare(
         main=main,
         explanation=explain(ours, theirs, prs, measures[main]),
         unequal_prs=int((counts[0] != counts[1]).any(axis=1).sum()),
+        undecided={name: counted.undecided if counted else 0 for name, counted in summed.items()},
         warnings=tuple(_warnings(ours, theirs, left_out)),
     )
 
@@ -215,12 +196,12 @@ def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple
                 f"{first.label} holds {len(held)} {word}s: {', '.join(held)}. Name two of them,"
                 " --reviewer A --reviewer B, or give a second run."
             )
-        by_name = {one.name: one for one in read_competitors(first, wanted, records=True)}
+        by_name = {one.name: one for one in competitors.read(first, wanted, records=True)}
         return by_name[wanted[0]], by_name[wanted[1]]
     given = [names[0], names[-1]] if names else [None, None]
     required = len(names) == 2
-    [a] = read_competitors(first, [_in_run(first, given[0], required)], records=True)
-    [b] = read_competitors(second, [_in_run(second, given[1], required)], records=True)
+    [a] = competitors.read(first, [_in_run(first, given[0], required)], records=True)
+    [b] = competitors.read(second, [_in_run(second, given[1], required)], records=True)
     return a, b
 
 
@@ -236,7 +217,7 @@ def _in_run(run: AnyRun, name: str | None, required: bool) -> str:
 
 def _shared(a: Competitor, b: Competitor, common: bool) -> tuple[list[str], LeftOut]:
     """The pull requests to compare on, and how many were left out and why."""
-    different = different_benchmarks(a, b)
+    different = competitors.different_benchmarks(a, b)
     only_a = [key for key in a.rows if key not in b.rows]
     only_b = [key for key in b.rows if key not in a.rows]
     unshared = {*only_a, *different}
@@ -264,14 +245,16 @@ def _shared(a: Competitor, b: Competitor, common: bool) -> tuple[list[str], Left
 def _metrics(
     a: Array, b: Array, measures: Mapping[str, Measure], alpha: float, seed: int
 ) -> dict[str, MetricDifference]:
-    intervals = bootstrap_difference(a, b, measures, seed=seed)
-    ps = permutation_test(a, b, measures, seed=seed)
-    adjusted = holm(ps)
+    sums_a, sums_b = a.sum(axis=0), b.sum(axis=0)
+    ends = bootstrap_difference(a, b, measures, seed=seed)
+    p = permutation_test(a, b, measures, seed=seed)
+    p_holm = holm(p)
     least = minimum_detectable_difference(a, b, measures, alpha=alpha, seed=seed)
-    figures = {name: (measure.value(a.sum(axis=0)), measure.value(b.sum(axis=0))) for name, measure in measures.items()}
     return {
-        name: MetricDifference(measure, *figures[name], intervals[name], ps[name], adjusted[name], least[name])
-        for name, measure in measures.items()
+        name: MetricDifference(
+            each, each.value(sums_a), each.value(sums_b), ends[name], p[name], p_holm[name], least[name]
+        )
+        for name, each in measures.items()
     }
 
 
@@ -315,6 +298,6 @@ def _sentences(result: Comparison) -> Iterator[str]:
             f"With these {result.prs} pull requests, a true difference in {main.measure.label} has to be about"
             f" {main.minimum_detectable:.2f} to be found four times in five."
         )
-    if result.a.undecided or result.b.undecided:
-        of_each = ", ".join(f"{side.undecided} of {side.label}" for side in sides.values())
+    if any(result.undecided.values()):
+        of_each = ", ".join(f"{result.undecided[name]} of {side.label}" for name, side in sides.items())
         yield f"Undecided pairs count as no match: {of_each}."

@@ -7,13 +7,11 @@ and its curve ends at the run's distance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, groupby
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metareview.comments.align import MODES, Alignment, Graph, Mode, align
 from metareview.comments.case import FREE_REACH, Case, Rules
@@ -79,13 +77,6 @@ class Sensitivity:
         return {"schema": SCHEMA, **asdict(self)}
 
 
-class Setting(NamedTuple):
-    """Under what to count; without a threshold the verdicts stay as they are."""
-
-    line_distance: int
-    threshold: float | None = None
-
-
 def sensitivity(run: AnyRun) -> Sensitivity:
     """Every metric of every reviewer as a function of the line distance (0 to 20) and of the threshold (0.05 to 0.95).
 
@@ -101,11 +92,10 @@ def sensitivity(run: AnyRun) -> Sensitivity:
         reach = FREE_REACH if all(recount.knows_all for recount in recounts) else config.line_distance
         distances = sorted({*range(min(reach, FREE_REACH) + 1), config.line_distance})
     thresholds = [] if config.threshold is None else sorted({*THRESHOLDS, config.threshold})
-    settings = [Setting(distance) for distance in distances]
-    settings += [Setting(config.line_distance, threshold) for threshold in thresholds]
+    settings = [*((distance, None) for distance in distances), *((config.line_distance, each) for each in thresholds)]
     sums: dict[str, Sums] = {}
     for recount in recounts:
-        rows = np.array([recount.counts(setting) for setting in settings])
+        rows = np.array([recount.counts(*setting) for setting in settings])
         sums[recount.reviewer] = sums.get(recount.reviewer, 0) + rows
     figures = {name: [rates(row, config.measures) for row in of_one] for name, of_one in sums.items()}
     cut = len(distances)
@@ -158,50 +148,39 @@ def _recounts(run: CommentsRun) -> Iterator[Recount]:
         raise InputError(problem, file=run.label, fix="Run the evaluation again with --overwrite.")
 
 
-@dataclass(frozen=True)
 class _Judged:
-    """Of all candidate pairs those that were judged, and their verdicts."""
+    """Of the candidate pairs with references, or with negatives, those that were judged, and their verdicts."""
 
-    candidates: Candidates
-    score: NDArray[np.float64]
-    match: NDArray[np.int8]
-    moves: NDArray[np.bool_]
-    """Decided by score and threshold; people's labels, and in a cascade the model's answers, stay as they are."""
-    strict: bool
-    """Whether a match needs more than the threshold."""
-
-    @classmethod
-    def of(
-        cls, candidates: Candidates, record: CommentRecord, pairs: Sequence[Pair], negative: bool, judge: str
-    ) -> _Judged:
-        ours = {each.position: index for index, each in enumerate(record.comments)}
+    def __init__(
+        self, candidates: Candidates, record: CommentRecord, pairs: Iterable[Pair], judge: str, *, negative: bool
+    ) -> None:
         others: Sequence[ScoredReference | Negative] = record.negatives if negative else record.references
-        theirs = {each.position: index for index, each in enumerate(others)}
+        ours, theirs = ({each.position: index for index, each in enumerate(of)} for of in (record.comments, others))
         of_kind = [pair for pair in pairs if pair.negative == negative]
         stored = {(ours[pair.generated], theirs[pair.reference]): pair.verdict for pair in of_kind}
         known = [stored.get((one, other)) for one, other in candidates.pairs().tolist()]
         verdicts = [verdict for verdict in known if verdict is not None]
         if len(verdicts) != len(stored):
             raise InputError("a stored pair that its comments do not explain", fix="Run the evaluation again.")
+        self.candidates = candidates.only(np.array([verdict is not None for verdict in known], bool))
+        self.score = np.array([np.nan if each.score is None else each.score for each in verdicts], np.float64)
+        self.match = np.array([UNDECIDED if each.match is None else int(each.match) for each in verdicts], np.int8)
+        # Decided by score and threshold; people's labels, and in a cascade the model's answers, stay as they are.
         moving = ("judge",) if judge == "cascade" else ("judge", "model", "cache")
-        return cls(
-            candidates.only(np.array([verdict is not None for verdict in known], bool)),
-            np.array([np.nan if each.score is None else each.score for each in verdicts], np.float64),
-            np.array([UNDECIDED if each.match is None else int(each.match) for each in verdicts], np.int8),
-            np.array([each.by in moving and each.match is not None for each in verdicts], bool),
-            strict=judge == "rouge",
-        )
+        self.moves = np.array([each.by in moving and each.match is not None for each in verdicts], bool)
+        self.strict = judge == "rouge"  # which needs more than its threshold
 
     def at(self, threshold: float | None) -> Answer:
+        """The verdicts with this threshold; as they are, without."""
         if threshold is None:
             return Answer(self.score, self.match)
         above = self.score > threshold if self.strict else self.score >= threshold
         match = np.where(self.moves, np.where(above, SAME, DIFFERENT), self.match)
         return Answer(self.score, match.astype(np.int8))
 
-    def explained(self, setting: Setting) -> set[int]:
+    def explained(self, distance: int, threshold: float | None = None) -> set[int]:
         """Comments that match one of the others before alignment."""
-        same = (self.at(setting.threshold).match == SAME) & (self.candidates.gap <= setting.line_distance)
+        same = (self.at(threshold).match == SAME) & (self.candidates.gap <= distance)
         return set(self.candidates.generated[same].tolist())
 
 
@@ -212,40 +191,40 @@ class Recount:
     def __init__(self, record: CommentRecord, pairs: Sequence[Pair], config: CommentsConfig) -> None:
         self.reviewer = record.reviewer
         wide = _case(record, config)
-        self._judged = _Judged.of(wide.candidates, record, pairs, False, config.judge)
-        self._negative = _Judged.of(wide.negative_candidates, record, pairs, True, config.judge)
+        self._judged = _Judged(wide.candidates, record, pairs, config.judge, negative=False)
+        self._negative = _Judged(wide.negative_candidates, record, pairs, config.judge, negative=True)
         self._case = replace(wide, candidates=self._judged.candidates, negative_candidates=self._negative.candidates)
         # Scores decide between matchings of one size; who is in it matters only where a filter drops references.
         self._scores_matter = config.alignment != "optimal" or config.filters.drops_comments
         self._alignments: dict[tuple[bool, bytes, bytes], Alignment] = {}
         self._rows: dict[bytes, Sums] = {}
-        self._explained = self._judged.explained(Setting(config.line_distance))
+        self._explained = self._judged.explained(config.line_distance)
         unexplained = [each not in self._explained for each in wide.negative_candidates.generated.tolist()]
         judged, judged_negative = len(self._judged.match), len(self._negative.match)
         self.knows_all = (judged, judged_negative) == (len(wide.candidates), sum(unexplained))
         """Whether every pair up to 20 lines apart that could matter was judged."""
 
-    def counts(self, setting: Setting) -> Sums:
-        """The row of counts that a run under this setting would have; undecided pairs are no match. Repeated negatives
-        are NaN where that would need a verdict that was never given."""
-        answer, negative = self._judged.at(setting.threshold), self._negative.at(setting.threshold)
-        near, negative_near = (each.candidates.gap <= setting.line_distance for each in (self._judged, self._negative))
+    def counts(self, distance: int, threshold: float | None) -> Sums:
+        """The row of counts that a run with this line distance and threshold would have; undecided pairs are no match.
+        Repeated negatives are NaN where that would need a verdict that was never given."""
+        answer, negative = self._judged.at(threshold), self._negative.at(threshold)
+        near, negative_near = (each.candidates.gap <= distance for each in (self._judged, self._negative))
         edges = (near, answer.match[near], negative_near, negative.match[negative_near])
         key = b"".join(each.tobytes() for each in edges)
         if key not in self._rows:
-            case = replace(self._case, rules=replace(self._case.rules, line_distance=setting.line_distance))
+            case = replace(self._case, rules=replace(self._case.rules, line_distance=distance))
             outcome = decide(JudgedCase(case, answer, negative), aligner=self._align)
             self._rows[key] = table([outcome.counts])[0]
         row = self._rows[key]
-        return np.where(_NEGATIVES_MATCHED, np.nan, row) if self._lacks_negatives(setting) else row
+        return np.where(_NEGATIVES_MATCHED, np.nan, row) if self._lacks_negatives(distance, threshold) else row
 
-    def _lacks_negatives(self, setting: Setting) -> bool:
+    def _lacks_negatives(self, distance: int, threshold: float | None) -> bool:
         """Whether a comment that a reference explained in the run, and no longer does, may match a negative: that
         pair was never judged."""
         rules, comments = self._case.rules, self._case.generated.comments
         return rules.negatives and any(
-            not rules.location or may_match(comments[comment], negative, setting.line_distance)
-            for comment in self._explained - self._judged.explained(setting)
+            not rules.location or may_match(comments[comment], negative, distance)
+            for comment in self._explained - self._judged.explained(distance, threshold)
             for negative in self._case.negative.comments
         )
 

@@ -56,9 +56,10 @@ def read_lines(path: Path) -> Iterator[JsonObject]:
                 ) from None
 
 
-def as_json(value: Any) -> Any:
+def as_json(document: object) -> JsonObject:
     """As JSON would give it back: dataclasses are objects, tuples are lists."""
-    return json.loads(json.dumps(value, default=asdict))
+    plain: JsonObject = json.loads(json.dumps(document, default=asdict))
+    return plain
 
 
 def to_line(record: Mapping[str, Any]) -> str:
