@@ -86,7 +86,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 def _glob(segment: str) -> str:
     """`*` any characters, `?` one, a backslash takes the next as it is."""
     pieces = [""]
-    for token in re.findall(r"\\.?|\*+|[^\\*]", segment):
+    for piece in re.findall(r"\\.?|\*+|[^\\*]", segment):
         if token[0] == "*":
             pieces.append("")
         else:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from metareview.errors import InputError
 from metareview.model.comment import MAX_LINE
 from metareview.model.time import parse_time
 
@@ -45,7 +44,7 @@ class Record(NamedTuple):
 
     def fail(self, key: str | None, problem: str, fix: str) -> NoReturn:
         """Refuse the record, naming the line of the value at `key`, or its own."""
-        raise InputError(problem, file=self.source.name, line=self.line_of(key), fix=fix)
+        self.source.fail(self.line_of(key), problem, fix)
 
     def refuse(self, key: str, expected: str, fix: str, *, quote: bool = False) -> NoReturn:
         """Refuse the value at `key`, which is absent or not what is expected; `quote` shows it."""
@@ -126,17 +125,25 @@ class Record(NamedTuple):
 
     def child(self, key: str, what: str) -> Record:
         """The object at `key`."""
-        return self._replace(value=self.value[key], path=(*self.path, key)).as_object(what)
+        return self._at(key).as_object(what)
 
     def children(self, key: str, what: str) -> Iterator[Record]:
         """The objects of the list at `key`; none where it is absent or null."""
-        items = self.value.get(key)
-        if items is None:
+        if self.value.get(key) is None:
             return
-        if not isinstance(items, list):
+        if not isinstance(self.value[key], list):
             self.refuse(key, "a list", SEE_FORMATS)
-        for index, item in enumerate(items):
-            yield self._replace(value=item, path=(*self.path, key, index)).as_object(what)
+        for item in self._at(key).items():
+            yield item.as_object(what)
+
+    def items(self) -> list[Record]:
+        """The items of a list; what is no list is the only item."""
+        if not isinstance(self.value, list):
+            return [self]
+        return [self._at(index) for index in range(len(self.value))]
+
+    def _at(self, step: str | int) -> Record:
+        return self._replace(value=self.value[step], path=(*self.path, step))
 
     def clean(self, key: str, value: str) -> str:
         """The text as it can be written out again."""

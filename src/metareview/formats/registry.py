@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -97,7 +98,7 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
         alone = reviewer or (path.resolve().name if in_folder else path.stem)
         owner = readable(name.parts[0] if len(name.parts) > 1 else alone)
         inputs.formats.add(chosen)
-        inputs.hashes[readable(name.as_posix())] = source.sha256
+        inputs.hashes[readable(name.as_posix())] = hashlib.sha256(source.data).hexdigest()
         for review in formats[chosen].read(source):
             inputs.reviews.append(review if review.reviewer else replace(review, reviewer=owner))
         inputs.warnings += source.all_warnings()
