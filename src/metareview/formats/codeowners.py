@@ -86,11 +86,11 @@ def _compile(pattern: str) -> re.Pattern[str]:
 def _glob(segment: str) -> str:
     """`*` any characters, `?` one, a backslash takes the next as it is."""
     pieces = [""]
-    for piece in re.findall(r"\\.?|\*+|[^\\*]", segment):
-        if token[0] == "*":
+    for atom in re.findall(r"\\.?|\*+|[^\\*]", segment):
+        if atom[0] == "*":
             pieces.append("")
         else:
-            pieces[-1] += "[^/]" if token == "?" else re.escape(token.removeprefix("\\"))
+            pieces[-1] += "[^/]" if atom == "?" else re.escape(atom.removeprefix("\\"))
     first, *middle = pieces
     last = f"[^/]*{middle.pop()}" if middle else ""
     return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + last

@@ -57,11 +57,9 @@ class Record(NamedTuple):
     def text(self, key: str) -> str | None:
         """A string, or None where it is absent or null."""
         value = self.value.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, str):
+        if value is not None and not isinstance(value, str):
             self.refuse(key, "a string", "Give text in quotes, or null.")
-        return self.clean(key, value)
+        return None if value is None else self.clean(key, value)
 
     def required(self, key: str, example: str) -> str:
         """A string that must be there, and say something."""
@@ -104,10 +102,10 @@ class Record(NamedTuple):
         value = self.value.get(key)
         if value is None or value == "":
             return None
-        whole = isinstance(value, float) and value.is_integer()
-        digits = isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,10}\s*", value)
+        whole = type(value) is float and value.is_integer()
+        digits = type(value) is str and re.fullmatch(r"\s*[0-9]{1,10}\s*", value)
         number = int(value) if whole or digits else value
-        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_LINE:
+        if type(number) is not int or not 1 <= number <= MAX_LINE:
             fix = "Lines count from 1; leave the field out where there is none."
             self.refuse(key, f"a line number from 1 to {MAX_LINE}", fix, quote=True)
         return number
@@ -129,12 +127,10 @@ class Record(NamedTuple):
 
     def children(self, key: str, what: str) -> Iterator[Record]:
         """The objects of the list at `key`; none where it is absent or null."""
-        if self.value.get(key) is None:
-            return
-        if not isinstance(self.value[key], list):
+        values = self.value.get(key)
+        if values is not None and not isinstance(values, list):
             self.refuse(key, "a list", SEE_FORMATS)
-        for item in self._at(key).items():
-            yield item.as_object(what)
+        return (item.as_object(what) for item in (self._at(key).items() if values else ()))
 
     def items(self) -> list[Record]:
         """The items of a list; what is no list is the only item."""
@@ -147,16 +143,11 @@ class Record(NamedTuple):
 
     def clean(self, key: str, value: str) -> str:
         """The text as it can be written out again."""
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            self.source.warn(
-                "text with half a surrogate pair; replaced by ?",
-                lambda: self.line_of(key),
-                f"{key} holds half a surrogate pair; replaced by ?",
-            )
-            return value.encode("utf-8", "replace").decode()
-        return value
+        cleaned = value.encode("utf-8", "replace").decode()
+        if cleaned != value:
+            problem = "half a surrogate pair; replaced by ?"
+            self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+        return cleaned
 
 
 def _kind(value: object) -> str:
