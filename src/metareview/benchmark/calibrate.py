@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from metareview.benchmark.agreement import Agreement, Floats, agreement
+from metareview.formats.labels import Label
 from metareview.judges.protocol import UNDECIDED, Judge, Question, judged_part
-from metareview.model.label import Label
 from metareview.runs.files import JsonObject
 
 

@@ -171,4 +171,4 @@ def read_history(path: str | Path, format: str | None = None) -> History:
         raise InputError("the file is empty", file=path, fix="Give a history with at least one pull request.")
     names = ", ".join(HISTORY_FORMATS.names())
     fix = f'An event has at least {{"repo", "pr", "at", "kind"}}; the history formats are {names}.'
-    first.fail(None, "not a history in a known format", fix)
+    raise InputError("not a history in a known format", file=path, line=first.line, fix=fix)

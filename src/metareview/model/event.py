@@ -62,11 +62,7 @@ class PullRequest(NamedTuple):
 
 
 def fold(login: str) -> str:
-    """The login for comparison.
-
-    >>> fold("OctoCat") == fold("octocat")
-    True
-    """
+    """The login for comparison."""
     return login.casefold()
 
 
@@ -83,9 +79,7 @@ class Eligibility(NamedTuple):
     include_author: bool = False
 
     def __call__(self, login: str | None, author: str | None) -> bool:
-        if not login:
-            return False
-        if not self.include_author and author is not None and fold(login) == fold(author):
+        if not login or (not self.include_author and author is not None and fold(login) == fold(author)):
             return False
         return self.include_bots or not self.is_bot(login)
 

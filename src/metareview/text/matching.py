@@ -32,9 +32,7 @@ class MatchingStrategy(StrEnum):
     @property
     def default_threshold(self) -> float | None:
         """The recall that a match must exceed unless told otherwise; None where strings must be equal."""
-        if self.value.startswith("exact-"):
-            return None
-        return 0.8 if self.by_sentence else 0.7
+        return {"rouge-chunk": 0.7, "rouge-sentence": 0.8}.get(self.value)
 
 
 class Scores(TypedDict):

@@ -122,9 +122,5 @@ def _block(comment: Comment) -> str:
     return "".join(lines) + "<notesplit />\n"
 
 
-PLUGIN = CommentFormat(
-    "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />",
-    sniff,
-    read,
-    write,
-)
+SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -90,6 +90,5 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
     }
 
 
-PLUGIN = CommentFormat(
-    "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays", sniff, read, write
-)
+SUMMARY = "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -73,9 +73,5 @@ def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:
     return {"text": comment.note, "path": comment.path, "line": lines.pop() if lines else None}
 
 
-PLUGIN = CommentFormat(
-    "Code Review Bench: golden [{url, comments: [{comment, severity}]}], candidates {url: {tool: [{text, …}]}}",
-    sniff,
-    read,
-    write,
-)
+SUMMARY = "Code Review Bench: golden [{url, comments: [{comment, severity}]}], candidates {url: {tool: [{text, …}]}}"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)
