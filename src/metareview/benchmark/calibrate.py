@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metareview.formats.labels import Label
 from metareview.judges.protocol import UNDECIDED, Judge, Question, judged_part
-from metareview.model.label import Label
 from metareview.runs.files import JsonObject
 from metareview.stats import Array
 
