@@ -27,7 +27,6 @@ JsonObject = dict[str, Any]
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0
-_CHUNK = 500  # below SQLite's oldest limit on the parameters of a statement
 
 
 def default_cache_path(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
@@ -80,14 +79,10 @@ class VerdictCache:
     def get_many(self, keys: Sequence[str]) -> dict[str, JsonObject]:
         """The values that are there, by key. A value that is not a JSON object counts as absent."""
         values: dict[str, JsonObject] = {}
-        if not keys or not self._exists():
-            return values
-        with self._open() as connection:
-            for start in range(0, len(keys), _CHUNK):
-                chunk = keys[start : start + _CHUNK]
-                marks = ",".join("?" * len(chunk))
-                query = f"SELECT key, value FROM verdicts WHERE key IN ({marks})"  # noqa: S608 - marks only
-                for key, text in connection.execute(query, chunk):
+        if keys and self._exists():
+            query = "SELECT key, value FROM verdicts WHERE key IN (SELECT value FROM json_each(?))"
+            with self._open() as connection:
+                for key, text in connection.execute(query, [json.dumps(keys)]):
                     with suppress(ValueError, TypeError, RecursionError):
                         values[key] = json.loads(text)
         return {key: value for key, value in values.items() if isinstance(value, dict)}
