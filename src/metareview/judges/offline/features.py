@@ -26,11 +26,9 @@ meaning           the cosine of the notes' summed word vectors
 reference_length  the logarithm of the reference's number of words: what a given overlap is worth depends on it
 """
 
+# The power of two comments' likeness: only one that repeats another almost word for word is no rival of it.
 REPEATS = 8
-"""The power that two comments' likeness is raised to: only a comment that repeats another almost word for word is no
-rival of it."""
-BLOCK = 4_000_000
-"""How many pairs of words are compared by meaning at a time: bounds memory."""
+BLOCK = 4_000_000  # how many pairs of words are compared by meaning at a time: bounds memory
 
 
 @dataclass(frozen=True)
@@ -142,9 +140,8 @@ class _QuestionTerms:
         self.term: Ints = (self._keys % self._width).astype(np.int64)
         spread = np.log(((rows + columns)[self._keys // self._width] + 1) / occurrences)
         self.rarity: Floats = notes.rarity[self.term]
-        """How rare each term is at large."""
+        # What each term counts in its question: more if it is rare, at large and among the question's notes.
         self.weight: Floats = np.sqrt(self.rarity) * spread
-        """What each term counts in its question: more if it is rare, at large and among the question's notes."""
         self._grid = grid
         shape = (slots.shape[0], len(self._keys))
         presence = sp.csr_array((np.ones(len(key)), inverse, slots.indptr), shape=shape)
@@ -167,10 +164,10 @@ class _QuestionTerms:
         likeness = np.minimum(shared.data[off_diagonal] / np.sqrt(total[row] * total[column]), 1.0)
         return sp.csr_array((likeness, (row, column)), shape=shared.shape)
 
-    def of_question(self, question: int) -> slice:
-        """Where the question's terms are in `term` and `weight`; they are in the order of their numbers."""
-        ends = np.searchsorted(self._keys, np.array([question, question + 1]) * self._width)
-        return slice(int(ends[0]), int(ends[1]))
+    def of_question(self, question: int) -> tuple[Ints, Floats]:
+        """The question's terms, in the order of their numbers, and their weights."""
+        start, end = np.searchsorted(self._keys, np.array([question, question + 1]) * self._width)
+        return self.term[start:end], self.weight[start:end]
 
 
 def _sums(presence: sp.csr_array, weight: Floats) -> Floats:
@@ -182,9 +179,8 @@ def _sums(presence: sp.csr_array, weight: Floats) -> Floats:
 
 def _meaning(notes: Notes, grid: Grid) -> Floats:
     cosine = np.empty(len(grid.row))
-    step = 100_000
-    for start in range(0, len(cosine), step):
-        part = slice(start, start + step)
+    for start in range(0, len(cosine), 100_000):
+        part = slice(start, start + 100_000)
         generated = notes.meaning[grid.note[grid.row[part]]]
         reference = notes.meaning[grid.reference_note[grid.column[part]]]
         cosine[part] = np.einsum("ij,ij->i", generated, reference)
@@ -196,13 +192,12 @@ def _alignment(notes: Notes, grid: Grid, terms: _QuestionTerms) -> Floats:
     values = np.empty(len(grid.row))
     for question, (generated, reference) in enumerate(zip(grid.generated, grid.reference, strict=True)):
         if len(generated) and len(reference):
-            own = terms.of_question(question)
-            term, weight = terms.term[own], terms.weight[own]
+            term, weight = terms.of_question(question)
             right = _Side(notes, reference, term, weight)
-            rows = [
-                _counterparts(notes, _Side(notes, part, term, weight), right)
-                for part in _parts(notes, generated, len(right.word))
-            ]
+            # In runs of generated notes whose words times the references' stay within BLOCK.
+            block = np.cumsum([len(notes.words[text]) for text in generated]) * len(right.word) // BLOCK
+            parts = np.split(generated, np.flatnonzero(np.diff(block)) + 1)
+            rows = [_counterparts(notes, _Side(notes, part, term, weight), right) for part in parts]
             values[grid.start[question] : grid.start[question + 1]] = np.concatenate(rows).ravel()
     return values
 
@@ -212,23 +207,22 @@ class _Side:
 
     def __init__(self, notes: Notes, texts: Ints, terms: Ints, weight: Floats) -> None:
         words_of = [notes.words[text] for text in texts]
+        counts = list(map(len, words_of))
+        owner = np.repeat(np.arange(len(texts)), counts)
+        # The distinct words; and for each word of each note, note after note, its index among them.
         self.word, self.index = np.unique(np.concatenate(words_of), return_inverse=True)
-        """The distinct words; and for each word of each note, note after note, its index among them."""
-        self.start = np.cumsum([0, *(len(words) for words in words_of[:-1])])
-        """Where each note's words begin in `index`."""
+        self.start = np.cumsum([0, *counts[:-1]])  # where each note's words begin in `index`
         stems = notes.word_term[self.word]
-        self.stem = np.searchsorted(terms, stems)
-        """For each distinct word: the index of its stem among the question's terms."""
+        self.stem = np.searchsorted(terms, stems)  # of each distinct word: its stem among the question's terms
         self.has_stem = stems >= 0
         word_weight = np.ones(len(stems))
         word_weight[self.has_stem] = weight[self.stem[self.has_stem]]
-        owner = np.repeat(np.arange(len(words_of)), [len(words) for words in words_of])
-        self.share = np.zeros((len(words_of), len(self.word)))
-        """(notes, words): the weight of each word in each note; a note's weights add up to 1."""
+        # (notes, words): the weight of each word in each note; a note's weights add up to 1.
+        self.share = np.zeros((len(texts), len(self.word)))
         self.share[owner, self.index] = word_weight[self.index]
         self.share /= self.share.sum(1, keepdims=True)
-        self.stems = np.zeros((len(words_of), len(terms) + 1), bool)
-        """(notes, terms): whether each note has a word of this stem."""
+        # (notes, terms): whether each note has a word of this stem.
+        self.stems = np.zeros((len(texts), len(terms) + 1), bool)
         self.stems[owner, self.stem[self.index]] = self.has_stem[self.index]
 
     def nearest(self, near: NDArray[np.float32], other: _Side) -> Floats:
@@ -244,9 +238,3 @@ def _counterparts(notes: Notes, left: _Side, right: _Side) -> Floats:
     right_in_left = left.nearest(near, right) @ right.share.T
     left_in_right = (right.nearest(np.ascontiguousarray(near.T), left) @ left.share.T).T
     return 2 * left_in_right * right_in_left / np.maximum(left_in_right + right_in_left, 1e-9)
-
-
-def _parts(notes: Notes, generated: Ints, width: int) -> list[Ints]:
-    """The generated notes in runs whose words times the references' stay within BLOCK."""
-    block = np.cumsum([len(notes.words[text]) for text in generated]) * width // BLOCK
-    return np.split(generated, np.flatnonzero(np.diff(block)) + 1)

@@ -46,15 +46,11 @@ from metareview.judges.offline.words import PieceTable
 
 FORMAT = "metareview.offline/1"
 FILE, VECTORS = "offline-1.json", "offline-1-vectors.npz"
-LOWEST, HIGHEST = -8.0, 12.0
-"""The bounds that a fit is cut to."""
+LOWEST, HIGHEST = -8.0, 12.0  # the bounds that a fit is cut to
+# The highest fit that a rival is counted with: two comments that both quote a reference must not rule each other out.
 RIVALRY = 5.5
-"""The highest fit that a rival is counted with: two comments that both quote a reference must not rule each other
-out."""
-CROWD = 0.5
-"""What all other comments on a reference count at most against the best one, as a share of its own strength."""
-EQUAL = 0.999
-"""The least score of two notes that are equal but for white space, whatever the rivals."""
+CROWD = 0.5  # what all other comments on a reference count at most against the best one, as a share of its strength
+EQUAL = 0.999  # the least score of two notes that are equal but for white space, whatever the rivals
 
 
 @dataclass(frozen=True)
@@ -137,20 +133,14 @@ def read_background(stored: dict[str, Any], vectors: Path) -> Background:
 
 @cache
 def shipped() -> Model:
-    """The model that comes with the package."""
+    """The model that comes with the package: what scripts/train_offline.py and scripts/distil_vectors.py wrote."""
     folder = Path(str(files("metareview") / "data"))
-    return read_model(folder / FILE, folder / VECTORS)
-
-
-def read_model(file: Path, vectors: Path) -> Model:
-    """The model of a weights file and a file of word vectors, such as scripts/train_offline.py writes."""
-    stored = json.loads(file.read_text("utf-8"))
-    if stored["format"] != FORMAT or [f["name"] for f in stored["features"]] != list(NAMES):
-        raise ValueError(f"{file.name} is no {FORMAT} file with the features {', '.join(NAMES)}")
+    stored = json.loads((folder / FILE).read_text("utf-8"))
+    features = {feature["name"]: feature for feature in stored["features"]}
     return Model(
-        **{key: np.array([feature[key] for feature in stored["features"]]) for key in ("mean", "scale", "weight")},
+        **{key: np.array([features[name][key] for name in NAMES]) for key in ("mean", "scale", "weight")},
         competition=Competition(**stored["competition"]),
         threshold=stored["threshold"],
-        background=read_background(stored["background"], vectors),
+        background=read_background(stored["background"], folder / VECTORS),
         version=stored["version"],
     )

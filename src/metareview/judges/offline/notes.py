@@ -15,12 +15,10 @@ from metareview.judges.offline.words import RUN, STOP, PieceTable, split, stem
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST_WORDS = 128
-"""How many distinct words of a note are compared by meaning: its first ones."""
-IDENTIFIER_WEIGHT = 4.0
-"""The rarity that a whole identifier (`cacheKey`, `max_wait`) is counted with."""
+MOST_WORDS = 128  # how many distinct words of a note are compared by meaning: its first ones
+IDENTIFIER_WEIGHT = 4.0  # the rarity that a whole identifier (`cacheKey`, `max_wait`) is counted with
+# The length of a word vector. Its numbers are whole and its products below 2^24, so that 32 bits hold them exactly.
 UNIT = 2000
-"""The length of a word vector. Its numbers are whole and its products below 2^24, so that 32 bits hold them exactly."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +26,7 @@ class Background:
     """How common words are in review comments at large, and what they mean."""
 
     notes: int
-    frequency: Mapping[str, int]
-    """In how many of the background's notes a stem occurs; rare ones are left out."""
+    frequency: Mapping[str, int]  # in how many of the background's notes a stem occurs; rare ones are left out
     table: PieceTable
 
     def rarity(self, stems: Sequence[str]) -> Floats:
@@ -115,6 +112,7 @@ def read_notes(texts: Sequence[str], background: Background) -> Notes:
     column = np.concatenate([word_term[word], np.array(identifiers, np.int64)])
     terms = sp.csr_array((np.ones(len(row)), (row, column)), shape=(len(texts), len(names)))
     terms.data[:] = 1  # however often a note has the term
+    occurrences = sp.csr_array((np.ones(len(word)), word, ends[:, 0]), shape=(len(texts), len(vocabulary.word)))
     stop = {number for name, number in vocabulary.word.items() if name in STOP}
 
     def content_words(words: list[int]) -> Ints:
@@ -131,7 +129,7 @@ def read_notes(texts: Sequence[str], background: Background) -> Notes:
         words=[content_words(words[start:end]) for start, end in pairwise(ends[:, 0].tolist())],
         word_term=word_term,
         word_vector=word_vector,
-        meaning=_meaning(word, ends[:, 0], word_sum),
+        meaning=_unit(np.asarray(occurrences @ word_sum)),
     )
 
 
@@ -143,12 +141,6 @@ def _word_vectors(words: list[str], table: PieceTable) -> tuple[Floats, NDArray[
     pieces = sp.csr_array((np.ones(len(piece)), piece, start), shape=(len(words), len(table.vectors)))
     word_sum: Floats = pieces @ table.vectors.astype(np.float64)
     return word_sum, np.rint(_unit(word_sum) * UNIT).astype(np.float32)
-
-
-def _meaning(word: Ints, start: Ints, word_sum: Floats) -> Floats:
-    """The vectors of each note's words added up, at length 1."""
-    words = sp.csr_array((np.ones(len(word)), word, start), shape=(len(start) - 1, len(word_sum)))
-    return _unit(np.asarray(words @ word_sum))
 
 
 def _unit(vectors: Floats) -> Floats:

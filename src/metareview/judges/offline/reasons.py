@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import overload
 
 import numpy as np
@@ -12,8 +13,7 @@ from numpy.typing import NDArray
 
 from metareview.judges.offline.notes import Floats, Ints, Notes
 
-CLEAR = 1.0
-"""By how much a pair's fit must exceed every rival's for its reason to say that it stands out."""
+CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for its reason to say that it stands out
 
 
 class Wording:
@@ -21,7 +21,6 @@ class Wording:
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
-        self._terms: dict[int, frozenset[int]] = {}
 
     @cached_property
     def _rank(self) -> dict[int, int]:
@@ -30,15 +29,15 @@ class Wording:
         order = sorted(range(len(names)), key=lambda term: (-self._notes.rarity[term], names[term]))
         return {term: rank for rank, term in enumerate(order)}
 
-    def terms(self, note: int) -> frozenset[int]:
-        if note not in self._terms:
-            start, end = self._notes.terms.indptr[note : note + 2]
-            self._terms[note] = frozenset(self._notes.terms.indices[start:end].tolist())
-        return self._terms[note]
+    @cached_property
+    def _terms(self) -> list[frozenset[int]]:
+        """For each note: its terms."""
+        terms = self._notes.terms
+        return [frozenset(terms.indices[start:end].tolist()) for start, end in pairwise(terms.indptr)]
 
     def shared(self, a: int, b: int) -> str:
         """The rarest things that both notes name, identifiers before words, and how many words they share."""
-        common = sorted(self.terms(a) & self.terms(b), key=self._rank.__getitem__)
+        common = sorted(self._terms[a] & self._terms[b], key=self._rank.__getitem__)
         shown, name = self._notes.term_shown, self._notes.term_name
         words = [shown[term] for term in common if name[term][:1] != "="]
         rarest = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
