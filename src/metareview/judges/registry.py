@@ -27,21 +27,17 @@ class JudgeOptions:
 
     threshold: float | None = None
     concurrency: int = 16
-    cache: Path | None = None
-    """The verdict cache's file; None for the user's own."""
+    cache: Path | None = None  # the verdict cache's file; None for the user's own
     max_llm_calls: int | None = None
-    one_to_one: bool = True
-    """Whether comments and references will be paired off, which tells a cascade what can matter."""
-    config: Parameters = field(default_factory=dict)
-    """The keyword arguments of a factory of the user's own."""
+    one_to_one: bool = True  # whether comments and references are paired off: tells a cascade what can matter
+    config: Parameters = field(default_factory=dict)  # the keyword arguments of a factory of the user's own
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePlugin:
     """How a judge is registered: what it does, whether it scores (and so takes a threshold), how it is made."""
 
-    summary: str
-    """One sentence, for lists of judges."""
+    summary: str  # one sentence, for lists of judges
     scores: bool
     make: Callable[[JudgeOptions], Judge]
 

@@ -10,7 +10,7 @@ be asked about keeps the offline verdict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ LOW, LOW_AFTER_NO, HIGH = 0.2, 0.03, 0.89
 _OPEN = 2  # a pair that is not clear, and that the model has not been asked about
 
 
+@dataclass(eq=False)
 class CascadeJudge(ModelJudge):
     """Asks `model` only where `first` is unsure and the answer can change the alignment. Closes both.
 
@@ -33,22 +34,17 @@ class CascadeJudge(ModelJudge):
     """
 
     name = "cascade"
+    first: Judge
+    model: ModelJudge
+    one_to_one: bool = True
+    low: float = LOW
+    low_after_no: float = LOW_AFTER_NO
+    high: float = HIGH
 
-    def __init__(
-        self,
-        first: Judge,
-        model: ModelJudge,
-        *,
-        one_to_one: bool = True,
-        low: float = LOW,
-        low_after_no: float = LOW_AFTER_NO,
-        high: float = HIGH,
-    ) -> None:
-        self.first, self.model, self.one_to_one = first, model, one_to_one
-        self.low, self.low_after_no, self.high = low, low_after_no, high
-        self.threshold, self.usage = model.threshold, model.usage
-        bounds = {"low": low, "low_after_no": low_after_no, "high": high}
-        self.parameters = {**first.parameters, **model.parameters, **bounds}
+    def __post_init__(self) -> None:
+        self.threshold, self.usage = self.model.threshold, self.model.usage
+        bounds = {"low": self.low, "low_after_no": self.low_after_no, "high": self.high}
+        self.parameters = {**self.first.parameters, **self.model.parameters, **bounds}
 
     @property
     def progress(self) -> Progress | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,23 +48,21 @@ class EmbeddingJudge(RemoteJudge[Texts]):
         if vectors:
             self._endpoint.trusted = True
         self._ask_model([text for text in texts if text not in vectors and text not in failed], vectors, failed)
-        return [self._compare(pair, vectors, failed, cached) for pair in pairs]
+
+        def compare(pair: Pair) -> Verdict:
+            for note in pair:
+                if note in failed:
+                    return Verdict.undecided(failed[note])
+            a, b = (vectors[note].astype(np.float64) for note in pair)
+            score = min(1.0, max(0.0, float(a @ b)))  # rounding may carry a cosine a hair past 1
+            by = "cache" if cached.issuperset(pair) else "model"
+            return Verdict(SAME if score >= self.threshold else DIFFERENT, score, f"cosine {score:.3f}", by)
+
+        return list(map(compare, pairs))
 
     def _calls(self, pairs: Sequence[Pair]) -> int:
         texts = {note for pair in pairs for note in pair if note.strip()}
         return -(-len(texts - self._known(texts).keys()) // self.batch)
-
-    def _compare(
-        self, pair: Pair, vectors: Mapping[str, Vector], failed: Mapping[str, str], cached: frozenset[str]
-    ) -> Verdict:
-        for note in pair:
-            if note in failed:
-                return Verdict.undecided(failed[note])
-        # Rounding may carry a cosine a hair past 1.
-        a, b = (vectors[note].astype(np.float64) for note in pair)
-        score = min(1.0, max(0.0, float(a @ b)))
-        by = "cache" if cached.issuperset(pair) else "model"
-        return Verdict(SAME if score >= self.threshold else DIFFERENT, score, f"cosine {score:.3f}", by)
 
     def _key(self, text: str) -> str:
         return verdict_key(self.name, self.settings.model, "", {}, [text])
@@ -141,15 +139,13 @@ def _unit(value: object) -> Vector | None:
         vector = np.array(value, dtype=np.float64)
     except OverflowError:
         return None
-    length = float(np.linalg.norm(vector)) if len(value) else 0.0
+    length = float(np.linalg.norm(vector))
     return (vector / length).astype(np.float32) if np.isfinite(length) and length > 0 else None
 
 
 def _unpack(value: JsonObject) -> Vector | None:
     try:
-        data = base64.b64decode(value["vector"], validate=True)
-        vector = np.frombuffer(data, dtype="<f4").astype(np.float32)
+        vector = np.frombuffer(base64.b64decode(value["vector"], validate=True), "<f4").astype(np.float32)
     except (KeyError, TypeError, ValueError):
         return None
-    length = float(np.linalg.norm(vector)) if len(vector) else 0.0
-    return vector if abs(length - 1) < 1e-3 else None
+    return vector if abs(float(np.linalg.norm(vector)) - 1) < 1e-3 else None

@@ -11,6 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -60,6 +61,7 @@ class Endpoint:
         """Whether the server has ever served us: a refusal then is about the request, not the settings."""
         self.left_out: set[str] = set()
         self._url = settings.address(operation)
+        self._server = f"the model server at {settings.shown_url}"
         self._optional, self._timeout, self._patience = optional, timeout, patience
         self._accepted: set[str] = set()
         self._unreachable_since: float | None = None
@@ -114,7 +116,7 @@ class Endpoint:
         except exceptions.SSLError as error:
             message = one_line(str(error), _SHOWN)
             if not self._reached:
-                raise UsageError(f"{self._server()}: {message}. Check its certificate.") from None
+                raise UsageError(f"{self._server}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
             problem = RetryLater(f"no answer within {self._timeout:g} s")
@@ -153,7 +155,7 @@ class Endpoint:
             self._unreachable_since = self._unreachable_since or now
             if not self._reached and now - self._unreachable_since >= self._patience:
                 return UsageError(
-                    f"{self._server()} cannot be reached ({reason}). "
+                    f"{self._server} cannot be reached ({reason}). "
                     f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
                 )
         return RetryLater(reason, sent=False)
@@ -207,29 +209,20 @@ class Endpoint:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
         if status == 401:  # the server's words are left out: some repeat a part of the key
             reason = "HTTP 401, the key is refused" if self.settings.api_key else "HTTP 401, it wants a key"
-        return UsageError(f"{self._server()} refuses to answer ({reason}). {fix}")
-
-    def _server(self) -> str:
-        return f"the model server at {self.settings.shown_url}"
+        return UsageError(f"{self._server} refuses to answer ({reason}). {fix}")
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        text = headers.get(name)
-        if text is None:
-            continue
-        try:
-            seconds = float(text) / unit
-        except ValueError:
-            try:
+        text = headers.get(name, "")
+        with suppress(ValueError):
+            if ":" in text:
                 then = parsedate_to_datetime(text)
-            except ValueError:
-                continue
-            then = then if then.tzinfo else then.replace(tzinfo=UTC)
-            seconds = (then - (now or datetime.now(UTC))).total_seconds()
-        if math.isfinite(seconds):
-            return max(0.0, seconds)
+                then = then if then.tzinfo else then.replace(tzinfo=UTC)
+                return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
+            if math.isfinite(seconds := float(text) / unit):
+                return max(0.0, seconds)
     return None
 
 

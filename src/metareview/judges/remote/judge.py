@@ -15,13 +15,12 @@ from metareview.judges.protocol import Answer, ModelJudge, Parameters, Progress,
 from metareview.judges.registry import JudgeOptions
 from metareview.judges.remote.cache import JsonObject, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
-from metareview.judges.remote.pool import ATTEMPTS, BACKOFF, RequestFailed, RequestPool
+from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool
 from metareview.judges.remote.prompt import sendable
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import Verdict
 
-Pair = tuple[str, str]
-"""A generated note and a reference's note."""
+Pair = tuple[str, str]  # a generated note and a reference's note
 Job = TypeVar("Job")
 
 
@@ -29,16 +28,14 @@ class RemoteJudge(ModelJudge, Generic[Job]):
     """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
 
     A job is what one request asks about. `max_calls` caps the jobs that are sent in this judge's life; the pairs that
-    this leaves open are undecided, and their reason says so. A job gets `attempts` attempts, the first pause between
-    two of them is up to `backoff` seconds, and a request may take `timeout` seconds. `close` lets go of the connections
-    and of the cache's file; both open again if the judge is used again.
+    this leaves open are undecided, and their reason says so. The first pause between two attempts at a job
+    is up to `backoff` seconds, and a request may take `timeout` seconds. `close` lets go of the connections and of the
+    cache's file; both open again if the judge is used again.
     """
 
-    kind: str
-    """Whose settings it takes: LLM or EMBEDDING."""
+    kind: str  # whose settings it takes: LLM or EMBEDDING
     operation: str
-    optional_fields: tuple[str, ...] = ()
-    """The fields of a request that a server may refuse, and is then asked without."""
+    optional_fields: tuple[str, ...] = ()  # what a server may refuse of a request, and is then asked without
 
     def __init__(
         self,
@@ -50,7 +47,6 @@ class RemoteJudge(ModelJudge, Generic[Job]):
         max_calls: int | None = None,
         progress: Progress | None = None,
         timeout: float = 60.0,
-        attempts: int = ATTEMPTS,
         backoff: float = BACKOFF,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
@@ -67,7 +63,7 @@ class RemoteJudge(ModelJudge, Generic[Job]):
             self.threshold = threshold
         self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
-        self._pool: RequestPool[Job] = RequestPool(concurrency, attempts=attempts, backoff=backoff)
+        self._pool: RequestPool[Job] = RequestPool(concurrency, backoff)
         self._endpoint = Endpoint(
             self.settings, self.operation, self.optional_fields, concurrency, timeout, patience=6 * backoff
         )
@@ -77,10 +73,8 @@ class RemoteJudge(ModelJudge, Generic[Job]):
     @classmethod
     def of(cls, options: JudgeOptions) -> Self:
         """The judge that the options describe, with the settings of the environment."""
-        cache = VerdictCache(options.cache)
-        return cls(
-            threshold=options.threshold, concurrency=options.concurrency, cache=cache, max_calls=options.max_llm_calls
-        )
+        cache, max_calls = VerdictCache(options.cache), options.max_llm_calls
+        return cls(threshold=options.threshold, concurrency=options.concurrency, cache=cache, max_calls=max_calls)
 
     @property
     def warnings(self) -> list[str]:

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from metareview.judges.protocol import Parameters
 from metareview.judges.remote.cache import JsonObject, verdict_key
 from metareview.judges.remote.judge import Pair, RemoteJudge
-from metareview.judges.remote.pool import RetryLater
 from metareview.judges.remote.prompt import RESPONSE_FORMAT, VERSION, load_prompt
 from metareview.judges.remote.verdict import Malformed, ModelAnswer, Verdict, check_answer, one_line, read_answer
 
@@ -76,12 +75,9 @@ class LlmJudge(RemoteJudge[Pair]):
         return {"model": self.settings.model, "messages": messages, **PARAMETERS, "response_format": RESPONSE_FORMAT}
 
     def _read(self, reply: JsonObject) -> ModelAnswer:
-        """The answer in a reply; RetryLater where there is none."""
+        """The answer in a reply; Malformed where there is none."""
         hide = self.settings.api_key.hide_in
-        try:
-            answer = read_answer(_content(reply, hide))
-        except Malformed as problem:
-            raise RetryLater(str(problem)) from None
+        answer = read_answer(_content(reply, hide))
         return replace(answer, reason=hide(answer.reason))
 
 
@@ -95,12 +91,13 @@ def _content(reply: JsonObject, hide: Callable[[str], str]) -> str:
             raise Malformed(f"the server reports: {one_line(hide(problem), 300)}")
         raise Malformed("the reply has no choices")
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
+    message = message if isinstance(message, dict) else {}
+    content, refusal = message.get("content"), message.get("refusal")
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(text for text in texts if isinstance(text, str))
-    if isinstance(message, dict) and not content and isinstance(message.get("refusal"), str):
-        raise Malformed(f"the model declines to answer: {one_line(hide(message['refusal']), 300)}")
+    if not content and isinstance(refusal, str):
+        raise Malformed(f"the model declines to answer: {one_line(hide(refusal), 300)}")
     if not isinstance(content, str) or not content.strip():
         raise Malformed("the answer is empty")
     return content

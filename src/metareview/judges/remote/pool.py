@@ -19,8 +19,8 @@ from typing import Generic, TypeVar
 
 Job = TypeVar("Job")
 
-ATTEMPTS = 8
 BACKOFF = 0.5
+_ATTEMPTS = 8
 _LONGEST_BACKOFF = 20.0
 _LONGEST_WAIT = 600.0
 _GRACE = 2.0
@@ -43,12 +43,9 @@ class RetryLater(RequestFailed):
     """A passing failure: worth another attempt, after `wait` seconds if the server named them."""
 
     wait: float | None = None
-    all_wait: bool = False
-    """The wait is for all jobs, not only for this one."""
-    fewer_at_once: bool = False
-    """The server wants fewer requests at once."""
-    remaining_job: object = None
-    """What is left to do, where a part of the job succeeded."""
+    all_wait: bool = False  # the wait is for all jobs, not only for this one
+    fewer_at_once: bool = False  # the server wants fewer requests at once
+    remaining_job: object = None  # what is left to do, where a part of the job succeeded
 
 
 @dataclass(slots=True)
@@ -66,8 +63,8 @@ class _Run(Generic[Job]):
     attempt: Callable[[Job], Iterable[Job] | None]
     give_up: Callable[[Job, str], None]
     ready: deque[_Pending[Job]]
+    # A heap: when each is due, a number that breaks ties, the job.
     delayed: list[tuple[float, int, _Pending[Job]]] = field(default_factory=list)
-    """A heap: when each is due, a number that breaks ties, the job."""
     under_way: int = 0
     finished: int = 0
     stopped: bool = False
@@ -86,13 +83,10 @@ class _Run(Generic[Job]):
 class RequestPool(Generic[Job]):
     """Runs jobs over at most `concurrency` threads. What it learned of the server's limits outlives a run."""
 
-    def __init__(self, concurrency: int, *, attempts: int = ATTEMPTS, backoff: float = BACKOFF) -> None:
-        self.concurrency = concurrency
-        self.attempts = attempts
-        self.backoff = backoff
+    def __init__(self, concurrency: int, backoff: float = BACKOFF) -> None:
+        self.concurrency, self.backoff = concurrency, backoff
         self._limit = float(concurrency)
-        self._slowed_at = 0.0
-        self._resume_at = 0.0
+        self._slowed_at = self._resume_at = 0.0
         self._order = itertools.count()
         self._changed = threading.Condition()
 
@@ -205,7 +199,7 @@ class RequestPool(Generic[Job]):
         if problem.remaining_job is not None:
             pending.job = problem.remaining_job  # type: ignore[assignment]
         pending.failures += 1
-        if pending.failures >= self.attempts:
+        if pending.failures >= _ATTEMPTS:
             run.abandon([pending], f"undecided after {pending.failures} attempts: {problem.reason}")
             return
         # Longer with each failure, and never the same for all.

@@ -18,12 +18,8 @@ from metareview.errors import InputError, UsageError
 
 _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_EXAMPLES = {
-    "LLM_MODEL_URL": "https://api.openai.com/v1",
-    "LLM_MODEL": "gpt-4.1-mini",
-    "EMBEDDING_MODEL_URL": "https://api.openai.com/v1",
-    "EMBEDDING_MODEL": "text-embedding-3-small",
-}
+_EXAMPLES = {"LLM_MODEL": "gpt-4.1-mini", "EMBEDDING_MODEL": "text-embedding-3-small"}
+_EXAMPLE_URL = "https://api.openai.com/v1"
 
 
 class Secret:
@@ -68,7 +64,7 @@ class ModelSettings:
         except ValueError:
             parts, host = urlsplit(""), None
         if parts.scheme not in ("http", "https") or not host:
-            raise UsageError(f"{name} is not an http or https address. Set it to one, as in {_EXAMPLES[name]}")
+            raise UsageError(f"{name} is not an http or https address. Set it to one, as in {_EXAMPLE_URL}")
         if parts.username is not None or parts.password is not None:
             raise UsageError(f"{name} holds a user name or password. Put the key into {self.kind}_API_KEY.")
         path = parts.path.rstrip("/")
@@ -102,7 +98,7 @@ class ModelSettings:
         missing = [name for name in names if not values.get(name, "").strip()]
         if missing:
             # On one line: what a command prints of an error has no line breaks, since a file's name may hold some.
-            example = " and ".join(f"{name}={_EXAMPLES[name]}" for name in missing)
+            example = " and ".join(f"{name}={_EXAMPLES.get(name, _EXAMPLE_URL)}" for name in missing)
             what = "the embedding model" if kind == "EMBEDDING" else "the model that judges"
             where = f"{file} does not have" if file else "there is no .env with"
             them = "them" if len(missing) > 1 else "it"

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
+from metareview.judges.remote.pool import RetryLater
 
 _REASON_LENGTH = 1_000
 _MOST_OBJECTS = 100
@@ -23,8 +24,8 @@ _TEXTS = {"yes": True, "no": False}
 _DECODER = json.JSONDecoder()
 
 
-class Malformed(Exception):
-    """An answer that holds no verdict; the message says why, and is safe to show."""
+class Malformed(RetryLater):
+    """An answer that holds no verdict, so that it is asked for again. The reason is safe to show."""
 
 
 @dataclass(frozen=True, slots=True)
