@@ -5,8 +5,9 @@ What is read back must have exactly the keys that were written: a KeyError, Type
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from metareview.model.time import parse_time, show_time
 from metareview.routing.queue import QueueTimes
@@ -22,67 +23,51 @@ from metareview.routing.summary import (
 )
 from metareview.runs.files import JsonObject
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 SCHEMA = "metareview.routing/1"
+_KEYS = {"declarations": "gates", "answers": "routers"}
+_FIELDS = {key: name for name, key in _KEYS.items()}
 
 
 def record_to_json(record: RoutingRecord) -> JsonObject:
     """The line of `results.jsonl`."""
-    return {
-        "repo": record.repo,
-        "pr": record.pr,
-        "author": record.author,
+    return _fields(record) | {
         "created_at": show_time(record.created_at),
         "cutoff": show_time(record.cutoff),
-        "truth": {"state": record.truth.state, "targets": list(record.truth.targets)},
-        "ttfr_seconds": record.ttfr_seconds,
-        "ttfc_seconds": record.ttfc_seconds,
-        "gates": asdict(record.declarations),
-        "merged": record.merged,
-        "merged_within": record.merged_within,
-        "routers": {
-            name: {
-                "candidates": list(answer.candidates),
-                "scores": None if answer.scores is None else list(answer.scores),
-                "listed": answer.listed,
-                "rank": answer.rank or None,
-                "risk": answer.risk,
-            }
-            for name, answer in record.answers.items()
-        },
+        "truth": _fields(record.truth),
+        "gates": _fields(record.declarations),
+        "routers": {name: _fields(answer) | {"rank": answer.rank or None} for name, answer in record.answers.items()},
     }
 
 
 def record_from_json(line: JsonObject) -> RoutingRecord:
     truth = line["truth"]
-    return RoutingRecord(
-        repo=line["repo"],
-        pr=line["pr"],
-        author=line["author"],
-        created_at=parse_time(line["created_at"]),
-        cutoff=parse_time(line["cutoff"]),
-        truth=Truth(truth["state"], tuple(truth["targets"])),
-        ttfr_seconds=line["ttfr_seconds"],
-        ttfc_seconds=line["ttfc_seconds"],
-        declarations=Declarations(**line["gates"]),
-        merged=line["merged"],
-        merged_within=line["merged_within"],
-        answers={
-            name: RouterAnswer(
-                candidates=tuple(answer["candidates"]),
-                scores=None if answer["scores"] is None else tuple(answer["scores"]),
-                listed=answer["listed"],
-                rank=answer["rank"] or 0,
-                risk=answer["risk"],
-            )
-            for name, answer in line["routers"].items()
-        },
-    )
+    typed = {
+        "created_at": parse_time(line["created_at"]),
+        "cutoff": parse_time(line["cutoff"]),
+        "truth": Truth(truth["state"], tuple(truth["targets"])),
+        "gates": Declarations(**line["gates"]),
+        "routers": {name: _answer_from_json(answer) for name, answer in line["routers"].items()},
+    }
+    return RoutingRecord(**{_FIELDS.get(key, key): value for key, value in (line | typed).items()})
+
+
+def _answer_from_json(answer: JsonObject) -> RouterAnswer:
+    scores = None if answer["scores"] is None else tuple(answer["scores"])
+    return RouterAnswer(tuple(answer["candidates"]), scores, answer["listed"], answer["rank"] or 0, answer["risk"])
+
+
+def _fields(thing: DataclassInstance) -> JsonObject:
+    """Its fields by their keys, with lists for tuples; what is inside of them stays."""
+    values = {_KEYS.get(each.name, each.name): getattr(thing, each.name) for each in fields(thing)}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
 def config_to_json(config: RoutingConfig) -> JsonObject:
     """The configuration in the summary: all but the seed, which the manifest has."""
-    lists = {"k": list(config.k), "repos": list(config.repos), "prs": list(config.prs)}
-    document = asdict(config) | lists | {"routers": list(config.routers)}
+    document = _fields(config)
     del document["seed"]
     return document
 
@@ -109,9 +94,7 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
         "routers": {
             name: {
                 **router.metrics,
-                "intervals": {
-                    metric: None if ends is None else list(ends) for metric, ends in router.intervals.items()
-                },
+                "intervals": {metric: ends and list(ends) for metric, ends in router.intervals.items()},
                 "observed_only": {"prs": router.observed_prs, **router.observed_metrics},
                 "queue": {risk: asdict(times) for risk, times in router.queue.items()},
                 "load": asdict(router.load),
@@ -155,7 +138,7 @@ def _router_from_json(block: JsonObject, config: RoutingConfig) -> RouterSummary
     intervals = block["intervals"]
     return RouterSummary(
         metrics={name: block[name] for name in names},
-        intervals={name: None if (ends := intervals[name]) is None else (ends[0], ends[1]) for name in names},
+        intervals={name: (ends := intervals[name]) and (ends[0], ends[1]) for name in names},
         observed_prs=observed["prs"],
         observed_metrics={name: observed[name] for name in names},
         queue={risk: QueueTimes(**times) for risk, times in block["queue"].items()},
