@@ -14,7 +14,7 @@ import numpy as np
 from metareview.errors import UsageError
 from metareview.judges.offline.features import extract
 from metareview.judges.offline.model import shipped
-from metareview.judges.offline.reasons import Reasons, Wording
+from metareview.judges.offline.reasons import Reasons
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
 
 BATCH = 200_000
@@ -41,7 +41,7 @@ class OfflineJudge(Judge):
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
         features = extract(batch, self._model.background)
         fit, score = self._model.score(features)
-        wording, grid = Wording(features.notes), features.grid
+        grid = features.grid
         for number, question in enumerate(batch):
             pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
             chosen = pairs[:, 0], pairs[:, 1]
@@ -49,7 +49,7 @@ class OfflineJudge(Judge):
             shape = (len(question.generated), len(question.reference))
             scores = score[own].reshape(shape)[chosen]
             reasons = Reasons(
-                wording=wording,
+                notes=features.notes,
                 generated=grid.generated[number][chosen[0]],
                 reference=grid.reference[number][chosen[1]],
                 pairs=pairs,

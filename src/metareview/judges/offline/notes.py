@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, pairwise
 
 import numpy as np
@@ -53,6 +54,16 @@ class Notes:
     word_term: Ints  # the stem of each word, as a term; -1 for word 0
     word_vector: NDArray[np.float32]  # each word's meaning, of length UNIT or 0
     meaning: Floats  # (notes, dimensions): the sum of each note's word vectors, of length 1 or 0
+
+    @cached_property
+    def terms_of(self) -> list[frozenset[int]]:
+        return [frozenset(self.terms.indices[start:end].tolist()) for start, end in pairwise(self.terms.indptr)]
+
+    @cached_property
+    def rank(self) -> dict[int, int]:
+        """For each term: how many are rarer, or as rare and earlier in the alphabet."""
+        order = sorted(range(len(self.term_name)), key=lambda term: (-self.rarity[term], self.term_name[term]))
+        return {term: rank for rank, term in enumerate(order)}
 
 
 class _Vocabulary:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import overload
 
 import numpy as np
@@ -16,35 +15,16 @@ from metareview.judges.offline.notes import Floats, Ints, Notes
 CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for its reason to say that it stands out
 
 
-class Wording:
-    """Names what two notes of a batch share, the rarest first."""
-
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-
-    @cached_property
-    def _rank(self) -> dict[int, int]:
-        """For each term: how many are rarer, or as rare and earlier in the alphabet."""
-        names = self._notes.term_name
-        order = sorted(range(len(names)), key=lambda term: (-self._notes.rarity[term], names[term]))
-        return {term: rank for rank, term in enumerate(order)}
-
-    @cached_property
-    def _terms(self) -> list[frozenset[int]]:
-        """For each note: its terms."""
-        terms = self._notes.terms
-        return [frozenset(terms.indices[start:end].tolist()) for start, end in pairwise(terms.indptr)]
-
-    def shared(self, a: int, b: int) -> str:
-        """The rarest things that both notes name, identifiers before words, and how many words they share."""
-        common = sorted(self._terms[a] & self._terms[b], key=self._rank.__getitem__)
-        shown, name = self._notes.term_shown, self._notes.term_name
-        words = [shown[term] for term in common if name[term][:1] != "="]
-        rarest = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
-        rarest += words[: 3 - len(rarest)]
-        if not rarest:
-            return "shares no word"
-        return f"shares {', '.join(rarest)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
+def _shared(notes: Notes, a: int, b: int) -> str:
+    """The rarest things that both notes name, identifiers before words, and how many words they share."""
+    common = sorted(notes.terms_of[a] & notes.terms_of[b], key=notes.rank.__getitem__)
+    shown, name = notes.term_shown, notes.term_name
+    words = [shown[term] for term in common if name[term][:1] != "="]
+    rarest = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
+    rarest += words[: 3 - len(rarest)]
+    if not rarest:
+        return "shares no word"
+    return f"shares {', '.join(rarest)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
 
 
 def _short(name: str) -> str:
@@ -55,7 +35,7 @@ def _short(name: str) -> str:
 class Reasons(Sequence[str]):
     """For each pair asked about: what its notes share, and how it stands among its rivals."""
 
-    wording: Wording
+    notes: Notes
     generated: Ints  # each pair's generated note, by its number in the batch
     reference: Ints  # each pair's reference, by its number in the batch
     pairs: Ints  # both, by their numbers in the question
@@ -74,7 +54,7 @@ class Reasons(Sequence[str]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         generated, reference = int(self.generated[index]), int(self.reference[index])
-        shared = "equal notes" if self.equal[index] else self.wording.shared(generated, reference)
+        shared = "equal notes" if self.equal[index] else _shared(self.notes, generated, reference)
         return f"p {self.score[index]:.2f}: {shared}; {self._standing[index]}"
 
     @cached_property

@@ -78,6 +78,8 @@ class PieceTable:
 
     def cut(self, word: str) -> list[int]:
         """The numbers of the pieces that make up the word; what no piece fits is skipped."""
+        if word in self._index:
+            return [self._index[word]]
         pieces = []
         start = 0
         while start < len(word):

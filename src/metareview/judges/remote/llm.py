@@ -42,10 +42,14 @@ class LlmJudge(RemoteJudge[Pair]):
         unknown = [pair for pair in keys if pair not in verdicts]
         allowed = self._calls_left(len(unknown))
         verdicts.update(dict.fromkeys(unknown[allowed:], Verdict.undecided(self._limit_reached())))
+        request = {"model": self.settings.model, **PARAMETERS, "response_format": RESPONSE_FORMAT}
+        hide = self.settings.api_key.hide_in
         sent: set[Pair] = set()
 
         def attempt(pair: Pair) -> None:
-            answer = self._read(self._post(pair, self._body(pair), sent))
+            reply = self._post(pair, {**request, "messages": load_prompt().messages(*pair)}, sent)
+            answer = read_answer(_content(reply, hide))
+            answer = replace(answer, reason=hide(answer.reason))
             self._keep(keys[pair], asdict(answer))
             verdicts[pair] = Verdict.of(answer, self.threshold)
 
@@ -69,16 +73,6 @@ class LlmJudge(RemoteJudge[Pair]):
             with suppress(Malformed):
                 answers[key] = check_answer(value)
         return answers
-
-    def _body(self, pair: Pair) -> JsonObject:
-        messages = load_prompt().messages(*pair)
-        return {"model": self.settings.model, "messages": messages, **PARAMETERS, "response_format": RESPONSE_FORMAT}
-
-    def _read(self, reply: JsonObject) -> ModelAnswer:
-        """The answer in a reply; Malformed where there is none."""
-        hide = self.settings.api_key.hide_in
-        answer = read_answer(_content(reply, hide))
-        return replace(answer, reason=hide(answer.reason))
 
 
 def _content(reply: JsonObject, hide: Callable[[str], str]) -> str:
