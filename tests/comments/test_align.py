@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metareview.comments.align import Graph, align, align_greedy
+from metareview.comments.align import Graph, _first_perfect_matching, align, align_greedy
 from metareview.model.comment import Comment
 
 
@@ -101,6 +101,16 @@ def first_by_solving_again(quarters):
                 break
         worth[r] = 0
     return pairs
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(1, 6).flatmap(lambda size: st.permutations(range(size))), st.randoms())
+def test_any_perfect_matching_leads_to_the_first(start, rng):
+    density = rng.choice([0.2, 0.4, 0.6, 1.0])
+    tight = np.array([[rng.random() < density for _ in start] for _ in start])
+    tight[range(len(start)), start] = True
+    every = (columns for columns in permutations(range(len(start))) if tight[range(len(start)), columns].all())
+    assert _first_perfect_matching(tight, list(start), len(start)) == list(min(every))
 
 
 def touching(rng, n_generated, n_reference, lines):

@@ -122,7 +122,8 @@ def _pairs(graph: Graph) -> Iterable[tuple[int, int]]:
 
 def _by_content(comments: Sequence[Comment]) -> Indices:
     """The positions in order of content; equal comments in order of position."""
-    return np.array(sorted(range(len(comments)), key=lambda i: comments[i].content_key), np.int64)
+    keys = [comment.content_key for comment in comments]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
 
 
 def _unit(size: int) -> int:
@@ -163,7 +164,7 @@ def _first_best_matching(graph: Graph) -> Indices:
     # these a substitute, and the best matchings are the perfect matchings of one square graph.
     side = n_rows + n_columns - len(paired_rows)
     tight = np.zeros((side, side), bool)
-    tight[:n_rows, :n_columns] = (worth > 0) & (worth == row_value[:, None] + column_value)
+    tight[row, column] = worth[row, column] == row_value[row] + column_value[column]
     tight[:n_rows, n_columns:] = row_value[:, None] == 0
     tight[n_rows:, :n_columns] = column_value == 0
     column_of = np.empty(side, np.int64)
