@@ -85,7 +85,6 @@ def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> l
 
 
 def wrapped(text: str) -> list[str]:
-    """Sentences broken to the terminal's width."""
     from textwrap import wrap
 
     return wrap(text, max(20, _console().width))

@@ -55,9 +55,4 @@ def duration(seconds: float | None) -> str:
 
 def ranked(metrics: Mapping[str, Rates], by: str) -> list[str]:
     """The names with the highest figure first, ties by name; whoever has none comes last."""
-
-    def worth(name: str) -> tuple[float, str]:
-        value = metrics[name][by]
-        return (1.0 if value is None else -value, name)
-
-    return sorted(metrics, key=worth)
+    return sorted(metrics, key=lambda name: (1.0 if (value := metrics[name][by]) is None else -value, name))

@@ -14,8 +14,8 @@ from metareview.model.words import plural
 from metareview.report.names import capital, definition
 from metareview.report.numbers import count, interval, p_value, ranked, rate, share
 from metareview.report.page import blocks
-from metareview.report.page.blocks import Section, headed, name, paragraph, ranked_names, table_of
-from metareview.report.page.charts import MOST_CROSSES, Point, dumbbell, interval_bar, plane, scale_end
+from metareview.report.page.blocks import Section, name, paragraph, ranked_names, table_of
+from metareview.report.page.charts import MOST_CROSSES, Point, dumbbell, headed, interval_bar, plane, scale_end
 from metareview.report.page.markup import Html, html, join
 from metareview.runs.run import CommentsRun
 from metareview.stats import Array, pairwise_tests, tie_letters

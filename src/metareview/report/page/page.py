@@ -20,13 +20,32 @@ from metareview.runs.run import AnyRun, CommentsRun, is_comments
 
 def as_html(run: AnyRun) -> str:
     if is_comments(run):
-        title, sections = "Code review comments: how good are they?", comment_sections(run)
+        title, sections = "Code review comments: how good are they?", _comment_sections(run)
     else:
         title, sections = "Reviewer routing: does it find the right people?", routing.sections(run)
-    return _page(run, title, [section for section in sections if section])
+    shown = [section for section in sections if section]
+    folder = files("metareview.report.page")
+    style = (folder / "style.css").read_text("utf-8")
+    return html(
+        (folder / "page.html").read_text("utf-8"),
+        style=Html(style),  # ours and no data; the content security policy names its hash
+        style_hash=b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+        version=__version__,
+        title=title,
+        subtitle=_subtitle(run),
+        contents=[html('<li><a href="#{}">{}</a></li>', section.id, section.title) for section in shown],
+        sections=[section.markup() for section in shown],
+        footer=f"Made by metareview {__version__} from the run’s files; no judge was asked again.",
+    )
 
 
-def comment_sections(run: CommentsRun) -> list[Section | None]:
+def _subtitle(run: AnyRun) -> Html:
+    finished = (run.manifest.finished or "").replace("T", " ").replace("+00:00", " UTC")
+    parts = [html("Run <bdi>{}</bdi>", str(run.folder)) if run.folder else None, finished]
+    return join([part for part in parts if part], " · ")
+
+
+def _comment_sections(run: CommentsRun) -> list[Section | None]:
     summary = run.result
     return [
         comments.answer(run),
@@ -38,25 +57,3 @@ def comment_sections(run: CommentsRun) -> list[Section | None]:
         evidence.left_out_section(run),
         pull_request_section(run, ranked(summary.metrics, f1.name)),
     ]
-
-
-def _page(run: AnyRun, title: str, sections: list[Section]) -> str:
-    folder = files("metareview.report.page")
-    style = (folder / "style.css").read_text("utf-8")
-    return html(
-        (folder / "page.html").read_text("utf-8"),
-        style=Html(style),  # ours and no data; the content security policy names its hash
-        style_hash=b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-        version=__version__,
-        title=title,
-        subtitle=_subtitle(run),
-        contents=[html('<li><a href="#{}">{}</a></li>', section.id, section.title) for section in sections],
-        sections=[section.markup() for section in sections],
-        footer=f"Made by metareview {__version__} from the run’s files; no judge was asked again.",
-    )
-
-
-def _subtitle(run: AnyRun) -> Html:
-    finished = (run.manifest.finished or "").replace("T", " ").replace("+00:00", " UTC")
-    parts = [html("Run <bdi>{}</bdi>", str(run.folder)) if run.folder else None, finished]
-    return join([part for part in parts if part], " · ")

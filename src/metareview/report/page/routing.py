@@ -11,7 +11,7 @@ from metareview.report.names import in_words
 from metareview.report.numbers import count, duration, interval, ranked, rate
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, behind, name, paragraph, table_of
-from metareview.report.page.charts import SERIES, cell_bar, curves, histogram, interval_bar, legend, scale_end
+from metareview.report.page.charts import SERIES, barred, curves, headed, histogram, interval_bar, legend, scale_end
 from metareview.report.page.comments import INTERVAL_TERM, meaning
 from metareview.report.page.evidence import settings_table
 from metareview.report.page.markup import Html, html, join
@@ -43,7 +43,6 @@ _TERMS = (
 
 
 def sections(run: RoutingRun) -> list[Section | None]:
-    """In the order of the page."""
     return [
         _answer(run.result),
         _ranks(run),
@@ -72,7 +71,7 @@ def _answer(summary: RoutingSummary) -> Section:
         cells = [
             _bar_cell(f"{router}: {measure.label}", *of_one, end) for router, of_one in zip(names, column, strict=True)
         ]
-        columns.append((blocks.headed(measure.label, end), "bar", cells))
+        columns.append((headed(measure.label, end), "bar", cells))
         among = [rate(block.observed_metrics[measure.name]) for block in routers.values()]
         observed.append((measure.label, "num", among))
     parts = [
@@ -111,7 +110,6 @@ def _bar_cell(label: str, value: float | None, ends: Sequence[float] | None, end
 
 
 def _ranks(run: RoutingRun) -> Section | None:
-    """At which rank the right person was."""
     names = ranked(run.metrics, "mrr")
     bins = [*map(str, range(1, MOST_RANK + 1)), f"{MOST_RANK + 1}+", "none"]
     tallies = {router: dict.fromkeys(bins, 0) for router in names}
@@ -145,7 +143,7 @@ def _queue(summary: RoutingSummary) -> Section | None:
     times = [bucket for _, _, bucket in buckets]
     medians = [bucket.ttfr_seconds_median for bucket in times]
     longest = max(median or 0.0 for median in medians) or 1.0
-    bars = [html("{}{}", duration(median), cell_bar(median, longest)) for median in medians]
+    bars = [barred(duration(median), median, longest) for median in medians]
     columns: list[blocks.Cells] = [
         ("Router and risk", "name", [html("{}, {} risk", name(router), risk) for router, risk, _ in buckets]),
         ("Pull requests", "num", [count(bucket.n) for bucket in times]),
@@ -171,9 +169,10 @@ def _declarations(summary: RoutingSummary) -> Section | None:
         ("Declaration", "name", [_DECLARATIONS.get(key, in_words(key)) for key in summary.declarations]),
         ("Declared", "num", [count(block.present_n) for block in declared]),
         ("Missing", "num", [count(block.missing_n) for block in declared]),
-        ("Missing rate", "slice", [blocks.barred(block.missing_rate) for block in declared]),
+        ("Missing rate", "slice", [barred(rate(block.missing_rate), block.missing_rate) for block in declared]),
     ]
-    columns += [(head, "slice", map(blocks.barred, rates)) for head, rates in merged_rates(summary).items()]
+    for head, rates in merged_rates(summary).items():
+        columns.append((head, "slice", [barred(rate(value), value) for value in rates]))
     text = paragraph(
         "Descriptive only: that merged pull requests declare it more often does not mean that it got them merged."
     )
