@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,16 +28,7 @@ def _reading_judges() -> list[str]:
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
 @model_options
 @common_options
-def command(
-    labels: Path,
-    judge: str,
-    threshold: float | None,
-    concurrency: int,
-    cache: Path | None,
-    no_cache: bool,
-    max_llm_calls: int | None,
-    screen: Screen,
-) -> None:
+def command(labels: Path, judge: str, cache: Path | None, no_cache: bool, screen: Screen, **options: Any) -> None:
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note."""
     from metareview.benchmark.calibrate import calibrate
     from metareview.formats.labels import read_labels
@@ -49,16 +40,14 @@ def command(
     with tempfile.TemporaryDirectory() as scratch, screen.progress("pairs") as progress:
         verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
         known = read_labels(labels)
-        with open_judge(judge, JudgeOptions(threshold, concurrency, verdicts, max_llm_calls)) as opened:
+        with open_judge(judge, JudgeOptions(cache=verdicts, **options)) as opened:
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
             result = calibrate(known, opened)
     agreement = result.agreement
-    remarks = []
-    if result.ungrouped and result.judge in ("offline", "cascade"):  # other judges know no rivals
-        why = "labels have no group and are judged without rivals; offline then knows less."
-        remarks.append(f"{result.ungrouped:,} {why}")
-    screen.show(result.to_dict(), *_lines(result), remarks=remarks)
+    less = f"{result.ungrouped:,} labels have no group and are judged without rivals; offline then knows less."
+    knows_rivals = result.judge in ("offline", "cascade")
+    screen.show(result.to_dict(), *_lines(result), remarks=[less] if result.ungrouped and knows_rivals else [])
     if agreement.errors:
         raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
 
@@ -77,6 +66,5 @@ def _lines(result: Calibration) -> Iterator[str]:
         yield f"{own}; the best threshold on these labels is {best}"
     yield "  scores      labels  mean score  matches"
     for part in agreement.reliability:
-        scores = f"{part.low:.1f}–{part.high:.1f}"
-        figures_shown = f"{part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}"
-        yield f"  {scores}  {figures_shown}  {'█' * round(20 * part.match_rate)}"
+        row = f"{part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}"
+        yield f"  {row}  {'█' * round(20 * part.match_rate)}"

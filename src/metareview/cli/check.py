@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, ListingOption, comment_formats, common_options
+from metareview.cli.options import PATH, ListingOption, Paths, comment_formats, common_options
 from metareview.cli.output import Screen
 from metareview.errors import InputError
 
@@ -27,11 +26,7 @@ _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
 @click.option("--line-distance", type=click.IntRange(min=0), default=1, show_default=True, help="Greatest gap.")
 @common_options
 def command(
-    reference: tuple[Path, ...],
-    negatives: tuple[Path, ...],
-    reference_format: str | None,
-    line_distance: int,
-    screen: Screen,
+    reference: Paths, negatives: Paths, reference_format: str | None, line_distance: int, screen: Screen
 ) -> None:
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
     from metareview.benchmark.check import check_benchmark

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -11,6 +10,7 @@ import click
 
 from metareview.cli.options import (
     PATH,
+    Limits,
     ListingOption,
     cache_file,
     comment_formats,
@@ -61,7 +61,7 @@ def command(
     overwrite: bool,
     dry_run: bool,
     no_cache: bool,
-    limits: Mapping[str, tuple[str, ...]],
+    limits: Limits,
     screen: Screen,
     **options: Unpack[CommentsKeywords],
 ) -> None:
@@ -90,7 +90,7 @@ def command(
         except KeyboardInterrupt:
             say(f"What was done is kept. To go on: the same command with --out {folder}")
             raise
-    screen.warn(run.result.warnings, run.result.skipped)
+    screen.say(warning_lines(run.result.warnings, run.result.skipped))
     append_step_summary(comments_section(run.result))
     judged = f"{judged_by(run.result.judge)} The pairing behind every figure: {folder}"
     screen.show(run.summary, reviewers_table(run.result), remarks=[judged])

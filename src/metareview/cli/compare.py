@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from metareview.cli.options import PATH, common_options
-from metareview.cli.output import Screen, append_step_summary, wrapped
+from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
 
 if TYPE_CHECKING:
     from metareview.comparison.paired import Comparison, MetricDifference
@@ -25,24 +25,16 @@ if TYPE_CHECKING:
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significant: p, after Holm, up to this.")
 @click.option("--common", is_flag=True, help="Restrict both to the pull requests that they share.")
 @common_options
-def command(
-    run_a: Path,
-    run_b: Path | None,
-    reviewers: tuple[str, ...],
-    fail_if_worse: tuple[str, ...],
-    alpha: float,
-    common: bool,
-    screen: Screen,
-) -> None:
+def command(run_a: Path, run_b: Path | None, fail_if_worse: tuple[str, ...], screen: Screen, **options: Any) -> None:
     """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request."""
     from metareview.comparison.paired import compare
     from metareview.model.measure import find_measure
     from metareview.report.comparison import comparison_section, comparison_table, explanation_lines, found_line
 
-    result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha)
+    result = compare(run_a, run_b, **options)
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
-    screen.warn(result.warnings)
+    screen.say(warning_lines(result.warnings))
     append_step_summary(comparison_section(result))
     lines = ["", *wrapped(result.verdict), *wrapped(found_line(result)), *explanation_lines(result)]
     screen.show(result.to_dict(), comparison_table(result), *lines)

@@ -50,13 +50,12 @@ def _metrics() -> Iterator[Listed]:
     """By short name; the summary has the key in JSON where that is another."""
     from metareview.comments.measures import MEASURES
     from metareview.plugins import BUILT_IN
-    from metareview.report.names import capital
+    from metareview.report.names import definition
     from metareview.routing.measures import rank_measures
 
     for measure in (*MEASURES, *rank_measures((1, 3, 5))):
-        lower = " Lower is better." if measure.lower_is_better else ""
         key = f" In JSON: {measure.name}." if measure.name != measure.short else ""
-        yield Listed(measure.short, BUILT_IN, f"{capital(measure.definition).rstrip('.')}.{lower}{key}")
+        yield Listed(measure.short, BUILT_IN, f"{definition(measure)}{key}")
 
 
 @click.command(epilog="Example: metareview list judges")

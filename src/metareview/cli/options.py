@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ from metareview.errors import UsageError
 
 Command = Callable[..., Any]
 PATH = click.Path(path_type=Path)
+Paths = tuple[Path, ...]
+Limits = Mapping[str, tuple[str, ...]]
+"""What the options of gates were given, by option."""
 
 
 class ListingOption(click.Option):

@@ -41,9 +41,6 @@ class Screen:
             print(printable(part) if isinstance(part, str) else _drawn(part))
         self.say(remarks)
 
-    def warn(self, warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> None:
-        self.say(warning_lines(warnings, skipped))
-
     def say(self, lines: Iterable[str]) -> None:
         """Lines about the result, unless quiet."""
         for line in () if self.quiet else lines:
@@ -88,7 +85,6 @@ def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> l
 
 
 def wrapped(text: str) -> list[str]:
-    """Sentences broken to the terminal's width."""
     from textwrap import wrap
 
     return wrap(text, max(20, _console().width))

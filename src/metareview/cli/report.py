@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from metareview.cli.options import PATH, common_options, gate_options
+from metareview.cli.options import PATH, Limits, Paths, common_options, gate_options
 from metareview.cli.output import Screen
 
 
@@ -17,7 +16,7 @@ from metareview.cli.output import Screen
               help=".html, .md, .csv, .json or .xml (JUnit), by suffix. May be given several times.")  # fmt: skip
 @gate_options
 @common_options
-def command(run: Path, outputs: tuple[Path, ...], limits: Mapping[str, tuple[str, ...]], screen: Screen) -> None:
+def command(run: Path, outputs: Paths, limits: Limits, screen: Screen) -> None:
     """Write reports of the finished run in folder RUN. Gates are test cases in .xml, and decide the exit code."""
     from metareview.report import check_path, write_report
     from metareview.report.build_gates import check_gates, check_undecided, parse_gates

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from metareview.cli.options import PATH, ListingOption, common_options, gate_options, run_options
-from metareview.cli.output import Screen, append_step_summary
+from metareview.cli.options import PATH, Limits, ListingOption, common_options, gate_options, run_options
+from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,12 +59,7 @@ def _router_names() -> list[str]:
 @gate_options
 @common_options
 def command(
-    history: Path,
-    out: Path | None,
-    overwrite: bool,
-    limits: Mapping[str, tuple[str, ...]],
-    screen: Screen,
-    **options: Unpack[RoutingKeywords],
+    history: Path, out: Path | None, overwrite: bool, limits: Limits, screen: Screen, **options: Unpack[RoutingKeywords]
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
     from metareview.pipelines.routing import RoutingOptions, evaluate
@@ -80,7 +74,7 @@ def command(
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history.resolve().stem)
     run = evaluate(RoutingOptions(history, **options), out=folder, overwrite=overwrite)
-    screen.warn(run.result.warnings)
+    screen.say(warning_lines(run.result.warnings))
     append_step_summary(routing_section(run.result))
     lines = [] if screen.quiet else declarations(run.result)
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"

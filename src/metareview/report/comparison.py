@@ -22,7 +22,6 @@ _NAMED = 5
 
 
 def comparison_table(result: Comparison) -> Table:
-    """One row per metric."""
     metrics = result.metrics.values()
     labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
     return [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from metareview.comments.measures import MEASURES, Counts
@@ -16,7 +16,7 @@ from metareview.report.numbers import ranked
 from metareview.routing.measures import MRR, RankMeasure, rank_measures
 from metareview.runs.comments_json import counts_to_json, record_to_json
 from metareview.runs.routing_json import record_to_json as routing_record_to_json
-from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
+from metareview.runs.run import AnyRun, RoutingRun, is_comments
 
 Row = dict[str, object]
 
@@ -36,13 +36,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\n", "\r", "＝", "＋", "－", "＠")
 
 def as_csv(run: AnyRun) -> str:
     """Numbers are numbers, null is an empty cell, and no text can be taken for a formula."""
+    columns: tuple[str, ...] = _COMMENTS
     if is_comments(run):
-        return _written(_COMMENTS, _comment_rows(run))
-    hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
-    return _written((*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run, hits))
-
-
-def _written(columns: tuple[str, ...], rows: Iterator[Row]) -> str:
+        rows: Iterable[Row] = (record_to_json(record.without_notes()) for record in run.read_records())
+    else:
+        hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
+        columns, rows = (*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run, hits)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(columns)
@@ -56,21 +55,15 @@ def cell(value: object) -> object:
     >>> cell("=1+1"), cell(" @x"), cell(-0.5), cell(True)
     ("'=1+1", "' @x", -0.5, 'true')
     """
-    if value is None:
-        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    text = clean(str(value))
+    text = clean("" if value is None else str(value))
     return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
 
 
-def _comment_rows(run: CommentsRun) -> Iterator[Row]:
-    return (record_to_json(record.without_notes()) for record in run.read_records())
-
-
-def _routing_rows(run: RoutingRun, hits: list[RankMeasure]) -> Iterator[Row]:
+def _routing_rows(run: RoutingRun, hits: Sequence[RankMeasure]) -> Iterator[Row]:
     @cache
     def worth(rank: int) -> Row:
         # Whole numbers where they are whole: a miss is 0, a hit is 1.
@@ -79,19 +72,10 @@ def _routing_rows(run: RoutingRun, hits: list[RankMeasure]) -> Iterator[Row]:
 
     names = ranked(run.result.metrics, MRR.name)
     for record in run.read_records():
-        facts = routing_record_to_json(record) | {
-            "truth_state": record.truth.state,
-            "truth_targets": " ".join(record.truth.targets),
-        }
+        facts = routing_record_to_json(record)
+        facts |= {"truth_state": record.truth.state, "truth_targets": " ".join(record.truth.targets)}
         for name in names:
             answer = record.answers[name]
-            yield (
-                facts
-                | worth(answer.rank)
-                | {
-                    "router": name,
-                    "risk": answer.risk,
-                    "listed": answer.listed,
-                    "first_candidate": next(iter(answer.candidates), None),
-                }
-            )
+            first = next(iter(answer.candidates), None)
+            of_router = {"router": name, "risk": answer.risk, "listed": answer.listed, "first_candidate": first}
+            yield facts | worth(answer.rank) | of_router

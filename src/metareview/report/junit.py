@@ -16,9 +16,10 @@ from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import ranked, rate
 from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
+_COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
 
 def as_junit(run: AnyRun, gates: Sequence[Gate] = ()) -> str:
-    """The whole document."""
     names = ranked(run.metrics, "f1" if is_comments(run) else "mrr")
     suites = {name: _suite(run, name, gates) for name in names}
     if is_comments(run):
@@ -26,11 +27,11 @@ def as_junit(run: AnyRun, gates: Sequence[Gate] = ()) -> str:
     else:
         _add_routing_cases(run, suites)
     root = Element("testsuites", name="metareview")
-    for suite in suites.values():
-        _count(suite)
-        root.append(suite)
-    for key in ("tests", "failures", "errors", "skipped"):
-        root.set(key, str(sum(int(suite.get(key, "0")) for suite in root)))
+    root.extend(suites.values())
+    for element in (*suites.values(), root):
+        element.set("tests", str(len(element.findall(".//testcase"))))
+        for key, child in _COUNTED.items():
+            element.set(key, str(len(element.findall(f".//{child}"))))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "unicode") + "\n"
 
@@ -53,13 +54,6 @@ def _case(suite: Element, name: str, group: str) -> Element:
     return SubElement(suite, "testcase", name=clean(name), classname=clean(group), time="0")
 
 
-def _count(suite: Element) -> None:
-    cases = suite.findall("testcase")
-    suite.set("tests", str(len(cases)))
-    for key, child in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(key, str(sum(case.find(child) is not None for case in cases)))
-
-
 def _add_comment_cases(run: CommentsRun, suites: dict[str, Element]) -> None:
     for record in run.read_records():
         name, counts = record.reviewer, record.counts
@@ -68,21 +62,18 @@ def _add_comment_cases(run: CommentsRun, suites: dict[str, Element]) -> None:
             SubElement(case, "skipped", message=clean(record.skip_reason or "left out by a filter"))
             continue
         if counts.undecided:
-            message = f"{plural(counts.undecided, 'pair')} stayed undecided"
-            SubElement(case, "error", message=message, type="undecided")
-        SubElement(case, "system-out").text = (
-            f"{counts.matched} of {counts.generated} comments matched; "
-            f"{counts.covered} of {counts.expected} references raised"
-        )
+            SubElement(case, "error", message=f"{plural(counts.undecided, 'pair')} stayed undecided", type="undecided")
+        matched = f"{counts.matched} of {counts.generated} comments matched"
+        raised = f"{counts.covered} of {counts.expected} references raised"
+        SubElement(case, "system-out").text = f"{matched}; {raised}"
 
 
 def _add_routing_cases(run: RoutingRun, suites: dict[str, Element]) -> None:
     for record in run.read_records():
         for name, suite in suites.items():
             case = _case(suite, record.name, f"{name}.pull_requests")
-            if record.truth.state != "observed":
-                message = f"truth: {in_words(record.truth.state)}; counted as a miss"
-                SubElement(case, "skipped", message=message)
-                continue
-            rank = record.answers[name].rank
-            SubElement(case, "system-out").text = f"rank {rank}" if rank else "not on the list"
+            if record.truth.state == "observed":
+                rank = record.answers[name].rank
+                SubElement(case, "system-out").text = f"rank {rank}" if rank else "not on the list"
+            else:
+                SubElement(case, "skipped", message=f"truth: {in_words(record.truth.state)}; counted as a miss")

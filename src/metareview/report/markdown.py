@@ -72,7 +72,6 @@ def routing_section(summary: RoutingSummary) -> str:
 
 
 def as_markdown(run: AnyRun) -> str:
-    """The report: the answer and the slices in tables."""
     return document(_comments(run) if is_comments(run) else _routing(run))
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Comment
+
+if TYPE_CHECKING:
+    from metareview.model.measure import Measure
 
 # Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -24,6 +28,12 @@ def printable(text: str) -> str:
 
 def capital(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+def definition(measure: Measure) -> str:
+    """As a sentence, with which way is better where that is downwards."""
+    lower = " Lower is better." if measure.lower_is_better else ""
+    return f"{capital(measure.definition).rstrip('.')}.{lower}"
 
 
 def in_words(key: str) -> str:

@@ -10,17 +10,14 @@ from metareview.runs.run import AnyRun, is_comments
 
 
 def run_table(run: AnyRun) -> str:
-    """Reviewers or routers with their figures."""
     return as_html_table(reviewers_table(run.result) if is_comments(run) else routers_table(run.result))
 
 
 def comparison_html(result: Comparison) -> str:
-    """The metrics side by side, and the verdict."""
     return html("{}<p>{}</p>", as_html_table(comparison_table(result)), result.verdict)
 
 
 def as_html_table(table: Table) -> Html:
-    """Everything from data is escaped."""
     head = [html("<th>{}</th>", column.head) for column in table]
     body = [html("<tr>{}</tr>\n", [html("<td>{}</td>", cell) for cell in row]) for row in rows(table)]
     return html("<table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>", head, body)

@@ -14,10 +14,6 @@ def rate(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
-    """
-    >>> interval((0.25, 0.5))
-    '0.250–0.500'
-    """
     return NOT_DEFINED if ends is None else f"{ends[0]:.3f}–{ends[1]:.3f}"
 
 
@@ -41,10 +37,6 @@ def p_value(p: float | None) -> str:
 
 
 def share(part: int | None, whole: int | None) -> str:
-    """
-    >>> share(1, 3), share(0, 0)
-    ('33%', '–')
-    """
     return NOT_DEFINED if part is None or not whole else f"{part / whole:.0%}"
 
 
@@ -53,10 +45,6 @@ def count(value: int | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """
-    >>> duration(90), duration(5400), duration(200_000)
-    ('1.5 min', '1.5 h', '2.3 d')
-    """
     if seconds is None:
         return NOT_DEFINED
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
@@ -67,9 +55,4 @@ def duration(seconds: float | None) -> str:
 
 def ranked(metrics: Mapping[str, Rates], by: str) -> list[str]:
     """The names with the highest figure first, ties by name; whoever has none comes last."""
-
-    def worth(name: str) -> tuple[float, str]:
-        value = metrics[name][by]
-        return (1.0 if value is None else -value, name)
-
-    return sorted(metrics, key=worth)
+    return sorted(metrics, key=lambda name: (1.0 if (value := metrics[name][by]) is None else -value, name))

@@ -119,11 +119,10 @@ def declarations(summary: RoutingSummary) -> list[str]:
     blocks = {in_words(name): block for name, block in summary.declarations.items()}
     missing = [f"{name} {rate(block.missing_rate)}" for name, block in blocks.items()]
     merged = [
-        f"{name} {rate(block.merged_within.merged_rate_missing)} and {rate(block.merged_within.merged_rate_present)}"
+        f"{name} {rate(within.merged_rate_missing)} and {rate(within.merged_rate_present)}"
         for name, block in blocks.items()
-        if block.merged_within
+        if (within := block.merged_within)
     ]
     lines = [f"Pull requests without: {', '.join(missing)}"]
-    if merged:
-        lines.append(f"Merged within {summary.config.merged_within}, without and with: {', '.join(merged)}")
-    return lines
+    within_what = f"Merged within {summary.config.merged_within}, without and with"
+    return lines + ([f"{within_what}: {', '.join(merged)}"] if merged else [])

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from metareview.model.comment import Comment
 from metareview.report.names import cut_at, location
-from metareview.report.numbers import rate
-from metareview.report.page.charts import axis, cell_bar
 from metareview.report.page.markup import Html, html, join
 
 MOST_ITEMS = 200
@@ -73,12 +71,10 @@ def _css(name: str) -> Html | None:
 
 
 def behind(title: str, body: object) -> Html:
-    """Something to open."""
     return html("<details><summary>{}</summary>{}</details>\n", title, body)
 
 
 def facts(*items: tuple[str, object]) -> Html:
-    """A row of large figures, each with its name."""
     return html('<dl class="facts">{}</dl>\n', [html("<div><dt>{}</dt><dd>{}</dd></div>", *item) for item in items])
 
 
@@ -97,18 +93,7 @@ def name(text: str) -> Html:
 
 
 def ranked_names(names: Iterable[str]) -> list[Html]:
-    """Names with their ranks in the table."""
     return [html("{}.\u00a0{}", rank, name(text)) for rank, text in enumerate(names, 1)]
-
-
-def headed(title: str, end: float) -> Html:
-    """The head of a column of bars: its title over the scale."""
-    return html("{}{}", title, axis(end))
-
-
-def barred(value: float | None, end: float = 1.0) -> Html:
-    """A rate with a thin bar below it."""
-    return html("{}{}", rate(value), cell_bar(value, end))
 
 
 def terms(items: Iterable[tuple[str, str]]) -> Html:

@@ -20,8 +20,8 @@ MOST_CROSSES = 5
 _STEPS = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 _LEFT, _TOP, _WIDE, _HIGH = 60, 12, 344, 270
 """The drawing area inside a chart of 420 x 330."""
-_AXIS = (
-    '<svg class="axis" width="100%" height="16" aria-hidden="true" focusable="false"><text x="0" y="12">0</text>'
+_HEADED = (
+    '{}<svg class="axis" width="100%" height="16" aria-hidden="true" focusable="false"><text x="0" y="12">0</text>'
     '<text x="50%" y="12" text-anchor="middle">{}</text><text x="100%" y="12" text-anchor="end">{}</text></svg>'
 )
 _BAR = (
@@ -29,8 +29,8 @@ _BAR = (
     '<line class="grid" x1="0" x2="0" y1="0" y2="22"/><line class="grid" x1="50%" x2="50%" y1="0" y2="22"/>'
     '<line class="grid" x1="100%" x2="100%" y1="0" y2="22"/>{}</svg>'
 )
-_CELL_BAR = (
-    '<svg class="cell" width="100%" height="5" aria-hidden="true" focusable="false">'
+_BARRED = (
+    '{}<svg class="cell" width="100%" height="5" aria-hidden="true" focusable="false">'
     '<rect class="rail" width="100%" height="5" rx="2"/><rect class="fill" width="{}" height="5" rx="2"/></svg>'
 )
 _LEGEND = (
@@ -68,9 +68,9 @@ def _shape(kind: str, css: str, content: object = None, **attributes: float | st
     return html("<{}{}{}", kind, written, end)
 
 
-def axis(end: float) -> Html:
-    """The scale over a column of bars."""
-    return html(_AXIS, f"{end / 2:g}", f"{end:g}")
+def headed(title: str, end: float) -> Html:
+    """The head of a column of bars: its title over the scale."""
+    return html(_HEADED, title, f"{end / 2:g}", f"{end:g}")
 
 
 def interval_bar(label: str, value: float | None, ends: Sequence[float] | None, end: float) -> Html:
@@ -94,9 +94,9 @@ def _circle(css: str, value: float | None, end: float) -> Html | None:
     return None if value is None else _shape("circle", css, cx=_percent(value, end), cy=11, r=4.5)
 
 
-def cell_bar(value: float | None, end: float = 1.0) -> Html:
-    """A thin bar under a figure in a cell; the figure itself is the cell's text."""
-    return html(_CELL_BAR, _percent(value or 0.0, end))
+def barred(text: str, value: float | None, end: float = 1.0) -> Html:
+    """A figure in a cell, and a thin bar under it."""
+    return html(_BARRED, text, _percent(value or 0.0, end))
 
 
 @dataclass(frozen=True)

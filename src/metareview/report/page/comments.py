@@ -11,11 +11,11 @@ from metareview.comments.records import CommentRecord
 from metareview.comments.summary import CommentsSummary
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.names import capital
+from metareview.report.names import capital, definition
 from metareview.report.numbers import count, interval, p_value, ranked, rate, share
 from metareview.report.page import blocks
-from metareview.report.page.blocks import Section, headed, name, paragraph, ranked_names, table_of
-from metareview.report.page.charts import MOST_CROSSES, Point, dumbbell, interval_bar, plane, scale_end
+from metareview.report.page.blocks import Section, name, paragraph, ranked_names, table_of
+from metareview.report.page.charts import MOST_CROSSES, Point, dumbbell, headed, interval_bar, plane, scale_end
 from metareview.report.page.markup import Html, html, join
 from metareview.runs.run import CommentsRun
 from metareview.stats import Array, pairwise_tests, tie_letters
@@ -61,8 +61,7 @@ def ties(records: Iterable[CommentRecord], names: Sequence[str]) -> Ties | None:
 def meaning(measure: Measure) -> tuple[str, str]:
     """A measure's name and definition, as a reader of the page needs them."""
     label = measure.label if measure.label == measure.name else capital(measure.label)  # hit@5 as it is written
-    lower = " Lower is better." if measure.lower_is_better else ""
-    return label, f"{capital(measure.definition).rstrip('.')}.{lower}"
+    return label, definition(measure)
 
 
 def answer(run: CommentsRun) -> Section:

@@ -58,7 +58,6 @@ def html(template: str, /, *values: object, **named: object) -> Html:
 
 
 def join(parts: Iterable[object], between: str = "") -> Html:
-    """One after the other."""
     return Html(escape(between).join(map(escape, parts)))
 
 

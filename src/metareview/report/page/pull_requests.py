@@ -206,7 +206,6 @@ class _Reviewer:
         return html(_OTHER, join([title, label], " "), where(comment), note(text))
 
     def _other_side(self, scored: ScoredComment) -> Iterator[Html]:
-        """What a comment was compared with, and the verdict."""
         near = tag("right location") if scored.line_match and not scored.matched else None
         if scored.matched:
             for position, verdict in self._matches(scored):

@@ -53,18 +53,12 @@ def _part(setting: str, meaning: str, of_setting: Curves, measures: Sequence[Mea
         tables.append(table_of(f"{measure.label} by {setting}", columns))
     left = f" The {SERIES} best of {len(names)} reviewers are drawn; the table has all." if len(names) > SERIES else ""
     survival = _survival(of_setting.ranking, len(of_setting.values), setting)
-    return html(
-        '<h3>{}</h3>{}{}<div class="figures">{}</div>{}',
-        capital(setting),
-        paragraph(f"{meaning} {survival}{left}"),
-        legend(names),
-        figures,
-        behind("The figures of these charts", tables),
-    )
+    parts = [html("<h3>{}</h3>", capital(setting)), paragraph(f"{meaning} {survival}{left}"), legend(names)]
+    data = behind("The figures of these charts", tables)
+    return join([*parts, html('<div class="figures">{}</div>', figures), data])
 
 
 def _survival(ranking: Ranking, values: int, setting: str) -> str:
-    """Whether anybody overtakes anybody by F1."""
     if len(ranking.order) < 2:
         return ""
     if ranking.stable:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from metareview.comments.summary import CommentsSummary
 from metareview.report.names import capital
-from metareview.report.numbers import count
-from metareview.report.page.blocks import Cells, Section, barred, name, paragraph, remark, table_of
-from metareview.report.page.charts import scale_end
+from metareview.report.numbers import count, rate
+from metareview.report.page.blocks import Cells, Section, name, paragraph, remark, table_of
+from metareview.report.page.charts import barred, scale_end
 from metareview.report.page.markup import Html, html, join
 from metareview.report.slices import DIMENSIONS, MOST_COLUMNS, Slices, sliced
 
@@ -34,7 +34,9 @@ def _markup(slices: Slices, end: float, *, lone: bool) -> Html:
     columns: list[Cells] = [(dimension.title, "name", map(name, slices.sizes))]
     columns += [(capital(dimension.of), "num", [f"{count(size)}{'*' if size < FEW else ''}" for size in sizes])]
     for head, values in slices.columns:
-        columns.append((capital(head) if lone else name(head), "slice", [barred(value, end) for value in values]))
+        columns.append(
+            (capital(head) if lone else name(head), "slice", [barred(rate(value), value, end) for value in values])
+        )
     shown = "figures" if lone else dimension.main.label
     caption = f"{capital(shown)} by {dimension.title.lower()}; bars run from 0 to {end:g}"
     remarks = []
