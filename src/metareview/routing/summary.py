@@ -181,8 +181,8 @@ def _intervals(ranks: Mapping[str, Ranks], config: RoutingConfig) -> dict[str, d
         columns.append(table[:, 1:] if at else table)  # Column 0 counts pull requests, once for all.
         for column, measure in enumerate(config.measures, 1 + at * width):
             formulas[f"{name} {measure}"] = measure.in_column(column).formula
-    found = bootstrap_intervals(np.hstack(columns), formulas, seed=config.seed)
-    return {name: {measure.name: found[f"{name} {measure}"] for measure in config.measures} for name in ranks}
+    ends = bootstrap_intervals(np.hstack(columns), formulas, seed=config.seed)
+    return {name: {measure.name: ends[f"{name} {measure}"] for measure in config.measures} for name in ranks}
 
 
 def _load(lists: Iterable[Sequence[str]], recommended: set[str]) -> Load:

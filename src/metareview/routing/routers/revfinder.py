@@ -103,9 +103,9 @@ class _Sparse:
         self._weights = array("d")
 
     def add(self, place: int, reviewer: int, weight: float) -> None:
-        found = self._index.setdefault((place, reviewer), len(self._weights))
-        if found < len(self._weights):
-            self._weights[found] += weight
+        index = self._index.setdefault((place, reviewer), len(self._weights))
+        if index < len(self._weights):
+            self._weights[index] += weight
         else:
             self._places.append(place)
             self._reviewers.append(reviewer)
@@ -155,13 +155,13 @@ class _PathWeights:
                 if folder not in self._folders:
                     self._folders.add(folder)
                     self._make_whole(folder)
-        found = []
+        spots = []
         for path in files:
             spot = self._spot_of.get(path)
             if spot is None:
                 spot = self._spot_of[path] = self._spot(split_path(path))
-            found.append(spot)
-        return found
+            spots.append(spot)
+        return spots
 
     def _spot(self, parts: tuple[str, ...]) -> _Spot:
         name = parts[-1]
