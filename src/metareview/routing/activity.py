@@ -87,6 +87,8 @@ class ActivityRouter(Router):
         return Ranking(Scored(self._people, numbers, scores[order]), self._risk(numbers, pull_request.author))
 
     def _risk(self, numbers: NDArray[np.int64], author: str | None) -> str:
+        if len(numbers) > len(self._bots) + 3:  # Whoever of them is a bot or the author, three remain.
+            return "low"
         ignored = self._bots if author is None else self._bots | {self._people.find(author)}
-        others = sum(number not in ignored for number in numbers[: 3 + len(ignored)].tolist())
+        others = sum(number not in ignored for number in numbers.tolist())
         return "low" if others >= 3 else "medium" if others else "high"

@@ -6,6 +6,7 @@ updated, so keeping it gains nothing.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -73,20 +74,20 @@ def take_snapshots(events: Sequence[Event], visible: Visible, at: Mapping[int, i
     """The pull requests of one repository by cutoff; those of one instant in the order of opening."""
     order = {event.pr: position for position, event in enumerate(events) if event.kind == "opened"}
     states: dict[int, _State] = {}
+    times = [event.at for event in events]
     snapshots = []
     applied = seen = 0
     held = visible.held
     for pr in sorted(at, key=lambda pr: (at[pr], order[pr])):
         cutoff = at[pr]
-        while applied < len(events) and events[applied].at <= cutoff:
-            event = events[applied]
-            applied += 1
-            if event.kind in RESPONSES:  # Their body is their own.
-                continue
-            state = states.get(event.pr)
-            if state is None:
-                state = states[event.pr] = _State()
-            state.apply(event)
+        past = bisect_right(times, cutoff, applied)
+        for event in events[applied:past]:
+            if event.kind not in RESPONSES:  # Their body is their own.
+                state = states.get(event.pr)
+                if state is None:
+                    state = states[event.pr] = _State()
+                state.apply(event)
+        applied = past
         if held is None:
             seen = applied
         else:
