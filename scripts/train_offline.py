@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from metareview.benchmark.agreement import Agreement, agreement, kappa
+from metareview.benchmark.calibrate import Agreement, agreement, kappa
 from metareview.judges.offline.features import NAMES, Features, extract
 from metareview.judges.offline.model import (
     FILE,

@@ -49,7 +49,7 @@ def files(tmp_path):
 
 @pytest.mark.parametrize(("kind", "name"), [("judges", "word-overlap"), ("routers", "round-robin"), ("formats", "csv")])
 def test_an_installed_plug_in_is_listed_with_the_package_that_brings_it(metareview, kind, name):
-    [entry] = [each for each in json.loads(metareview("list", kind, "--json"))[kind] if each["name"] == name]
+    [entry] = [each for each in json.loads(metareview("list", kind, "--json"))["items"] if each["name"] == name]
     assert entry["origin"] == "metareview-example 1.0"
     assert len(entry["summary"]) > 10
 

@@ -28,21 +28,21 @@ def env(tmp_path):
 
 
 def test_the_environment_alone_is_enough(tmp_path):
-    settings = ModelSettings.llm(FULL, tmp_path)
+    settings = ModelSettings.load("LLM", FULL, tmp_path)
     assert (settings.url, settings.model, settings.api_key.reveal()) == ("https://h.example/v1", "m", KEY)
 
 
 def test_the_nearest_env_file_fills_in_and_the_environment_wins(env, tmp_path):
     env("LLM_MODEL=far\nLLM_MODEL_URL=http://far/v1\n")
     start = env("LLM_MODEL=near\nLLM_MODEL_URL=http://near/v1\nLLM_API_KEY=file\n", tmp_path / "a")
-    settings = ModelSettings.llm({"LLM_MODEL": "set"}, start)
+    settings = ModelSettings.load("LLM", {"LLM_MODEL": "set"}, start)
     assert (settings.url, settings.model, settings.api_key.reveal()) == ("http://near/v1", "set", "file")
     assert nearest_env_file(start) == tmp_path / "a" / ".env"
 
 
 def test_an_empty_variable_of_the_environment_wins_too(env):
     start = env("LLM_MODEL=m\nLLM_MODEL_URL=http://h\nLLM_API_KEY=file\n")
-    assert not ModelSettings.llm({"LLM_API_KEY": ""}, start).api_key
+    assert not ModelSettings.load("LLM", {"LLM_API_KEY": ""}, start).api_key
 
 
 def test_a_folder_called_env_is_passed_over(tmp_path):
@@ -55,7 +55,7 @@ def test_the_working_folder_and_the_process_environment_are_the_defaults(env, mo
     monkeypatch.chdir(env("EMBEDDING_MODEL_URL=http://h/v1\n"))
     monkeypatch.setenv("EMBEDDING_MODEL", "e")
     monkeypatch.delenv("EMBEDDING_MODEL_URL", raising=False)
-    settings = ModelSettings.embedding()
+    settings = ModelSettings.load("EMBEDDING")
     assert (settings.url, settings.model, settings.kind) == ("http://h/v1", "e", "EMBEDDING")
 
 
@@ -94,21 +94,21 @@ def test_every_form_of_a_line(tmp_path):
 def test_an_env_file_that_is_no_text_is_an_input_error(tmp_path):
     (tmp_path / ".env").write_bytes(b"LLM_MODEL=\xff\xfe")
     with pytest.raises(InputError, match=r"\.env: not UTF-8 text\. Save it as UTF-8\."):
-        ModelSettings.llm({}, tmp_path)
+        ModelSettings.load("LLM", {}, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("kind", "given", "missing", "present"),
     [
-        ("llm", {}, ["LLM_MODEL_URL=https://", "LLM_MODEL=", "LLM_API_KEY"], []),
-        ("llm", {"LLM_MODEL_URL": "http://h"}, ["LLM_MODEL="], ["LLM_MODEL_URL="]),
-        ("llm", {"LLM_MODEL": " ", "LLM_MODEL_URL": "http://h"}, ["LLM_MODEL="], ["LLM_MODEL_URL="]),
-        ("embedding", FULL, ["EMBEDDING_MODEL_URL=https://", "EMBEDDING_MODEL="], ["LLM_"]),
+        ("LLM", {}, ["LLM_MODEL_URL=https://", "LLM_MODEL=", "LLM_API_KEY"], []),
+        ("LLM", {"LLM_MODEL_URL": "http://h"}, ["LLM_MODEL="], ["LLM_MODEL_URL="]),
+        ("LLM", {"LLM_MODEL": " ", "LLM_MODEL_URL": "http://h"}, ["LLM_MODEL="], ["LLM_MODEL_URL="]),
+        ("EMBEDDING", FULL, ["EMBEDDING_MODEL_URL=https://", "EMBEDDING_MODEL="], ["LLM_"]),
     ],
 )
 def test_what_is_missing_is_named_with_an_example(tmp_path, kind, given, missing, present):
     with pytest.raises(UsageError) as caught:
-        getattr(ModelSettings, kind)(given, tmp_path)
+        ModelSettings.load(kind, given, tmp_path)
     message = str(caught.value)
     assert all(name in message for name in missing)
     assert not any(name in message for name in present)
@@ -154,7 +154,7 @@ def test_a_key_that_would_break_a_header_is_refused_and_not_repeated(key):
 
 
 def test_the_key_is_in_nothing_that_can_be_printed_or_stored(caplog):
-    settings = ModelSettings.llm(FULL)
+    settings = ModelSettings.load("LLM", FULL)
     with caplog.at_level(logging.DEBUG):
         logging.getLogger("test").info("%s %r", settings, settings.api_key)
     texts = [repr(settings), str(settings), f"{settings.api_key}", caplog.text]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from metareview.comparison import paired
 from metareview.comparison.competitors import Source
-from metareview.comparison.result import Comparison as PlainComparison
+from metareview.comparison.paired import Comparison as PlainComparison
 from metareview.errors import UsageError
 from metareview.formats.registry import Paths
 from metareview.pipelines import comments, routing

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
 
 from metareview import __version__
 from metareview.errors import UsageError
@@ -40,8 +39,8 @@ class Found:
 class Registry:
     """All plug-ins of one kind, such as judges.
 
-    `folder` is the package whose modules are our own, each with its plug-in under the name `attribute`; a hyphen in
-    a plug-in's name is an underscore in its module's. `group` is the entry point group of other packages.
+    `folder` is the package whose modules are our own, each with its `PLUGIN`; a hyphen in a plug-in's name is an
+    underscore in its module's. `group` is the entry point group of other packages.
     """
 
     kind: str
@@ -49,7 +48,6 @@ class Registry:
     group: str
     order: tuple[str, ...] = ()
     """Names that come first, in this order; any other of our own follows by its name."""
-    attribute: str = "PLUGIN"
 
     @cached_property
     def installed(self) -> Mapping[str, Found]:
@@ -57,7 +55,7 @@ class Registry:
         package = importlib.import_module(self.folder)
         modules = {module.name.replace("_", "-"): module.name for module in pkgutil.iter_modules(package.__path__)}
         names = [*self.order, *(name for name in modules if name not in self.order)]
-        own = [Found(name, BUILT_IN, f"{self.folder}.{modules[name]}:{self.attribute}") for name in names]
+        own = [Found(name, BUILT_IN, f"{self.folder}.{modules[name]}:PLUGIN") for name in names]
         others = [
             Found(point.name, f"{point.dist.name} {point.dist.version}" if point.dist else "?", point.value)
             for point in sorted(entry_points(group=self.group), key=lambda point: point.name)
@@ -71,10 +69,8 @@ class Registry:
         """What the name or `package.module:factory` stands for; UsageError with the fix where it is nothing."""
         known = self.installed.get(spec)
         if known is None and ":" not in spec:
-            raise UsageError(
-                f"Unknown {self.kind} {spec!r}. The {self.kind}s are {', '.join(self.names())},"
-                " or package.module:factory for one of your own."
-            )
+            names = f"The {self.kind}s are {', '.join(self.names())}, or package.module:factory for one of your own."
+            raise UsageError(f"Unknown {self.kind} {spec!r}. {names}")
         return load_object(known.target if known else spec, f"{self.kind} {spec}")
 
 
@@ -83,20 +79,14 @@ def load_object(target: str, what: str) -> object:
     module, _, path = target.partition(":")
     if not module or not path:
         raise UsageError(f"{what}: {target!r} is not package.module:factory.")
-    try:
-        found: object = _import(module)
-        for attribute in path.split("."):
-            found = getattr(found, attribute)
-    except (Exception, SystemExit) as error:  # a module may raise anything, or exit, while it is imported
-        raise UsageError(
-            f"{what}: cannot be loaded ({type(error).__name__}: {error}). "
-            "Check the module's name, the factory's name and the Python path."
-        ) from error
-    return found
-
-
-def _import(module: str) -> ModuleType:
     folder = str(Path.cwd())
     if folder not in sys.path and "" not in sys.path:
         sys.path.append(folder)
-    return importlib.import_module(module)
+    try:
+        found: object = importlib.import_module(module)
+        for attribute in path.split("."):
+            found = getattr(found, attribute)
+    except (Exception, SystemExit) as error:  # a module may raise anything, or exit, while it is imported
+        fix = "Check the module's name, the factory's name and the Python path."
+        raise UsageError(f"{what}: cannot be loaded ({type(error).__name__}: {error}). {fix}") from error
+    return found

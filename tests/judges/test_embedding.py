@@ -228,7 +228,8 @@ def test_an_empty_note_is_undecided_and_not_sent(judging):
 
 def test_nothing_is_sent_beyond_the_limit(judging):
     with ModelServer(reply_to) as server:
-        judge = judging(server, max_calls=1, batch=2)
+        judge = judging(server, max_calls=1)
+        judge.batch = 2
         verdicts = judge.ask([("a", "b"), ("c", "d"), ("a", "c")])
         assert judge.ask([("c", "d")])[0].match == -1
     assert [v.match for v in verdicts] == [1, -1, -1]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metareview.benchmark.agreement import agreement
+from metareview.benchmark.calibrate import agreement
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import Question
 

@@ -14,14 +14,13 @@ from metareview.model.comment import Comment
 from metareview.report.names import location, pull_request_name
 from metareview.report.numbers import duration
 from metareview.report.page import charts, pull_requests
-from metareview.report.page.bars import scale_end
 from metareview.report.page.blocks import note
-from metareview.report.page.comments import answer, location_and_meaning, precision_recall
+from metareview.report.page.charts import scale_end
+from metareview.report.page.comments import answer, location_and_meaning, precision_recall, ties
 from metareview.report.page.evidence import judge_section, left_out_section
 from metareview.report.page.pull_requests import pull_request_section
 from metareview.report.page.sensitivity import sensitivity_section
 from metareview.report.page.slices import slice_section
-from metareview.report.page.ties import ties
 
 
 def text(section):

@@ -6,17 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.errors import UsageError
-from metareview.routing.measures import (
-    MRR,
-    first_ranks,
-    gini,
-    hit_at,
-    parse_measure,
-    rank_measures,
-    rank_table,
-    top1_share,
-)
+from metareview.routing.measures import MRR, first_ranks, gini, hit_at, rank_measures, rank_table, top1_share
 
 
 def random_rankings(seed, queries=300, people=12, depth=10, targets=3):
@@ -69,12 +59,11 @@ def test_misses_are_zeros():
 
 def test_a_measure_is_written_as_it_is_read():
     for text in ("hit@5", "Hit@5", "HIT@5"):
-        assert (str(parse_measure(text)), parse_measure(text).of_rank(5)) == ("hit@5", 1.0)
-    assert (str(parse_measure("MRR")), MRR.label, MRR.of_rank(4), MRR.of_rank(0)) == ("mrr", "MRR", 0.25, 0.0)
+        assert (str(hit_at(5)), hit_at(5).is_named(text), hit_at(5).of_rank(5)) == ("hit@5", True, 1.0)
+    assert (str(MRR), MRR.label, MRR.of_rank(4), MRR.of_rank(0)) == ("mrr", "MRR", 0.25, 0.0)
+    assert MRR.is_named("MRR")
     assert [hit_at(3).of_rank(rank) for rank in (0, 1, 3, 4)] == [0.0, 1.0, 1.0, 0.0]
-    for text in ("hit@0", "hit@", "hit@-1", "hit@x", "hits@5", "f1", ""):
-        with pytest.raises(UsageError, match="hit@K, such as hit@5, and mrr"):
-            parse_measure(text)
+    assert not any(hit_at(5).is_named(text) for text in ("hit@0", "hit@", "hit@-1", "hits@5", "mrr", ""))
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30))

@@ -31,7 +31,7 @@ def tell(history, cutoff="created_at", reviews_visible_at="event"):
     events = list(history.events)
     visible = visible_events(events, reviews_visible_at)
     witness = Witness()
-    list(replay(witness, visible, take_snapshots(events, visible, cutoffs(events, parse_cutoff(cutoff)))))
+    list(replay(witness, visible, take_snapshots(events, cutoffs(events, parse_cutoff(cutoff)))))
     return witness.told
 
 
@@ -214,5 +214,5 @@ def test_what_happens_later_changes_no_answer(cutoff, rows):
 
 def test_without_a_snapshot_nothing_is_observed():
     witness = Witness()
-    assert list(replay(witness, Visible([happen(0, "opened", "a")]), [])) == []
+    assert list(replay(witness, Visible([happen(0, "opened", "a")], [0]), [])) == []
     assert witness.told == []

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 import metareview.text.rouge
-from metareview.text.rouge import EncodedTexts, rouge_l_recall
-from metareview.text.tokens import tokens
+from metareview.text.rouge import EncodedTexts, rouge_l_recall, tokens
 
 AACR = Path(__file__).parents[3] / "shared" / "data" / "aacr" / "positive_samples.json"
 ROUGE_SCORE = RougeScorer(["rougeL"])

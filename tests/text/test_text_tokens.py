@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score.tokenizers import DefaultTokenizer
 
-from metareview.text.sentences import sentences
-from metareview.text.tokens import tokens
+from metareview.text.matching import sentences
+from metareview.text.rouge import tokens
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
@@ -61,11 +61,7 @@ def test_sentences_lose_nothing_but_white_space(text):
 
 @pytest.mark.parametrize(
     ("module", "unwanted"),
-    [
-        ("metareview.text.tokens", {"sentencex", "numpy", "rapidfuzz"}),
-        ("metareview.text.matching", {"sentencex", "numpy", "rapidfuzz"}),
-        ("metareview.text.rouge", {"sentencex"}),
-    ],
+    [("metareview.text.matching", {"sentencex", "numpy", "rapidfuzz"}), ("metareview.text.rouge", {"sentencex"})],
 )
 def test_a_module_loads_only_what_it_needs(module, unwanted):
     code = f"import sys, {module}; print(*sys.modules)"

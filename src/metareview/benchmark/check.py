@@ -18,19 +18,11 @@ import numpy as np
 from metareview.comments.align import Graph, align_greedy
 from metareview.comments.case import Case, Rules
 from metareview.comments.location import candidate_pairs
-from metareview.comments.measures import Rates, false_positive_rate, measured, rates, table
+from metareview.comments.measures import MEASURES, Rates, measured, rates, table
 from metareview.comments.outcome import decide
 from metareview.judges.registry import open_judge
 from metareview.model.address import repository_and_number
-from metareview.model.comment import (
-    MAX_LINE,
-    Comment,
-    CommentCategory,
-    CommentContext,
-    ReferenceSet,
-    Review,
-    normal_path,
-)
+from metareview.model.comment import MAX_LINE, Comment, CommentCategory, CommentContext, ReferenceSet, Review
 from metareview.pipelines.comments.answer import answer
 from metareview.runs.files import JsonObject
 
@@ -68,88 +60,78 @@ class CheckResult:
 
     @property
     def sound(self) -> bool:
-        return all(finding.level != "error" for finding in self.findings) and all(
-            probe.passed is not False for probe in self.probes
-        )
+        failed = [probe for probe in self.probes if probe.passed is False]
+        return not failed and all(finding.level != "error" for finding in self.findings)
 
     def to_dict(self) -> JsonObject:
-        probes = {probe.pop("name"): probe for probe in map(asdict, self.probes)}
-        return {"schema": "metareview.check/1", "sound": self.sound, **asdict(self), "probes": probes}
+        document = asdict(self)
+        probes = {probe.pop("name"): probe for probe in document["probes"]}
+        return {"schema": "metareview.check/1", "sound": self.sound, **document, "probes": probes}
 
 
 def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1) -> CheckResult:
     """Lint a benchmark, then score the probes on it."""
-    warnings = [Finding("warning", text) for text in benchmark.warnings]
-    return CheckResult(
-        prs=len(benchmark.references),
-        references=_counted(benchmark.references),
-        negatives=_counted(benchmark.negatives),
-        findings=[*warnings, *lint(benchmark, line_distance)],
-        probes=list(_probes(benchmark, line_distance)),
+    references, negatives = (
+        sum(map(len, _counted(reviews).values())) for reviews in (benchmark.references, benchmark.negatives)
     )
+    findings = [*(Finding("warning", text) for text in benchmark.warnings), *_lint(benchmark, line_distance)]
+    probes = list(_probes(benchmark, line_distance))
+    return CheckResult(len(benchmark.references), references, negatives, findings, probes)
 
 
-def _counted(reviews: Mapping[str, Review]) -> int:
-    return sum(comment.counted for review in reviews.values() for comment in review.comments)
-
-
-def lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
+def _lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
     """What can be seen without scoring anything."""
     for key, review in benchmark.references.items():
         if not any(comment.counted for comment in review.comments):
             yield Finding("warning", f"{key}: no reference; every comment on it counts as noise")
         yield from _lint_review(key, "reference", review.comments, benchmark.has_locations)
-        negatives = benchmark.negatives.get(key)
-        if negatives is not None:
-            yield from _lint_review(key, "negative", negatives.comments, benchmark.has_locations)
-            both = {_identity(c) for c in review.comments} & {_identity(c) for c in negatives.comments}
+        if key in benchmark.negatives:
+            negatives = benchmark.negatives[key].comments
+            yield from _lint_review(key, "negative", negatives, benchmark.has_locations)
+            both = set(map(_identity, review.comments)) & set(map(_identity, negatives))
             if both:
                 yield Finding("error", f"{key}: {len(both)} comments are both reference and negative")
     yield from _lint_names(benchmark)
-    yield from _lint_values(benchmark)
+    comments = [comment for review in benchmark.references.values() for comment in review.comments]
+    for name, enum in (("category", CommentCategory), ("context", CommentContext)):
+        known = {None, "", *(member.value for member in enum)}
+        odd = Counter(value for comment in comments if (value := comment[name]) not in known)
+        if odd:
+            shown = ", ".join(f"{value!r} ({count})" for value, count in odd.most_common(5))
+            yield Finding("note", f"values of {name} outside AACR-Bench's own: {shown}")
     if benchmark.has_locations:
         yield from _lint_crowds(benchmark, line_distance)
 
 
 def _lint_review(key: str, what: str, comments: Sequence[Comment], locations: bool) -> Iterator[Finding]:
     empty = sum(not comment.counted for comment in comments)
-    if empty:
-        yield Finding("warning", f"{key}: {empty} {what}s without a note are not counted")
-    twice = [count for count in Counter(map(_identity, comments)).values() if count > 1]
-    if twice:
-        yield Finding("warning", f"{key}: {len(twice)} {what}s occur more than once, with the same note and location")
-    nowhere = sum(normal_path(comment.path) is None for comment in comments)
-    if locations and nowhere:
-        yield Finding("warning", f"{key}: {nowhere} {what}s have no path, so they match in any file")
+    twice = sum(count > 1 for count in Counter(map(_identity, comments)).values())
+    nowhere = sum(not comment.content_key[0] for comment in comments)
+    for number, problem in (
+        (empty, "without a note are not counted"),
+        (twice, "occur more than once, with the same note and location"),
+        (nowhere * locations, "have no path, so they match in any file"),
+    ):
+        if number:
+            yield Finding("warning", f"{key}: {number} {what}s {problem}")
 
 
 def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
     named: dict[tuple[str, int], list[str]] = {}
     for key, review in benchmark.references.items():
         name = repository_and_number(review.pr)
-        if name is None and not re.fullmatch(r"[^/#]+#\d+", review.pr):
-            yield Finding("warning", f"{key}: not the address of a pull request; aacr-text cannot name it")
-        elif name is not None:
+        if name is not None:
             named.setdefault((name[0].casefold(), name[1]), []).append(key)
+        elif not re.fullmatch(r"[^/#]+#\d+", review.pr):
+            yield Finding("warning", f"{key}: not the address of a pull request; aacr-text cannot name it")
     for keys in named.values():
         if len(keys) > 1:
             yield Finding("warning", f"aacr-text cannot tell apart {' and '.join(keys)}; use jsonl for these")
 
 
-def _lint_values(benchmark: ReferenceSet) -> Iterator[Finding]:
-    comments = [comment for review in benchmark.references.values() for comment in review.comments]
-    for name, enum in (("category", CommentCategory), ("context", CommentContext)):
-        known = {member.value for member in enum}
-        odd = Counter(value for comment in comments if (value := comment[name]) and value not in known)
-        if odd:
-            shown = ", ".join(f"{value!r} ({count})" for value, count in odd.most_common(5))
-            yield Finding("note", f"values of {name} outside AACR-Bench's own: {shown}")
-
-
 def _lint_crowds(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
     crowded = total = greedy = 0
-    for review in benchmark.references.values():
-        comments = [comment for comment in review.comments if comment.counted]
+    for comments in _counted(benchmark.references).values():
         near = candidate_pairs(comments, comments, line_distance)
         crowded += sum(count > 1 for count in Counter(near.generated.tolist()).values())
         total += len(comments)
@@ -167,12 +149,14 @@ def _identity(comment: Comment) -> tuple[object, ...]:
     return (*comment.content_key, comment.side and comment.side.casefold())
 
 
+def _counted(reviews: Mapping[str, Review]) -> dict[str, tuple[Comment, ...]]:
+    """The comments that count, by pull request."""
+    return {key: tuple(comment for comment in review.comments if comment.counted) for key, review in reviews.items()}
+
+
 def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     rules = Rules(line_distance=line_distance, location=benchmark.has_locations)
-    references = {
-        key: tuple(comment for comment in review.comments if comment.counted)
-        for key, review in benchmark.references.items()
-    }
+    references = _counted(benchmark.references)
     recalls = ["positive_recall_rate"] + ["positive_line_recall_rate"] * rules.location
     precisions = ["positive_match_rate"] + ["positive_line_match_rate"] * rules.location
 
@@ -183,10 +167,14 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     is_silent = all(silence[name] == 0 for name in recalls) and all(silence[name] is None for name in precisions)
     yield Probe("silence", is_silent, "recall 0, precision undefined", silence)
 
-    shuffled = _with_other_notes(references)
-    if shuffled is None:
+    everything = [comment for comments in references.values() for comment in comments]
+    largest = max(map(len, references.values()), default=0)
+    if len(everything) < 2 * largest or largest == 0:
         yield Probe("shuffled notes", None, "needs two pull requests or more", {})
     else:
+        # Every note moves on by as many comments as the largest pull request has: none stays in its own.
+        notes = iter([comment.note for comment in everything[largest:] + everything[:largest]])
+        shuffled = {key: tuple(replace(each, note=next(notes)) for each in of) for key, of in references.items()}
         figures = _score(benchmark, shuffled, rules)
         lines_stay = not rules.location or figures["positive_line_recall_rate"] == 1
         passed = lines_stay and (figures["positive_recall_rate"] or 0) <= _ALIKE
@@ -195,18 +183,14 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     if not rules.location:
         yield Probe("shifted lines", None, "no reference has a location", {})
         return
-    moved = {key: tuple(map(_far_away, comments)) for key, comments in references.items()}
-    figures = _score(benchmark, moved, rules)
-    everything = [comment for comments in references.values() for comment in comments]
-    whole_files = sum(_is_whole_file(comment) for comment in everything)
+    figures = _score(benchmark, {key: tuple(map(_far_away, comments)) for key, comments in references.items()}, rules)
+    whole_files = sum(_far_away(comment) is comment for comment in everything)
     passed = (figures["positive_line_recall_rate"] or 0) * len(everything) <= whole_files
     but_for = f" but for {whole_files} references of whole files" if whole_files else ""
     yield Probe("shifted lines", passed, f"line recall 0{but_for}", figures)
 
 
-def _score(
-    benchmark: ReferenceSet, comments: Mapping[str, tuple[Comment, ...]], rules: Rules
-) -> dict[str, float | None]:
+def _score(benchmark: ReferenceSet, comments: Mapping[str, tuple[Comment, ...]], rules: Rules) -> Rates:
     """The figures of one reviewer with these comments, where only equal notes are the same."""
     references = benchmark.references
     cases = [
@@ -215,26 +199,11 @@ def _score(
     ]
     with open_judge("exact") as judge:
         counts = table(decide(judged).counts for _, judged in answer(cases, judge) if judged)
-    figures = rates(counts.sum(axis=0), measured(location=rules.location, negatives=False))
-    return {name: value for name, value in figures.items() if name != false_positive_rate.name}
-
-
-def _with_other_notes(references: Mapping[str, Sequence[Comment]]) -> dict[str, tuple[Comment, ...]] | None:
-    """Every note moved on by as many comments as the largest pull request has: none stays in its own."""
-    notes = [comment.note for comments in references.values() for comment in comments]
-    largest = max(map(len, references.values()), default=0)
-    if len(notes) < 2 * largest or largest == 0:
-        return None
-    moved = iter(notes[largest:] + notes[:largest])
-    return {
-        key: tuple(replace(comment, note=next(moved)) for comment in comments) for key, comments in references.items()
-    }
-
-
-def _is_whole_file(comment: Comment) -> bool:
-    return comment.from_line is None and comment.to_line is None
+    shown = [measure for measure in MEASURES if measure.needs != "negatives"]
+    return rates(counts.sum(axis=0), measured(location=rules.location, negatives=False), shown)
 
 
 def _far_away(comment: Comment) -> Comment:
     """At the last line that there can be, which no file reaches. A comment on a whole file has no lines to move."""
-    return comment if _is_whole_file(comment) else replace(comment, from_line=MAX_LINE, to_line=MAX_LINE)
+    is_whole_file = comment.from_line is None and comment.to_line is None
+    return comment if is_whole_file else replace(comment, from_line=MAX_LINE, to_line=MAX_LINE)

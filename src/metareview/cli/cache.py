@@ -7,30 +7,25 @@ from pathlib import Path
 
 import click
 
-from metareview.cli.options import common_options
-from metareview.cli.output import print_json, say
+from metareview.cli.options import PATH, common_options
+from metareview.cli.output import Screen
 
 
 @click.command(epilog="Example: metareview cache info")
 @click.argument("action", type=click.Choice(["info", "clear"]))
-@click.option("--cache", type=click.Path(path_type=Path), metavar="FILE", help="[default: the user's own]")
+@click.option("--cache", type=PATH, metavar="FILE", help="[default: the user's own]")
 @common_options
-def command(action: str, cache: Path | None, as_json: bool, quiet: bool) -> None:
+def command(action: str, cache: Path | None, screen: Screen) -> None:
     """What models have answered so far. info: where it is and what it holds; clear: forget it all."""
     from metareview.judges.remote.cache import VerdictCache
 
     target = VerdictCache(cache)
     if action == "clear":
         removed = target.clear()
-        if as_json:
-            print_json({"schema": "metareview.cache/1", "path": str(target.path), "removed": removed})
-        elif not quiet:
-            say(f"{target.path}: {removed:,} answers removed.")
+        document = {"schema": "metareview.cache/1", "path": str(target.path), "removed": removed}
+        screen.show(document, remarks=[f"{target.path}: {removed:,} answers removed."])
         return
     info = target.info()
-    if as_json:
-        print_json({"schema": "metareview.cache/1", **asdict(info)})
-        return
-    click.echo(f"{info.path}: {info.entries:,} answers, {info.bytes:,} bytes")
-    for count in info.by:
-        click.echo(f"  {count.entries:,} of {count.judge} with {count.model}")
+    lines = [f"{info.path}: {info.entries:,} answers, {info.bytes:,} bytes"]
+    lines += [f"  {count.entries:,} of {count.judge} with {count.model}" for count in info.by]
+    screen.show({"schema": "metareview.cache/1", **asdict(info)}, *lines)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, ListingOption, common_options, judge_names, model_options
-from metareview.cli.output import print_json, progress_bar, say, show
+from metareview.cli.options import PATH, ListingOption, cache_file, common_options, judge_names, model_options
+from metareview.cli.output import Screen
 from metareview.errors import Undecided, UsageError
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def command(
     cache: Path | None,
     no_cache: bool,
     max_llm_calls: int | None,
-    as_json: bool,
-    quiet: bool,
+    screen: Screen,
 ) -> None:
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note."""
     from metareview.benchmark.calibrate import calibrate
@@ -46,44 +46,37 @@ def command(
 
     if judge == "none":
         raise UsageError("The judge none goes by location, and labels have none. Choose another --judge.")
-    if cache is not None and no_cache:
-        raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
-    known = read_labels(labels)
-    with tempfile.TemporaryDirectory() as scratch, progress_bar("pairs", quiet) as progress:
-        verdicts = Path(scratch) / "verdicts.sqlite" if no_cache else cache
+    with tempfile.TemporaryDirectory() as scratch, screen.progress("pairs") as progress:
+        verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
+        known = read_labels(labels)
         with open_judge(judge, JudgeOptions(threshold, concurrency, verdicts, max_llm_calls)) as opened:
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
             result = calibrate(known, opened)
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        _show(result, quiet)
     agreement = result.agreement
+    remarks = []
+    if result.ungrouped and result.judge in ("offline", "cascade"):  # other judges know no rivals
+        why = "labels have no group and are judged without rivals; offline then knows less."
+        remarks.append(f"{result.ungrouped:,} {why}")
+    screen.show(result.to_dict(), *_lines(result), remarks=remarks)
     if agreement.errors:
         raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
 
 
-def _show(result: Calibration, quiet: bool) -> None:
+def _lines(result: Calibration) -> Iterator[str]:
     from metareview.report.numbers import count, rate
 
     agreement = result.agreement
     figures = {"kappa": agreement.kappa, "accuracy": agreement.accuracy, "precision": agreement.precision}
     figures |= {"recall": agreement.recall, "AUC": agreement.auc}
     listed = ", ".join(f"{name} {rate(value)}" for name, value in figures.items())
-    show(f"{result.judge} on {count(agreement.n)} labels: {listed}")
+    yield f"{result.judge} on {count(agreement.n)} labels: {listed}"
     own = "its own verdict" if agreement.threshold is None else f"threshold {rate(agreement.threshold)}"
     if agreement.best_threshold is not None:
-        show(
-            f"{own}; the best threshold on these labels is {rate(agreement.best_threshold)}, "
-            f"with kappa {rate(agreement.best_kappa)}"
-        )
-    show("  scores      labels  mean score  matches")
+        best = f"{rate(agreement.best_threshold)}, with kappa {rate(agreement.best_kappa)}"
+        yield f"{own}; the best threshold on these labels is {best}"
+    yield "  scores      labels  mean score  matches"
     for part in agreement.reliability:
-        bar = "█" * round(20 * part.match_rate)
-        show(
-            f"  {part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}  {bar}"
-        )
-    # Other judges know no rivals.
-    if result.ungrouped and not quiet and result.judge in ("offline", "cascade"):
-        say(f"{count(result.ungrouped)} labels have no group and are judged without rivals; offline then knows less.")
+        scores = f"{part.low:.1f}–{part.high:.1f}"
+        figures_shown = f"{part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}"
+        yield f"  {scores}  {figures_shown}  {'█' * round(20 * part.match_rate)}"

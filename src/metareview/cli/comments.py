@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -10,6 +12,7 @@ import click
 from metareview.cli.options import (
     PATH,
     ListingOption,
+    cache_file,
     comment_formats,
     common_options,
     filter_options,
@@ -18,13 +21,11 @@ from metareview.cli.options import (
     model_options,
     run_options,
 )
-from metareview.cli.output import append_step_summary, print_json, print_warnings, progress_bar, say, show, show_table
-from metareview.errors import UsageError
+from metareview.cli.output import Screen, append_step_summary, say, warning_lines
 
 if TYPE_CHECKING:
     from metareview.pipelines.comments.options import CommentsKeywords
     from metareview.pipelines.comments.plan import Plan
-    from metareview.runs.run import CommentsRun
 
 
 @click.command(epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4")
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
               help="What annotators rejected; turns on the false positives.")  # fmt: skip
 @click.option("--judge", cls=ListingOption, names=judge_names, default="offline", show_default=True, metavar="NAME",
               help="{names}, or package.module:factory.")  # fmt: skip
-@click.option("--line-distance", type=int, default=1, show_default=True,
-              help="Greatest gap; 0: must overlap.")  # fmt: skip
+@click.option("--line-distance", type=int, default=1, show_default=True, help="Greatest gap; 0: must overlap.")
 @click.option("--alignment", default="optimal", show_default=True, metavar="optimal|coverage|greedy",
               help="One-to-one; many to many; or AACR's order-dependent procedure.")  # fmt: skip
 @click.option("--ignore-location", is_flag=True, help="Judge on meaning alone.")
@@ -61,10 +61,8 @@ def command(
     overwrite: bool,
     dry_run: bool,
     no_cache: bool,
-    fail_under: tuple[str, ...],
-    fail_over: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    limits: Mapping[str, tuple[str, ...]],
+    screen: Screen,
     **options: Unpack[CommentsKeywords],
 ) -> None:
     """Score the review comments in GENERATED, a file or a folder (one subfolder per reviewer)."""
@@ -74,72 +72,50 @@ def command(
     from metareview.pipelines.comments.options import CommentsOptions
     from metareview.pipelines.comments.plan import open_plan
     from metareview.report.build_gates import check_gates, check_undecided, parse_gates
+    from metareview.report.markdown import comments_section
+    from metareview.report.tables import judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
 
-    gates = parse_gates(fail_under, fail_over, MEASURES)
+    gates = parse_gates(limits, MEASURES)
     folder = out or default_folder(options["name"] or generated.resolve().stem)
-    if no_cache:
-        if options["cache"] is not None:
-            raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
-        # A run that is killed pays for nothing twice, whatever cache it may use: it has one of its own.
-        options["cache"] = folder / VERDICTS
+    options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
     with open_plan(CommentsOptions(generated, reference, **options)) as plan:
         if dry_run:
-            _show_plan(plan, as_json, quiet)
+            _show_plan(plan, screen)
             return
         what = "asking the model" if isinstance(plan.judge, ModelJudge) else "pull requests"
         try:
-            with progress_bar(what, quiet) as progress:
+            with screen.progress(what) as progress:
                 run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
         except KeyboardInterrupt:
             say(f"What was done is kept. To go on: the same command with --out {folder}")
             raise
-    show_run(run, as_json, quiet)
+    screen.warn(run.result.warnings, run.result.skipped)
+    append_step_summary(comments_section(run.result))
+    judged = f"{judged_by(run.result.judge)} The pairing behind every figure: {folder}"
+    screen.show(run.summary, reviewers_table(run.result), remarks=[judged])
     check_undecided(run.result.judge)
     check_gates(run.metrics, gates)
 
 
-def show_run(run: CommentsRun, as_json: bool, quiet: bool) -> None:
-    """What a finished run found."""
-    from metareview.report.markdown import comments_section
-    from metareview.report.sentences import judged_by
-    from metareview.report.tables import reviewers_table
-
-    print_warnings(run.result.warnings, run.result.skipped, quiet=quiet)
-    append_step_summary(comments_section(run.result))
-    if as_json:
-        print_json(run.summary)
-        return
-    show_table(reviewers_table(run.result))
-    if not quiet:
-        say(f"{judged_by(run.result.judge)} The pairing behind every figure: {run.folder}")
-
-
-def _show_plan(plan: Plan, as_json: bool, quiet: bool) -> None:
-    from dataclasses import asdict
-
+def _show_plan(plan: Plan, screen: Screen) -> None:
     from metareview.runs.comments_json import config_to_json
 
-    reviewers = len({case.reviewer for case in plan.cases})
-    calls = plan.model_calls()
+    reviewers, calls = len({case.reviewer for case in plan.cases}), plan.model_calls()
     warnings, skipped = plan.inputs.warnings, plan.inputs.skipped
-    if as_json:
-        print_json(
-            {
-                "schema": "metareview.dry-run/1",
-                "config": config_to_json(plan.config),
-                "reviewers": reviewers,
-                "prs": plan.pull_requests,
-                "pairs": plan.pairs,
-                "negative_pairs": plan.negative_pairs,
-                "llm_calls": calls,
-                "warnings": list(warnings),
-                "skipped": [asdict(item) for item in skipped],
-            }
-        )
-        return
-    show(
+    document = {
+        "schema": "metareview.dry-run/1",
+        "config": config_to_json(plan.config),
+        "reviewers": reviewers,
+        "prs": plan.pull_requests,
+        "pairs": plan.pairs,
+        "negative_pairs": plan.negative_pairs,
+        "llm_calls": calls,
+        "warnings": list(warnings),
+        "skipped": [asdict(item) for item in skipped],
+    }
+    line = (
         f"{plan.pull_requests} pull requests, {reviewers} reviewers, {plan.pairs:,} pairs to judge"
         f" and up to {plan.negative_pairs:,} with negatives, {calls} model calls."
     )
-    print_warnings(warnings, skipped, quiet=quiet)
+    screen.show(document, line, remarks=warning_lines(warnings, skipped))

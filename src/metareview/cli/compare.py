@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from metareview.cli.options import PATH, common_options
-from metareview.cli.output import append_step_summary, print_json, print_warnings, show, show_table, show_wrapped
+from metareview.cli.output import Screen, append_step_summary, wrapped
 
 if TYPE_CHECKING:
-    from metareview.comparison.result import Comparison, MetricDifference
+    from metareview.comparison.paired import Comparison, MetricDifference
 
 
 @click.command(epilog="Example: metareview compare runs/before runs/after --fail-if-worse f1")
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
               help="Whom to compare (reviewers, or routers): once for both runs, or twice, A's and B's.")  # fmt: skip
 @click.option("--fail-if-worse", multiple=True, metavar="METRIC",
               help="Exit 3 where B is worse than A by more than chance explains; repeatable.")  # fmt: skip
-@click.option("--alpha", type=float, default=0.05, show_default=True,
-              help="Significant: p, after Holm, up to this.")  # fmt: skip
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significant: p, after Holm, up to this.")
 @click.option("--common", is_flag=True, help="Restrict both to the pull requests that they share.")
 @common_options
 def command(
@@ -33,8 +32,7 @@ def command(
     fail_if_worse: tuple[str, ...],
     alpha: float,
     common: bool,
-    as_json: bool,
-    quiet: bool,
+    screen: Screen,
 ) -> None:
     """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request."""
     from metareview.comparison.paired import compare
@@ -44,17 +42,10 @@ def command(
     result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha)
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
-    print_warnings(result.warnings, quiet=quiet)
+    screen.warn(result.warnings)
     append_step_summary(comparison_section(result))
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        show_table(comparison_table(result))
-        show("")
-        show_wrapped(result.verdict)
-        show_wrapped(found_line(result))
-        for line in explanation_lines(result):
-            show(line)
+    lines = ["", *wrapped(result.verdict), *wrapped(found_line(result)), *explanation_lines(result)]
+    screen.show(result.to_dict(), comparison_table(result), *lines)
     _check(result, [result.metrics[name] for name in names])
 
 
@@ -63,7 +54,7 @@ def _check(result: Comparison, watched: Sequence[MetricDifference]) -> None:
     from metareview.errors import GateFailed, Undecided
     from metareview.report.numbers import p_value, rate
 
-    undecided = result.a.undecided + result.b.undecided
+    undecided = sum(result.undecided.values())
     if watched and undecided:
         raise Undecided(
             f"{undecided} pairs are undecided, so no loss can be ruled out. Run the command that made the run again,"

@@ -8,13 +8,13 @@ from pathlib import Path
 import click
 
 from metareview.cli.options import common_options, run_options
-from metareview.cli.output import print_json, progress_bar, say, show_table
+from metareview.cli.output import Screen
 
 
 @click.command(epilog="Example: metareview demo --out runs/demo")
 @run_options
 @common_options
-def command(out: Path | None, overwrite: bool, as_json: bool, quiet: bool) -> None:
+def command(out: Path | None, overwrite: bool, screen: Screen) -> None:
     """Score three invented reviewers on a dozen invented pull requests: no key, no network."""
     from metareview.pipelines.comments import evaluate
     from metareview.pipelines.comments.options import CommentsOptions
@@ -22,13 +22,9 @@ def command(out: Path | None, overwrite: bool, as_json: bool, quiet: bool) -> No
     from metareview.runs.files import default_folder
 
     folder = out or default_folder("demo")
-    with as_file(files("metareview") / "data" / "demo") as sample, progress_bar("pull requests", quiet) as progress:
+    with as_file(files("metareview") / "data" / "demo") as sample, screen.progress("pull requests") as progress:
         options = CommentsOptions(sample / "reviews", sample / "references.jsonl", negatives=sample / "negatives.jsonl")
         run = evaluate(options, out=folder, overwrite=overwrite, progress=progress)
-    if as_json:
-        print_json(run.summary)
-        return
-    show_table(reviewers_table(run.result))
-    if not quiet:
-        say(f"The pairing behind every figure: {folder}")
-        say("Next, with your own: metareview comments YOUR_COMMENTS/ --reference YOUR_BENCHMARK.json")
+    next_step = "Next, with your own: metareview comments YOUR_COMMENTS/ --reference YOUR_BENCHMARK.json"
+    remarks = [f"The pairing behind every figure: {folder}", next_step]
+    screen.show(run.summary, reviewers_table(run.result), remarks=remarks)

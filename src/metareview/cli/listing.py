@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import click
 
 from metareview.cli.options import common_options
-from metareview.cli.output import print_json, show_table
+from metareview.cli.output import Screen
 from metareview.errors import UsageError
 
 
@@ -62,13 +62,12 @@ def _metrics() -> Iterator[Listed]:
 @click.command(epilog="Example: metareview list judges")
 @click.argument("kind", type=click.Choice(["judges", "routers", "formats", "metrics"]))
 @common_options
-def command(kind: str, as_json: bool, quiet: bool) -> None:
+def command(kind: str, screen: Screen) -> None:
     """What there is to choose from: names, where each comes from, and a line on each."""
-    from metareview.report.tables import Column, Table
+    from metareview.report.tables import Column
 
     items = list(_metrics() if kind == "metrics" else _plugins(kind))
-    if as_json:
-        print_json({"schema": "metareview.list/1", "kind": kind, "items": [asdict(item) for item in items]})
-        return
-    columns = [Column("name", text=True), Column("from", text=True), Column("what it is", text=True)]
-    show_table(Table(columns, [(item.name, item.origin, item.summary) for item in items]))
+    document = {"schema": "metareview.list/1", "kind": kind, "items": [asdict(item) for item in items]}
+    heads = {"name": [item.name for item in items], "from": [item.origin for item in items]}
+    heads["what it is"] = [item.summary for item in items]
+    screen.show(document, [Column(head, cells, text=True) for head, cells in heads.items()])

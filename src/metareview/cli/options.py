@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from metareview.cli.output import Screen
+from metareview.errors import UsageError
+
 Command = Callable[..., Any]
 PATH = click.Path(path_type=Path)
 
@@ -23,17 +26,6 @@ class ListingOption(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         self.help = (self.help or "").replace("{names}", ", ".join(self._names()))
         return super().get_help_record(ctx)
-
-
-def _options(*options: Command) -> Callable[[Command], Command]:
-    """Several options as one decorator, in the order of the help text."""
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 def judge_names() -> list[str]:
@@ -55,15 +47,61 @@ def metric_names() -> list[str]:
     return [*(measure.short for measure in MEASURES), "hit@K", MRR.short]
 
 
-common_options = _options(
-    click.option("--json", "as_json", is_flag=True, help="The result as one JSON document."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no warnings."),
+def _options(*options: Command) -> Callable[[Command], Command]:
+    """Several options as one decorator, in the order of the help text."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _as_one(keyword: str, make: Command, **options: Command) -> Callable[[Command], Command]:
+    """Options by the names of their values, which reach the command as one keyword: what `make` makes of them."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_one(**given: object) -> object:
+            made = make(*(given.pop(name) for name in options))
+            return command(**given, **{keyword: made})
+
+        return _options(*options.values())(with_one)
+
+    return decorate
+
+
+def _filters(*values: tuple[str, ...]) -> object:
+    from metareview.comments.filters import FilterConfig
+
+    language, pr_category, comment_category, context = values
+    return FilterConfig(pr_category, language, comment_category, context)
+
+
+common_options = _as_one(
+    "screen",
+    Screen,
+    as_json=click.option("--json", "as_json", is_flag=True, help="The result as one JSON document."),
+    quiet=click.option("-q", "--quiet", is_flag=True, help="No progress, no warnings."),
 )
-gate_options = _options(
-    click.option("--fail-under", cls=ListingOption, names=metric_names, multiple=True, metavar="METRIC=X",
-                 help="Exit 3 where the metric is lower; repeatable. Of {names}."),
-    click.option("--fail-over", multiple=True, metavar="METRIC=X",
-                 help="Exit 3 where the metric is higher; repeatable."),
+gate_options = _as_one(
+    "limits",
+    lambda under, over: {"--fail-under": under, "--fail-over": over},
+    fail_under=click.option("--fail-under", cls=ListingOption, names=metric_names, multiple=True, metavar="METRIC=X",
+                            help="Exit 3 where the metric is lower; repeatable. Of {names}."),
+    fail_over=click.option("--fail-over", multiple=True, metavar="METRIC=X",
+                           help="Exit 3 where the metric is higher; repeatable."),
+)  # fmt: skip
+filter_options = _as_one(
+    "filters",
+    _filters,
+    language=click.option("--language", multiple=True, help="Only pull requests in this language; repeatable."),
+    pr_category=click.option("--pr-category", multiple=True,
+                             help="Only pull requests of this category; repeatable."),
+    comment_category=click.option("--comment-category", multiple=True,
+                                  help="Only references of this category; repeatable."),
+    context=click.option("--context", multiple=True, help="Only references of this context; repeatable."),
 )  # fmt: skip
 run_options = _options(
     click.option("--out", type=PATH, metavar="DIR", help="The run's folder.  [default: runs/<time>-<name>]"),
@@ -80,27 +118,8 @@ model_options = _options(
 )  # fmt: skip
 
 
-def filter_options(command: Command) -> Command:
-    """`--language`, `--pr-category`, `--comment-category`, `--context`: to the command, one `filters`."""
-
-    @_options(
-        click.option("--language", multiple=True, help="Only pull requests in this language; repeatable."),
-        click.option("--pr-category", multiple=True, help="Only pull requests of this category; repeatable."),
-        click.option("--comment-category", multiple=True, help="Only references of this category; repeatable."),
-        click.option("--context", multiple=True, help="Only references of this context; repeatable."),
-    )
-    @wraps(command)
-    def with_filters(
-        *arguments: object,
-        language: tuple[str, ...],
-        pr_category: tuple[str, ...],
-        comment_category: tuple[str, ...],
-        context: tuple[str, ...],
-        **options: object,
-    ) -> object:
-        from metareview.comments.filters import FilterConfig
-
-        filters = FilterConfig(pr_category, language, comment_category, context)
-        return command(*arguments, filters=filters, **options)
-
-    return with_filters
+def cache_file(cache: str | Path | None, no_cache: bool, own: Path) -> Path | None:
+    """The cache of `--cache`; with `--no-cache` the command's own, so that what is cut off pays for nothing twice."""
+    if cache is not None and no_cache:
+        raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
+    return own if no_cache else None if cache is None else Path(cache)

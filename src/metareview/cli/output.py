@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,63 +22,93 @@ if TYPE_CHECKING:
 _SHOWN_WARNINGS = 5
 
 
-def print_json(document: Mapping[str, object]) -> None:
-    from metareview.report import json_text
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where a command prints, as `--json` and `--quiet` ask."""
 
-    click.echo(json_text(document, sys.stdout.encoding or "utf-8"))
+    as_json: bool
+    quiet: bool
+
+    def show(self, document: Mapping[str, object], *parts: str | Table, remarks: Iterable[str] = ()) -> None:
+        """A result: its document as JSON; or else lines and tables, then remarks on standard error unless quiet."""
+        from metareview.report import json_text
+        from metareview.report.names import printable
+
+        if self.as_json:
+            click.echo(json_text(document, sys.stdout.encoding or "utf-8"))
+            return
+        for part in parts:
+            print(printable(part) if isinstance(part, str) else _drawn(part))
+        self.say(remarks)
+
+    def warn(self, warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> None:
+        self.say(warning_lines(warnings, skipped))
+
+    def say(self, lines: Iterable[str]) -> None:
+        """Lines about the result, unless quiet."""
+        for line in () if self.quiet else lines:
+            say(line)
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """A bar on a terminal; elsewhere a plain line now and then, and none at all where it is quick."""
+        if self.quiet:
+            yield None
+            return
+        if sys.stderr.isatty():
+            from rich.progress import Progress
+
+            with Progress(console=_console(err=True), transient=True) as bar:
+                task = bar.add_task(what, total=None)
+                yield lambda done, total: bar.update(task, completed=done, total=total)
+            return
+        last = time.monotonic()
+
+        def line(done: int, total: int) -> None:
+            nonlocal last
+            if time.monotonic() - last >= 5:
+                last = time.monotonic()
+                say(f"{what}: {done} of {total}")
+
+        yield line
 
 
-def show(text: str) -> None:
-    """A line of the result."""
+def say(line: str) -> None:
     from metareview.report.names import printable
 
-    print(printable(text))
+    click.echo(printable(line), err=True)
 
 
-def say(message: str) -> None:
-    """A line about the result."""
-    from metareview.report.names import printable
-
-    click.echo(printable(message), err=True)
-
-
-def show_table(table: Table) -> None:
-    from metareview.report.terminal import as_rich
-
-    screen = console()
-    with screen.capture() as drawn:
-        screen.print(as_rich(table, screen.width))
-    for line in drawn.get().splitlines():
-        print(line.rstrip())
+def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
+    """The first few of them, and how many more there are."""
+    lines = [f"Warning: {warning}" for warning in warnings]
+    lines += [f"Skipped: {item.file}: {item.reason}" for item in skipped]
+    more = len(lines) - _SHOWN_WARNINGS
+    return lines[:_SHOWN_WARNINGS] + ([f"… and {more} more; --json lists them all."] if more > 0 else [])
 
 
-def show_wrapped(text: str) -> None:
-    """Sentences of the result, broken to the terminal's width."""
+def wrapped(text: str) -> list[str]:
+    """Sentences broken to the terminal's width."""
     from textwrap import wrap
 
-    from metareview.report.names import printable
-
-    print("\n".join(wrap(printable(text), max(20, console().width))))
+    return wrap(text, max(20, _console().width))
 
 
-def console(*, err: bool = False) -> Console:
+def _drawn(table: Table) -> str:
+    from metareview.report.terminal import as_rich
+
+    console = _console()
+    with console.capture() as drawn:
+        console.print(as_rich(table, console.width))
+    return "\n".join(line.rstrip() for line in drawn.get().splitlines())
+
+
+def _console(*, err: bool = False) -> Console:
     """The terminal's width where there is one; in a file or a pipe room for every column."""
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
-    width = None if stream.isatty() else 120
-    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
-
-
-def print_warnings(warnings: Iterable[str], skipped: Iterable[Skipped] = (), *, quiet: bool) -> None:
-    if quiet:
-        return
-    lines = [f"Warning: {warning}" for warning in warnings]
-    lines += [f"Skipped: {item.file}: {item.reason}" for item in skipped]
-    for line in lines[:_SHOWN_WARNINGS]:
-        say(line)
-    if len(lines) > _SHOWN_WARNINGS:
-        say(f"… and {len(lines) - _SHOWN_WARNINGS} more; --json lists them all.")
+    return Console(file=stream, width=None if stream.isatty() else 120, highlight=False, soft_wrap=False)
 
 
 def append_step_summary(markdown: str) -> None:
@@ -90,27 +121,3 @@ def append_step_summary(markdown: str) -> None:
             page.write(markdown.rstrip("\n") + "\n\n")
     except OSError as error:
         say(f"Warning: cannot append to $GITHUB_STEP_SUMMARY ({path}): {error.strerror}")
-
-
-@contextmanager
-def progress_bar(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal; elsewhere a plain line now and then, and none at all where it is quick."""
-    if quiet:
-        yield None
-        return
-    if sys.stderr.isatty():
-        from rich.progress import Progress
-
-        with Progress(console=console(err=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-        return
-    last = time.monotonic()
-
-    def line(done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= 5:
-            last = time.monotonic()
-            say(f"{what}: {done} of {total}")
-
-    yield line

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from metareview.cli.options import PATH, ListingOption, common_options, gate_options, run_options
-from metareview.cli.output import append_step_summary, print_json, print_warnings, say, show, show_table
+from metareview.cli.output import Screen, append_step_summary
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,34 +63,26 @@ def command(
     history: Path,
     out: Path | None,
     overwrite: bool,
-    fail_under: tuple[str, ...],
-    fail_over: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    limits: Mapping[str, tuple[str, ...]],
+    screen: Screen,
     **options: Unpack[RoutingKeywords],
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
     from metareview.pipelines.routing import RoutingOptions, evaluate
     from metareview.report.build_gates import check_gates, parse_gates
     from metareview.report.markdown import routing_section
-    from metareview.report.sentences import cohort, declarations
-    from metareview.report.tables import routers_table
+    from metareview.report.tables import cohort, declarations, routers_table
     from metareview.routing.measures import rank_measures
     from metareview.runs.files import default_folder
 
-    gates = parse_gates(fail_under, fail_over, rank_measures(options["k"]))
+    gates = parse_gates(limits, rank_measures(options["k"]))
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history.resolve().stem)
     run = evaluate(RoutingOptions(history, **options), out=folder, overwrite=overwrite)
-    print_warnings(run.result.warnings, quiet=quiet)
+    screen.warn(run.result.warnings)
     append_step_summary(routing_section(run.result))
-    if as_json:
-        print_json(run.summary)
-    else:
-        show_table(routers_table(run.result))
-        if not quiet:
-            for line in declarations(run.result):
-                show(line)
-            say(f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}")
+    lines = [] if screen.quiet else declarations(run.result)
+    remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
+    screen.show(run.summary, routers_table(run.result), *lines, remarks=[remark])
     check_gates(run.metrics, gates)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from metareview.cli.options import PATH, common_options
-from metareview.cli.output import print_json, say, show
+from metareview.cli.output import Screen
 
 
 @click.command(epilog="Example: metareview text retrieved.jsonl --strategy rouge-sentence --threshold 0.8")
@@ -17,19 +17,14 @@ from metareview.cli.output import print_json, say, show
 @click.option("--threshold", type=float,
               help="A match needs more than this recall.  [default: 0.7 chunk, 0.8 sentence]")  # fmt: skip
 @common_options
-def command(file: Path, strategy: str, threshold: float | None, as_json: bool, quiet: bool) -> None:
+def command(file: Path, strategy: str, threshold: float | None, screen: Screen) -> None:
     """Score FILE: JSON lines with retrieved_context and ground_truth_context, both lists of strings."""
     from metareview.formats.text_items import read_text_items
     from metareview.report.numbers import rate
     from metareview.text.score import score_items
 
     result = score_items(read_text_items(file), strategy, threshold)
-    if as_json:
-        print_json(result)
-        return
     figures = "  ".join(f"{name} {rate(result[name])}" for name in ("precision", "recall", "f1"))
-    show(f"{result['n']} items: {figures}")
-    left_out = {name: count for name, count in result["nulls"].items() if count}
-    if left_out and not quiet:
-        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
-        say(f"Undefined for some items, left out of the mean: {counts}.")
+    left_out = ", ".join(f"{name} {count}" for name, count in result["nulls"].items() if count)
+    remarks = [f"Undefined for some items, left out of the mean: {left_out}."] if left_out else []
+    screen.show(result, f"{result['n']} items: {figures}", remarks=remarks)

@@ -48,6 +48,10 @@ class Graph:
     def take(self, edges: Indices) -> Graph:
         return Graph(self.generated[edges], self.reference[edges], self.score[edges])
 
+    def pairs(self) -> Indices:
+        """Shape (n, 2): generated, reference."""
+        return np.column_stack([self.generated, self.reference])
+
     def __len__(self) -> int:
         return len(self.generated)
 

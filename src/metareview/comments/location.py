@@ -69,7 +69,7 @@ class Candidates:
 def candidate_pairs(
     generated: Sequence[Comment], reference: Sequence[Comment], distance: int, *, anywhere: bool = False
 ) -> Candidates:
-    """All pairs that may match by location; every pair where place is not asked (`anywhere`)."""
+    """All pairs that may match by location; every pair where locations are not compared (`anywhere`)."""
     if anywhere:
         pairs = np.indices((len(generated), len(reference))).reshape(2, -1)
         return Candidates(pairs[0], pairs[1], np.zeros(pairs.shape[1], np.int64))
@@ -107,7 +107,7 @@ def _in_order(pairs: Indices, limit: int) -> Indices:
     return np.flatnonzero(marked)
 
 
-_Place = tuple[str | None, str | None]
+_Location = tuple[str | None, str | None]
 
 
 def _rows(comments: Sequence[Comment]) -> Indices:
@@ -115,22 +115,27 @@ def _rows(comments: Sequence[Comment]) -> Indices:
     return np.array([(position, *comment.span) for position, comment in enumerate(comments)], np.int64)
 
 
-def _grouped(comments: Sequence[Comment], rows: Indices) -> dict[_Place, Indices]:
+def _grouped(comments: Sequence[Comment], rows: Indices) -> dict[_Location, Indices]:
     """The rows by (path, side), each group ordered by its first line."""
-    groups: dict[_Place, list[int]] = defaultdict(list)
+    groups: dict[_Location, list[int]] = defaultdict(list)
     for position, comment in enumerate(comments):
         groups[normal_path(comment.path), normal_side(comment.side)].append(position)
     return {
-        place: (group := rows[positions])[np.argsort(group[:, 1], kind="stable")] for place, positions in groups.items()
+        location: (group := rows[positions])[np.argsort(group[:, 1], kind="stable")]
+        for location, positions in groups.items()
     }
 
 
-def _compatible(groups: dict[_Place, Indices], path: str | None, side: str | None) -> list[Indices]:
+def _compatible(groups: dict[_Location, Indices], path: str | None, side: str | None) -> list[Indices]:
     """The groups whose path and side agree with these; a direct look-up unless a field is missing here."""
     if path is not None and side is not None:
-        places: list[_Place] = [(path, side), (path, None), (None, side), (None, None)]
-        return [groups[place] for place in places if place in groups]
-    return [group for place, group in groups.items() if _agree(path, place[0]) and _agree(side, place[1])]
+        locations: list[_Location] = [(path, side), (path, None), (None, side), (None, None)]
+        return [groups[location] for location in locations if location in groups]
+    return [
+        group
+        for (their_path, their_side), group in groups.items()
+        if _agree(path, their_path) and _agree(side, their_side)
+    ]
 
 
 def _touching(ours: Indices, theirs: Indices, distance: int, width: int) -> Indices:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from operator import itemgetter
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,17 +27,6 @@ SHOWN_CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class FoundReference:
-    """A reference of a pull request."""
-
-    pr: str
-    reference: ScoredReference
-
-    def to_dict(self) -> JsonObject:
-        return {"pr": self.pr, **_reference_to_json(self.reference)}
-
-
-@dataclass(frozen=True, slots=True)
 class ReviewerPair:
     """Two reviewers on one pull request."""
 
@@ -50,11 +41,10 @@ class ReviewerPair:
     def pr(self) -> str:
         return self.a.pr
 
-    def references(self) -> Iterator[tuple[ScoredReference, bool, bool]]:
+    def references(self) -> list[tuple[ScoredReference, bool, bool]]:
         """Each reference that counts, and whether A and B raised it."""
-        for ours, theirs in zip(self.a.references, self.b.references, strict=True):
-            if ours.kept:
-                yield ours, ours.covered, theirs.covered
+        both = zip(self.a.references, self.b.references, strict=True)
+        return [(ours, ours.covered, theirs.covered) for ours, theirs in both if ours.kept]
 
     def only_a(self) -> list[ScoredReference]:
         """References that only A raised."""
@@ -65,17 +55,13 @@ class ReviewerPair:
 
     def same_answer(self) -> bool:
         """The same comments at the same locations, in any order."""
-        ours, theirs = (
-            sorted(
-                tuple(map(str, (each.path, each.side, each.from_line, each.to_line, each.note)))
-                for each in (scored.comment for scored in record.comments)
-            )
-            for record in (self.a, self.b)
-        )
+        content = itemgetter("path", "side", "from_line", "to_line", "note")
+        ours, theirs = (Counter(content(each.comment) for each in record.comments) for record in (self.a, self.b))
         return ours == theirs
 
-    def found(self) -> Iterator[tuple[FoundReference, bool, bool]]:
-        return ((FoundReference(self.pr, reference), a, b) for reference, a, b in self.references())
+    def found(self) -> Iterator[tuple[JsonObject, bool, bool]]:
+        for reference, by_a, by_b in self.references():
+            yield {"pr": self.pr, **_reference_to_json(reference)}, by_a, by_b
 
     def kinds(self) -> Iterator[tuple[tuple[str | None, ...], bool, bool]]:
         """Each reference by the dimensions, and whether A and B raised it."""
@@ -87,7 +73,7 @@ class ReviewerPair:
         return {
             "pr": self.pr,
             "effect": self.effect,
-            "references": sum(reference.kept for reference in self.a.references),
+            "references": len(self.references()),
             "a": _reviewer_to_json(self.a),
             "b": _reviewer_to_json(self.b),
             "only_a": [_raised_to_json(each, self.a) for each in self.only_a()],
@@ -124,80 +110,71 @@ class RouterPair:
 
     def to_dict(self) -> JsonObject:
         sides = {
-            side: {"rank": answer.rank or None, "candidates": list(answer.candidates[:SHOWN_CANDIDATES])}
+            side: {"rank": answer.rank or None, "candidates": answer.candidates[:SHOWN_CANDIDATES]}
             for side, answer in (("a", self.a), ("b", self.b))
         }
-        truth = list(self.record.truth.targets)
-        return {"pr": self.pr, "effect": self.effect, "truth": truth, **sides}
+        return {"pr": self.pr, "effect": self.effect, "truth": self.record.truth.targets, **sides}
+
+
+PullRequestPair = ReviewerPair | RouterPair
 
 
 @dataclass(frozen=True, slots=True)
 class KindTally:
     """References of one kind and how many A and B raised; or pull requests, and on how many a target was first."""
 
-    total: int
-    a: int
-    b: int
-
-    @property
-    def diff(self) -> float:
-        return (self.b - self.a) / self.total
+    total: int = 0
+    a: int = 0
+    b: int = 0
 
 
 @dataclass(frozen=True)
 class Explanation:
     """The pull requests with the largest effects, those where the answers differ, and who found what."""
 
-    gains: Sequence[ReviewerPair | RouterPair]
-    losses: Sequence[ReviewerPair | RouterPair]
+    gains: Sequence[PullRequestPair]
+    losses: Sequence[PullRequestPair]
     differing: Sequence[str]
     kinds: Mapping[str, Mapping[str, KindTally]]
     """By dimension, then by its value, the largest difference first."""
-    found: Mapping[str, Sequence[FoundReference | str]]
-    """`only_a`, `only_b`, `both`, `neither`: references, or pull requests with a truth."""
+    found: Mapping[str, Sequence[JsonObject | str]]
+    """`only_a`, `only_b`, `both`, `neither`: references as JSON has them, or pull requests with a truth."""
 
 
-def explain(a: Competitor[Any], b: Competitor[Any], prs: Sequence[str], measure: Measure) -> Explanation:
+def explain(a: Competitor, b: Competitor, prs: Sequence[str], measure: Measure) -> Explanation:
     """What made the difference in this measure on these pull requests; both competitors have their records."""
     added = effects(a.counts(prs), b.counts(prs), measure).tolist()
-    records = list(zip(a.records(prs), b.records(prs), added, strict=True))
-    pairs: Sequence[ReviewerPair | RouterPair]
+    records = [(a.rows[key].record, b.rows[key].record, effect) for key, effect in zip(prs, added, strict=True)]
+    pairs: Sequence[PullRequestPair]
     if is_comments(a.run):
         pairs = [ReviewerPair(*each) for each in records]
     else:
-        pairs = [
-            RouterPair(ours, ours.answers[a.name], theirs.answers[b.name], effect) for ours, theirs, effect in records
-        ]
+        pairs = [RouterPair(one, one.answers[a.name], other.answers[b.name], effect) for one, other, effect in records]
     # Effects that are equal but for rounding go by name.
-    largest = sorted(zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0]))
+    ranked = sorted(zip(prs, pairs, strict=True), key=lambda item: (-np.round(abs(item[1].effect), 12), item[0]))
+    found: dict[str, list[JsonObject | str]] = {"only_a": [], "only_b": [], "both": [], "neither": []}
+    for item, by_a, by_b in (each for pair in pairs for each in pair.found()):
+        finders = ("both" if by_b else "only_a") if by_a else ("only_b" if by_b else "neither")
+        found[finders].append(item)
     return Explanation(
-        gains=[pair for _, pair in largest if pair.effect > 0][:SHOWN_PULL_REQUESTS],
-        losses=[pair for _, pair in largest if pair.effect < 0][:SHOWN_PULL_REQUESTS],
+        gains=[pair for _, pair in ranked if pair.effect > 0][:SHOWN_PULL_REQUESTS],
+        losses=[pair for _, pair in ranked if pair.effect < 0][:SHOWN_PULL_REQUESTS],
         differing=[pair.pr for pair in pairs if not pair.same_answer()],
         kinds=_kinds(pairs),
-        found=_found(pairs),
+        found=found,
     )
 
 
-def _kinds(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, dict[str, KindTally]]:
+def _kinds(pairs: Sequence[PullRequestPair]) -> dict[str, dict[str, KindTally]]:
     tallies: dict[str, dict[str, KindTally]] = {name: {} for name in pairs[0].DIMENSIONS}
     for values, by_a, by_b in (each for pair in pairs for each in pair.kinds()):
         for of_dimension, value in zip(tallies.values(), values, strict=True):
-            old = of_dimension.get(value or "unknown", KindTally(0, 0, 0))
+            old = of_dimension.get(value or "unknown", KindTally())
             of_dimension[value or "unknown"] = KindTally(old.total + 1, old.a + by_a, old.b + by_b)
     return {
         name: dict(sorted(kinds.items(), key=lambda item: (-abs(item[1].b - item[1].a), item[0])))
         for name, kinds in tallies.items()
     }
-
-
-def _found(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, list[FoundReference | str]]:
-    name = {(True, False): "only_a", (False, True): "only_b", (True, True): "both", (False, False): "neither"}
-    lists: dict[str, list[FoundReference | str]] = {each: [] for each in name.values()}
-    for pair in pairs:
-        for item, by_a, by_b in pair.found():
-            lists[name[by_a, by_b]].append(item)
-    return lists
 
 
 def effects(a: Array, b: Array, metric: Metric) -> Array:

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
-from metareview.comments.measures import Counts, Rates
-from metareview.comparison.competitors import (
-    Competitor,
-    Source,
-    check_settings,
-    different_benchmarks,
-    folder_of,
-    main_measure,
-    open_run,
-    read_competitors,
-    run_name,
-    with_beta,
-)
+from metareview.comments.measures import Counts, Rates, rates
+from metareview.comparison import competitors
+from metareview.comparison.competitors import Competitor, Source
 from metareview.errors import UsageError
 from metareview.model.measure import Measure, find_measure
 from metareview.runs.comments_json import counts_to_json
-from metareview.runs.files import JsonObject
-from metareview.runs.run import AnyRun, is_comments
+from metareview.runs.files import JsonObject, as_json
+from metareview.runs.run import AnyRun
 from metareview.stats import Interval, PairTest, bootstrap_intervals, pairwise_tests, tie_letters
 
 SCHEMA = "metareview.leaderboard/1"
@@ -47,22 +35,16 @@ class Standing:
     """Their sums; None for a router."""
     metrics: Rates
     intervals: Mapping[str, Interval | None]
-    undecided: int
+
+    @property
+    def undecided(self) -> int:
+        return self.counts.undecided if self.counts else 0
 
     def to_dict(self) -> JsonObject:
-        counts = {} if self.counts is None else counts_to_json(self.counts)
-        return {
-            "rank": self.rank,
-            "label": self.label,
-            "ties": self.ties,
-            "name": self.name,
-            "run": self.run,
-            "prs": self.prs,
-            **counts,
-            "metrics": dict(self.metrics),
-            "intervals": {name: ends and list(ends) for name, ends in self.intervals.items()},
-            "undecided": self.undecided,
-        }
+        head = {name: getattr(self, name) for name in ("rank", "label", "ties", "name", "run", "prs")}
+        counts = counts_to_json(self.counts) if self.counts else {}
+        tail = {name: getattr(self, name) for name in ("metrics", "intervals", "undecided")}
+        return as_json({**head, **counts, **tail})
 
 
 @dataclass(frozen=True)
@@ -70,7 +52,6 @@ class Leaderboard:
     """The ranking. `to_dict()` is what `metareview leaderboard --json` prints."""
 
     kind: str
-    """`comments` or `routing`."""
     sort: Measure
     beta: float | None
     measures: Sequence[Measure]
@@ -106,96 +87,70 @@ def leaderboard(
     share no pull request. UsageError where the figures of two would not mean the same (another judge, distance,
     cutoff, other references), or a run shares no pull request with the others.
     """
-    competitors = _competitors(runs)
-    everybody = list(competitors.values())
-    check_settings(everybody)
-    _check_benchmarks(everybody)
-    own = {label: with_beta(one.measures, beta) for label, one in competitors.items()}
+    everybody = _everybody(runs)
+    first = next(iter(everybody.values())).run
+    competitors.check_settings(list(everybody.values()))
+    _check_benchmarks(list(everybody.values()))
+    own = {label: competitors.with_beta(one.measures, beta) for label, one in everybody.items()}
     measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
     if sort == "f_beta" and beta is None:
         raise UsageError("--sort: f_beta needs --beta.")
-    default = "f_beta" if beta is not None else main_measure(everybody[0].run)
+    default = competitors.main_measure(first) if beta is None else "f_beta"
     measure = find_measure(sort or default, measures.values(), "--sort")
-    rows = {label: _standing(label, one, own[label], list(measures), seed) for label, one in competitors.items()}
-    sign = 1 if measure.lower_is_better else -1
+    tables = {label: one.counts(one.rows) for label, one in everybody.items()}
+    figures = {
+        label: rates(counts.sum(axis=0), own[label].values(), measures.values()) for label, counts in tables.items()
+    }
 
     def best_first(label: str) -> tuple[bool, float, str]:
         """Whoever has no figure comes last, equal ones by name."""
-        value = rows[label].metrics[measure.name]
-        return (value is None, sign * (value or 0.0), label)
+        value = figures[label][measure.name]
+        return (value is None, (value or 0.0) * (1 if measure.lower_is_better else -1), label)
 
-    order = sorted(rows, key=best_first)
-    tables = {
-        label: {key: row.counts for key, row in competitors[label].rows.items()} if measure.name in own[label] else {}
+    order = sorted(everybody, key=best_first)
+    tested = {
+        label: dict(zip(everybody[label].rows, tables[label], strict=True)) if measure.name in own[label] else {}
         for label in order
     }
-    pairs = pairwise_tests(tables, measure, seed=seed)
+    pairs = pairwise_tests(tested, measure, seed=seed)
     separated = [pair for pair, test in pairs.items() if test.p_holm is not None and test.p_holm <= TIES_AT]
     ties = tie_letters(order, separated)
-    return Leaderboard(
-        kind=everybody[0].run.kind.name,
-        sort=measure,
-        beta=beta,
-        measures=list(measures.values()),
-        rows=[replace(rows[label], rank=rank, ties=ties[label]) for rank, label in enumerate(order, 1)],
-        pairs=pairs,
-        warnings=list(_warnings(rows, pairs)),
-    )
+    rows = []
+    for rank, label in enumerate(order, 1):
+        one, counts = everybody[label], tables[label]
+        ends = dict.fromkeys(measures) | bootstrap_intervals(counts, own[label], seed=seed)
+        head = (rank, label, ties[label], one.name, competitors.folder_of(one.run), len(counts))
+        rows.append(Standing(*head, one.summed(one.rows), figures[label], ends))
+    warnings = list(_warnings({row.label: row for row in rows}, pairs))
+    return Leaderboard(first.kind.name, measure, beta, list(measures.values()), rows, pairs, warnings)
 
 
-def _competitors(sources: Sequence[Source]) -> dict[str, Competitor[Any]]:
+def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:
     """Everybody in these runs by a label that nobody else has. A run that is named twice counts once."""
     runs: dict[object, AnyRun] = {}
-    for run in map(open_run, sources):
+    for run in map(competitors.open_run, sources):
         runs.setdefault(id(run) if run.folder is None else run.folder.resolve(), run)
-    competitors = [(number, one) for number, run in enumerate(runs.values(), 1) for one in read_competitors(run)]
-    if not competitors:
+    numbered = [(f"run {number}", one) for number, run in enumerate(runs.values(), 1) for one in competitors.read(run)]
+    if not numbered:
         raise UsageError("Name at least one run; these hold nobody to rank.")
-    choices = [
-        (one.name, *(f"{one.name} ({part})" for part in (run_name(one.run), one.run.label, f"run {number}")))
-        for number, one in competitors
-    ]
-    held = [Counter(column) for column in zip(*choices, strict=True)]
-    return {
-        next(label for label, times in zip(of_one, held, strict=True) if times[label] == 1): one
-        for of_one, (_, one) in zip(choices, competitors, strict=True)
-    }
+    parts = [(one.run.label, number) for number, one in numbered]
+    everybody = [one for _, one in numbered]
+    return dict(zip(competitors.labels(everybody, parts), everybody, strict=True))
 
 
-def _check_benchmarks(competitors: Sequence[Competitor[Any]]) -> None:
-    for one, other in combinations(competitors, 2):
-        different = different_benchmarks(one, other)
+def _check_benchmarks(everybody: Sequence[Competitor]) -> None:
+    for one, other in combinations(everybody, 2):
+        different = competitors.different_benchmarks(one, other)
         if different:
             raise UsageError(
                 f"{one.run.label} and {other.run.label} are on different benchmarks: {len(different)} pull requests"
                 f" have other references ({different[0]}). Evaluate both against the same files."
             )
-    for one in competitors:
-        own = {key for other in competitors if other.run is one.run for key in other.rows}
-        others = [set(other.rows) for other in competitors if other.run is not one.run]
+    for one in everybody:
+        own = {key for other in everybody if other.run is one.run for key in other.rows}
+        others = [set(other.rows) for other in everybody if other.run is not one.run]
         if others and not own & set().union(*others):
             raise UsageError(f"{one.run.label} shares no pull request with the other runs. Rank it on its own.")
-
-
-def _standing(
-    label: str, one: Competitor[Any], own: Mapping[str, Measure], names: Sequence[str], seed: int
-) -> Standing:
-    """The row of one competitor, before it is ranked."""
-    counts = one.counts()
-    sums = counts.sum(axis=0)
-    intervals = bootstrap_intervals(counts, own, seed=seed)
-    return Standing(
-        rank=0,
-        label=label,
-        ties="",
-        name=one.name,
-        run=folder_of(one.run),
-        prs=len(counts),
-        counts=Counts.from_sums(sums, location=True) if is_comments(one.run) else None,
-        metrics={name: own[name].value(sums) if name in own else None for name in names},
-        intervals={name: intervals.get(name) for name in names},
-        undecided=one.undecided(),
-    )
 
 
 def _warnings(rows: Mapping[str, Standing], pairs: Mapping[tuple[str, str], PairTest]) -> Iterator[str]:

@@ -31,11 +31,8 @@ def ordered_lines(record: Record, from_key: str, to_key: str) -> tuple[int | Non
     start, end = record.line_number(from_key), record.line_number(to_key)
     if start is None or end is None or start <= end:
         return start, end
-    record.source.warn(
-        "a range that ends before it begins; swapped",
-        lambda: record.line_of(from_key),
-        f"{from_key} {start} is after {to_key} {end}; swapped",
-    )
+    kind, detail = "a range that ends before it begins; swapped", f"{from_key} {start} is after {to_key} {end}; swapped"
+    record.source.warn(kind, lambda: record.line_of(from_key), detail)
     return end, start
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from metareview.errors import InputError
 from metareview.formats.source import Source
-from metareview.model.label import Label
 
 EXAMPLE = '{"a": "reference note", "b": "candidate note", "match": true, "group": "pull request and reviewer"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """`reference` and `candidate` raise the same issue, or not. Pairs of one group are rivals; None: no rivals."""
+
+    reference: str
+    candidate: str
+    match: bool
+    group: str | None = None
 
 
 def read_labels(path: str | Path) -> list[Label]:

@@ -1,7 +1,6 @@
 """What a router that already ran answered: JSON lines `{"repo", "pr", "router", "candidates", "risk"}`.
 
-Candidates are logins, best first. `router` may be left out: then the file's name is the router's. So may
-`risk`.
+Candidates are logins, best first. `router` may be left out: then the file's name is the router's. So may `risk`.
 """
 
 from __future__ import annotations
@@ -16,11 +15,7 @@ from metareview.model.prediction import Prediction, Predictions
 
 
 def read_predictions(path: str | Path) -> list[Predictions]:
-    """Read a file of predictions, one item per router in order of appearance.
-
-    InputError names the line of a candidate that is listed twice, of a second answer for one pull request, of
-    an unknown risk.
-    """
+    """The predictions of a file, one item per router in order of appearance."""
     source = Source(Path(path))
     routers: dict[str, dict[tuple[str, int], Prediction]] = {}
     lines: dict[tuple[str, str, int], int] = {}
@@ -31,11 +26,8 @@ def read_predictions(path: str | Path) -> list[Predictions]:
         prediction = Prediction(_candidates(record), _risk(record))
         first = lines.setdefault((router, repo, pr), record.line)
         if first != record.line:
-            record.fail(
-                None,
-                f"router {router} answers for {repo}#{pr} a second time (first on line {first})",
-                "Keep one answer.",
-            )
+            problem = f"router {router} answers for {repo}#{pr} a second time (first on line {first})"
+            record.fail(None, problem, "Keep one answer.")
         routers.setdefault(router, {})[repo, pr] = prediction
     if not routers:
         raise InputError("no predictions", file=path, fix="Give one JSON object per line.")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from metareview.errors import InputError
 from metareview.model.comment import MAX_LINE
 from metareview.model.time import parse_time
 
@@ -45,7 +44,7 @@ class Record(NamedTuple):
 
     def fail(self, key: str | None, problem: str, fix: str) -> NoReturn:
         """Refuse the record, naming the line of the value at `key`, or its own."""
-        raise InputError(problem, file=self.source.name, line=self.line_of(key), fix=fix)
+        self.source.fail(self.line_of(key), problem, fix)
 
     def refuse(self, key: str, expected: str, fix: str, *, quote: bool = False) -> NoReturn:
         """Refuse the value at `key`, which is absent or not what is expected; `quote` shows it."""
@@ -58,11 +57,9 @@ class Record(NamedTuple):
     def text(self, key: str) -> str | None:
         """A string, or None where it is absent or null."""
         value = self.value.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, str):
+        if value is not None and not isinstance(value, str):
             self.refuse(key, "a string", "Give text in quotes, or null.")
-        return self.clean(key, value)
+        return None if value is None else self.clean(key, value)
 
     def required(self, key: str, example: str) -> str:
         """A string that must be there, and say something."""
@@ -105,10 +102,10 @@ class Record(NamedTuple):
         value = self.value.get(key)
         if value is None or value == "":
             return None
-        whole = isinstance(value, float) and value.is_integer()
-        digits = isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,10}\s*", value)
+        whole = type(value) is float and value.is_integer()
+        digits = type(value) is str and re.fullmatch(r"\s*[0-9]{1,10}\s*", value)
         number = int(value) if whole or digits else value
-        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_LINE:
+        if type(number) is not int or not 1 <= number <= MAX_LINE:
             fix = "Lines count from 1; leave the field out where there is none."
             self.refuse(key, f"a line number from 1 to {MAX_LINE}", fix, quote=True)
         return number
@@ -126,30 +123,31 @@ class Record(NamedTuple):
 
     def child(self, key: str, what: str) -> Record:
         """The object at `key`."""
-        return self._replace(value=self.value[key], path=(*self.path, key)).as_object(what)
+        return self._at(key).as_object(what)
 
     def children(self, key: str, what: str) -> Iterator[Record]:
         """The objects of the list at `key`; none where it is absent or null."""
-        items = self.value.get(key)
-        if items is None:
-            return
-        if not isinstance(items, list):
+        values = self.value.get(key)
+        if values is not None and not isinstance(values, list):
             self.refuse(key, "a list", SEE_FORMATS)
-        for index, item in enumerate(items):
-            yield self._replace(value=item, path=(*self.path, key, index)).as_object(what)
+        return (item.as_object(what) for item in (self._at(key).items() if values else ()))
+
+    def items(self) -> list[Record]:
+        """The items of a list; what is no list is the only item."""
+        if not isinstance(self.value, list):
+            return [self]
+        return [self._at(index) for index in range(len(self.value))]
+
+    def _at(self, step: str | int) -> Record:
+        return self._replace(value=self.value[step], path=(*self.path, step))
 
     def clean(self, key: str, value: str) -> str:
         """The text as it can be written out again."""
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            self.source.warn(
-                "text with half a surrogate pair; replaced by ?",
-                lambda: self.line_of(key),
-                f"{key} holds half a surrogate pair; replaced by ?",
-            )
-            return value.encode("utf-8", "replace").decode()
-        return value
+        cleaned = value.encode("utf-8", "replace").decode()
+        if cleaned != value:
+            problem = "half a surrogate pair; replaced by ?"
+            self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+        return cleaned
 
 
 def _kind(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,15 +17,9 @@ from metareview.plugins import Registry
 
 # Formats of other packages share one group of entry points; the type of what is loaded tells the two kinds apart.
 # The order is the order of sniffing.
-COMMENT_FORMATS = Registry(
-    "format",
-    "metareview.formats.comments",
-    "metareview.formats",
-    order=("aacr-text", "aacr", "jsonl", "github", "martian"),
-)
-HISTORY_FORMATS = Registry(
-    "history format", "metareview.formats.histories", "metareview.formats", order=("events", "gerrit")
-)
+_GROUP = "metareview.formats"
+COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
+HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit"))
 
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson"}
@@ -97,7 +92,7 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
         alone = reviewer or (path.resolve().name if in_folder else path.stem)
         owner = readable(name.parts[0] if len(name.parts) > 1 else alone)
         inputs.formats.add(chosen)
-        inputs.hashes[readable(name.as_posix())] = source.sha256
+        inputs.hashes[readable(name.as_posix())] = hashlib.sha256(source.data).hexdigest()
         for review in formats[chosen].read(source):
             inputs.reviews.append(review if review.reviewer else replace(review, reviewer=owner))
         inputs.warnings += source.all_warnings()
@@ -121,11 +116,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
+    """All files but the hidden ones."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in files if "/." not in f"/{path.relative_to(folder).as_posix()}")
 
 
 def _choose_format() -> str:
@@ -136,17 +129,15 @@ def read_reference_set(
     references: Paths, negatives: Paths = (), *, format_name: str | None = None
 ) -> tuple[ReferenceSet, dict[str, str]]:
     """The references and negatives of these files, by pull request, and the files' hashes by role and name."""
-    references, negatives = several(references), several(negatives)
     warnings: list[str] = []
     hashes: dict[str, str] = {}
 
-    def gathered(role: str, paths: Sequence[str | Path]) -> dict[str, Review]:
+    def gathered(role: str, paths: Paths) -> dict[str, Review]:
         reviews: list[Review] = []
-        for number, path in enumerate(paths):
+        for number, path in enumerate(several(paths), 1):
             inputs = read_inputs(path, format_name=format_name)
-            warnings.extend(inputs.warnings)
-            warnings.extend(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)
-            prefix = role if number == 0 else f"{role}-{number + 1}"
+            warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
+            prefix = role if number == 1 else f"{role}-{number}"
             hashes.update({f"{prefix}/{name}": value for name, value in inputs.hashes.items()})
             reviews += [replace(review, reviewer=None) for review in inputs.reviews]
         by_key = {key: review for (key, _), review in merged(reviews).items()}
@@ -156,18 +147,14 @@ def read_reference_set(
 
     positive, negative = gathered("reference", references), gathered("negatives", negatives)
     if not positive:
-        names = ", ".join(map(str, references))
+        names = ", ".join(map(str, several(references)))
         raise InputError("it holds no pull request", file=names, fix="Name a file of reference comments.")
-    stray = [key for key in negative if key not in positive]
-    if stray:
-        count = sum(len(negative[key].comments) for key in stray)
-        warnings.append(
-            f"{count} negatives of {len(stray)} pull requests that have no references are left out: "
-            + ", ".join(stray[:5])
-            + (", …" if len(stray) > 5 else "")
-        )
-    kept = {key: review for key, review in negative.items() if key in positive}
-    return ReferenceSet(positive, kept, tuple(warnings)), hashes
+    if stray := [key for key in negative if key not in positive]:
+        count = sum(len(negative.pop(key).comments) for key in stray)
+        shown = ", ".join(stray[:5]) + (", …" if len(stray) > 5 else "")
+        whose = f"{len(stray)} pull requests that have no references"
+        warnings.append(f"{count} negatives of {whose} are left out: {shown}")
+    return ReferenceSet(positive, negative, tuple(warnings)), hashes
 
 
 def read_history(path: str | Path, format: str | None = None) -> History:
@@ -176,17 +163,12 @@ def read_history(path: str | Path, format: str | None = None) -> History:
     InputError for a file that is absent, empty or in no known format; UsageError for an unknown format name.
     """
     source = Source(Path(path))
-    formats = history_formats(format)
-    for known in formats.values():
+    for known in history_formats(format).values():
         if format or known.sniff(source):
             return known.read(source)
     first = next(source.lines(), None)
     if first is None:
         raise InputError("the file is empty", file=path, fix="Give a history with at least one pull request.")
-    raise InputError(
-        "not a history in a known format",
-        file=path,
-        line=first.line,
-        fix='An event has at least {"repo", "pr", "at", "kind"}; '
-        f"the history formats are {', '.join(HISTORY_FORMATS.names())}.",
-    )
+    names = ", ".join(HISTORY_FORMATS.names())
+    fix = f'An event has at least {{"repo", "pr", "at", "kind"}}; the history formats are {names}.'
+    raise InputError("not a history in a known format", file=path, line=first.line, fix=fix)

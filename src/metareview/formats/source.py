@@ -15,20 +15,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from metareview.errors import InputError
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
+from metareview.model.address import pull_request_of_stem
 
 _LOCATED_WARNINGS = 10
+_SPACE = " \t\r\n\ufeff"
 _decode = json.JSONDecoder().raw_decode
-
-
-class Document(NamedTuple):
-    """One JSON value of a file that may hold several, and the offset at which it begins."""
-
-    value: Any
-    start: int
 
 
 @dataclass
@@ -36,20 +31,25 @@ class Source:
     """One file. `name` is how messages call it; `warnings` gathers what was corrected while reading."""
 
     path: Path
-    name: str = ""
-    warnings: list[str] = field(default_factory=list)
-    _kinds: Counter[str] = field(default_factory=Counter)
+    name: str = field(init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+    _kinds: Counter[str] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
-        self.name = readable(self.name or str(self.path))
+        self.name = readable(str(self.path))
 
     @classmethod
     def of_text(cls, text: str, name: str) -> Source:
         """A source that is no file, such as an argument of the Python API."""
-        source = cls(Path(name), name)
+        source = cls(Path(name))
         source.data = text.encode("utf-8", "surrogatepass")
         source.text = text
         return source
+
+    @property
+    def pull_request(self) -> str | None:
+        """`repo#number` of a file named comments_{repo}_{number}.*, to be looked up in the references."""
+        return pull_request_of_stem(readable(self.path.stem))
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
@@ -80,11 +80,8 @@ class Source:
                     value, end = _decode(text)
                     if end != len(text):
                         raise json.JSONDecodeError("Extra data", text, end)
-                except UnicodeDecodeError as error:
-                    self._fail_decoding(error, number)
                 except (ValueError, RecursionError) as error:
-                    problem, fix = _broken(error)
-                    self._fail(number, problem, fix)
+                    self._fail_reading(number, error)
                 record = Record(self, value, number)
                 yield record if type(value) is dict else record.as_object("a line")
 
@@ -92,10 +89,9 @@ class Source:
     def first_object(self) -> Any:
         """The object of the first line that is not blank; {} if there is none. For recognising a format."""
         try:
-            first = next(self.lines(), None)
+            return next((record.value for record in self.lines()), {})
         except InputError:
             return {}
-        return first.value if first else {}
 
     # The whole file
 
@@ -104,54 +100,48 @@ class Source:
         with self._opened() as stream:
             return stream.read()
 
-    @property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
-
     @cached_property
     def text(self) -> str:
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            self._fail_decoding(error, self.data.count(b"\n", 0, error.start) + 1)
+            self._fail_reading(self.data.count(b"\n", 0, error.start) + 1, error)
 
     @property
     def looks_like_json(self) -> bool:
         return self.text.lstrip()[:1] in ("{", "[")
 
     @cached_property
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[Record]:
         """Every JSON value in the file, one after the other: a document, JSON lines, or pages behind each other."""
-        documents: list[Document] = []
+        documents: list[Record] = []
         text = self.text
-        at = _skip_space(text, 0)
+        at = _skip(text, 0)
         while at < len(text):
             try:
                 value, end = _decode(text, at)
-            except json.JSONDecodeError as error:
-                error = self._error_within_line(at, error) if documents or self._is_lines else error
-                self.fail_at(min(error.pos, len(text.rstrip())), *_broken(error))
             except (ValueError, RecursionError) as error:
-                self.fail_at(at, *_broken(error))
-            documents.append(Document(value, at))
-            at = _skip_space(text, end)
+                blamed, offset = error, at
+                if isinstance(error, json.JSONDecodeError):
+                    in_lines = documents or self.path.suffix.lower() in (".jsonl", ".ndjson")
+                    blamed = self._error_within_line(at, error) if in_lines else error
+                    offset = min(blamed.pos, len(text.rstrip()))
+                self._fail_reading(self.line_at(offset), blamed)
+            documents.append(Record(self, value, start=at))
+            at = _skip(text, end)
         return documents
 
     def records(self, what: str, *, depth: int = 0, fix: str = SEE_FORMATS) -> Iterator[Record]:
         """Each JSON value of the file, which must be an object; with `depth`, those in lists (of lists) too."""
-        for document in self.documents:
-            for path, value in _items(document.value, depth):
-                yield Record(self, value, start=document.start, path=path).as_object(what, fix)
-
-    @property
-    def _is_lines(self) -> bool:
-        return self.path.suffix.lower() in (".jsonl", ".ndjson")
+        records = iter(self.documents)
+        for _ in range(depth):
+            records = (item for record in records for item in record.items())
+        return (record.as_object(what, fix) for record in records)
 
     def _error_within_line(self, at: int, error: json.JSONDecodeError) -> json.JSONDecodeError:
         """In JSON lines a line that breaks off is to blame, not the next one, where the parser stumbles."""
-        end = self.text.find("\n", at)
         try:
-            json.loads(self.text[at : end if end >= 0 else None])
+            json.loads(self.text[at:].partition("\n")[0])
         except json.JSONDecodeError as inner:
             return json.JSONDecodeError(inner.msg, self.text, at + inner.pos)
         return error
@@ -169,14 +159,17 @@ class Source:
             # Nested nearly too deeply: it could be read, but from a call less deep than this one.
             return self.line_at(start)
 
-    def fail_at(self, offset: int, problem: str, fix: str) -> NoReturn:
-        self._fail(self.line_at(offset), problem, fix)
-
-    def _fail(self, line: int, problem: str, fix: str) -> NoReturn:
+    def fail(self, line: int, problem: str, fix: str) -> NoReturn:
         raise InputError(problem, file=self.name, line=line, fix=fix) from None
 
-    def _fail_decoding(self, error: UnicodeDecodeError, line: int) -> NoReturn:
-        self._fail(line, f"not UTF-8 (byte 0x{error.object[error.start]:02x})", "Save the file as UTF-8.")
+    def _fail_reading(self, line: int, error: ValueError | RecursionError) -> NoReturn:
+        """Refuse text that is no UTF-8, or no JSON."""
+        if isinstance(error, UnicodeDecodeError):
+            self.fail(line, f"not UTF-8 (byte 0x{error.object[error.start]:02x})", "Save the file as UTF-8.")
+        if isinstance(error, json.JSONDecodeError):
+            self.fail(line, f"broken JSON: {error.msg} (column {error.colno})", "Correct it, or export it again.")
+        reason = "nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
+        self.fail(line, f"broken JSON: {reason}", "Export it again.")
 
     def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
         """Say what was corrected, with its line; past ten of a kind only their number is kept."""
@@ -185,51 +178,28 @@ class Source:
             self.warnings.append(f"{self.name}:{where()}: {readable(detail)}")
 
     def all_warnings(self) -> list[str]:
-        more = [
-            f"{self.name}: {count - _LOCATED_WARNINGS} more like this: {kind}"
-            for kind, count in self._kinds.items()
-            if count > _LOCATED_WARNINGS
-        ]
-        return self.warnings + more
+        more = [(kind, count - _LOCATED_WARNINGS) for kind, count in self._kinds.items() if count > _LOCATED_WARNINGS]
+        return self.warnings + [f"{self.name}: {count} more like this: {kind}" for kind, count in more]
 
 
 def readable(text: str) -> str:
-    """Text that can be written out: bytes of a file's name that are no UTF-8 (to Python, half a surrogate pair) are
-    escaped."""
+    """The text with bytes of a file's name that are no UTF-8 (to Python, half a surrogate pair) escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def content_hash(path: Path) -> str:
     """SHA-256 of a file, or of every file of a folder with its name, without holding any of it whole."""
     digest = hashlib.sha256()
-    files = sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
-    for file in files:
-        if path.is_dir():
+    for file in sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]:
+        if file != path:
             digest.update(f"\0{file.relative_to(path).as_posix()}\0".encode("utf-8", "surrogateescape"))
         with file.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
+            hashlib.file_digest(stream, lambda: digest)
     return digest.hexdigest()
 
 
-def _broken(error: ValueError | RecursionError) -> tuple[str, str]:
-    """What is wrong with JSON that cannot be read, and the fix."""
-    if isinstance(error, json.JSONDecodeError):
-        return f"broken JSON: {error.msg} (column {error.colno})", "Correct it, or export it again."
-    reason = "nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
-    return f"broken JSON: {reason}", "Export it again."
-
-
-def _items(value: Any, depth: int, path: JsonPath = ()) -> Iterator[tuple[JsonPath, Any]]:
-    if isinstance(value, list) and len(path) < depth:
-        for index, item in enumerate(value):
-            yield from _items(item, depth, (*path, index))
-    else:
-        yield path, value
-
-
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n\ufeff":
+def _skip(text: str, at: int, characters: str = _SPACE) -> int:
+    while at < len(text) and text[at] in characters:
         at += 1
     return at
 
@@ -237,24 +207,19 @@ def _skip_space(text: str, at: int) -> int:
 def _offset_of(text: str, at: int, path: JsonPath) -> int:
     """Where the value at `path` begins, in a JSON text that is known to be sound; the nearest parent if absent."""
     for step in path:
-        wanted = at
-        cursor = _skip_space(text, at + 1)
-        index = 0
+        parent, in_list, index = at, text[at] == "[", 0
+        cursor = _skip(text, at + 1)
         while text[cursor] not in "}]":
-            if text[at] == "{":
+            name: str | int = index
+            if not in_list:
                 name, cursor = _decode(text, cursor)
-                cursor = _skip_space(text, _skip_space(text, cursor) + 1)
-            else:
-                name, index = index, index + 1
+                cursor = _skip(text, cursor, _SPACE + ":")
             if name == step:
-                wanted = cursor  # the last of equal keys counts, as in json.loads
-                if text[at] == "[":
+                at = cursor  # the last of equal keys counts, as in json.loads
+                if in_list:
                     break
-            _, cursor = _decode(text, cursor)
-            cursor = _skip_space(text, cursor)
-            if text[cursor] == ",":
-                cursor = _skip_space(text, cursor + 1)
-        if wanted == at:
-            return at
-        at = wanted
+            cursor = _skip(text, _decode(text, cursor)[1], _SPACE + ",")
+            index += 1
+        if at == parent:
+            break
     return at

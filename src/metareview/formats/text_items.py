@@ -13,8 +13,7 @@ EXAMPLE = '{"retrieved_context": ["…"], "ground_truth_context": ["…"]}'
 
 
 def read_text_items(path: str | Path) -> list[TextItem]:
-    """The items of a file, in order. Unknown fields are ignored; anything wrong is an `InputError` that names the
-    file, the line and the fix."""
+    """The items of a file, in order. Unknown fields are ignored; what is wrong is an InputError that names the line."""
     records = Source(Path(path)).records("a line", fix=f"Write each line as {EXAMPLE}.")
     items = [TextItem(_texts(r, "retrieved_context"), _texts(r, "ground_truth_context")) for r in records]
     if not items:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # so that help texts, which list judges by name, need not wai
     from numpy.typing import NDArray
 
 Parameters = Mapping[str, object]
-Progress = Callable[[int, int], None]
-"""Called with how much is done, and how much there is to do."""
+Progress = Callable[[int, int], None]  # called with how much is done, and how much there is to do
 
 SAME, DIFFERENT, UNDECIDED = 1, 0, -1
 LONG_NOTE, JUDGED_LENGTH = 100_000, 20_000
@@ -37,38 +36,28 @@ class Question:
 
     generated: Sequence[str]
     reference: Sequence[str]
-    pairs: NDArray[np.int64]
-    """Shape (n, 2): index in `generated`, index in `reference`."""
+    pairs: NDArray[np.int64]  # shape (n, 2): index in `generated`, index in `reference`
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The verdicts on one question's pairs, in their order."""
 
-    score: NDArray[np.float64]
-    """From 0 to 1; NaN where undecided."""
-    match: NDArray[np.int8]
-    """SAME, DIFFERENT or UNDECIDED. An undecided pair is an error, never a mismatch."""
-    reason: Sequence[str] | str = ""
-    """One per pair, or one for all of them."""
-    by: Sequence[str] | str = "judge"
-    """Who decided (judge, model, cache or label): one per pair, or one for all of them."""
+    score: NDArray[np.float64]  # from 0 to 1; NaN where undecided
+    match: NDArray[np.int8]  # SAME, DIFFERENT or UNDECIDED. An undecided pair is an error, never a mismatch
+    reason: Sequence[str] | str = ""  # one per pair, or one for all of them
+    by: Sequence[str] | str = "judge"  # who decided (judge, model, cache or label): one per pair, or one for all
 
 
 @dataclass(slots=True)
 class Usage:
-    """What a model has cost so far.
+    """What a model has cost so far. Tokens are those that the server reports, also for answers without a verdict."""
 
-    `llm_calls` counts what the server was asked about, each pair (or batch of notes) once however often it was sent;
-    `requests` counts every request that reached it, repeated ones included; `cached` counts pairs that the cache
-    answered. Tokens are those that the server reports, also for answers without a verdict.
-    """
-
-    llm_calls: int = 0
-    cached: int = 0
+    llm_calls: int = 0  # what the server was asked about: each pair, or batch of notes, once however often it was sent
+    cached: int = 0  # pairs that the cache answered
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    requests: int = 0
+    requests: int = 0  # every request that reached the server, repeated ones included
 
 
 @runtime_checkable
@@ -80,10 +69,10 @@ class Judge(Protocol):
     """
 
     name: str
+    # The score from which a pair counts as the same; None for a judge that decides in another way.
     threshold: float | None = None
-    """The score from which a pair counts as the same; None for a judge that decides in another way."""
+    # What decides its answers besides the notes and the threshold; each run keeps it. JSON values.
     parameters: Parameters = MappingProxyType({})
-    """What decides its answers besides the notes and the threshold; each run keeps it. JSON values."""
 
     @abstractmethod
     def judge(self, questions: Sequence[Question]) -> Sequence[Answer]:
@@ -109,8 +98,7 @@ class ModelJudge(Judge, Protocol):
     """
 
     usage: Usage
-    progress: Progress | None = None
-    """Called in the thread that called `judge`, while the model is being asked."""
+    progress: Progress | None = None  # called in the thread that called `judge`, while the model is being asked
 
     @property
     def warnings(self) -> Sequence[str]:

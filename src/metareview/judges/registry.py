@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,21 +27,17 @@ class JudgeOptions:
 
     threshold: float | None = None
     concurrency: int = 16
-    cache: Path | None = None
-    """The verdict cache's file; None for the user's own."""
+    cache: Path | None = None  # the verdict cache's file; None for the user's own
     max_llm_calls: int | None = None
-    one_to_one: bool = True
-    """Whether comments and references will be paired off, which tells a cascade what can matter."""
-    config: Parameters = field(default_factory=dict)
-    """The keyword arguments of a factory of the user's own."""
+    one_to_one: bool = True  # whether comments and references are paired off: tells a cascade what can matter
+    config: Parameters = field(default_factory=dict)  # the keyword arguments of a factory of the user's own
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePlugin:
     """How a judge is registered: what it does, whether it scores (and so takes a threshold), how it is made."""
 
-    summary: str
-    """One sentence, for lists of judges."""
+    summary: str  # one sentence, for lists of judges
     scores: bool
     make: Callable[[JudgeOptions], Judge]
 
@@ -59,11 +55,8 @@ def open_judge(spec: str | Judge, options: JudgeOptions | None = None) -> Iterat
             raise UsageError("A threshold is for judges by name. Set it on the judge object instead.")
         yield _checked(spec, "the judge")
         return
-    judge = _make(spec, options)
-    try:
+    with closing(_make(spec, options)) as judge:
         yield judge
-    finally:
-        judge.close()
 
 
 def _make(spec: str, options: JudgeOptions) -> Judge:
@@ -73,7 +66,7 @@ def _make(spec: str, options: JudgeOptions) -> Judge:
             raise UsageError(f"The judge {spec} does not score, so --threshold means nothing to it. Leave it out.")
         if not 0 <= options.threshold <= 1:
             raise UsageError(f"--threshold must be from 0 to 1, found {options.threshold}.")
-    if spec in JUDGES.installed and JUDGES.installed[spec].built_in:
+    if (known := JUDGES.installed.get(spec)) and known.built_in:
         return plugin.make(options)  # what goes wrong in it is a defect of ours, not a mistake of the user's
     try:
         judge = plugin.make(options)
@@ -93,11 +86,7 @@ def _plugin(spec: str) -> JudgePlugin:
         return factory
     if not callable(factory):
         raise UsageError(f"judge {spec}: it is not callable. Name a function or a class that returns a judge.")
-    return JudgePlugin(
-        summary=(factory.__doc__ or "").strip().partition("\n")[0],
-        scores=False,
-        make=lambda options: factory(**options.config),
-    )
+    return JudgePlugin("", scores=False, make=lambda options: factory(**options.config))
 
 
 def _checked(judge: Judge, what: str) -> Judge:

@@ -10,6 +10,7 @@ _PULL_URL = re.compile(
     r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>[0-9]{1,18})(?:[/?#].*)?$",
     re.IGNORECASE,
 )
+_STEM = re.compile(r"(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})")
 
 
 @lru_cache(maxsize=65536)
@@ -26,6 +27,16 @@ def pull_request_key(url: str) -> str:
         return url.strip()
     host = found["host"].casefold().removeprefix("www.").removeprefix("api.")
     return f"{host}/{found['repo'].casefold()}#{int(found['number'])}"
+
+
+def pull_request_of_stem(stem: str) -> str | None:
+    """The pull request that a file is named after.
+
+    >>> pull_request_of_stem("comments_shop_07")
+    'shop#7'
+    """
+    parts = _STEM.fullmatch(stem)
+    return f"{parts['repo']}#{int(parts['number'])}" if parts else None
 
 
 def repository_and_number(url: str) -> tuple[str, int] | None:

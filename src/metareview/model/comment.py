@@ -107,15 +107,12 @@ class Comment:
     @property
     def content_key(self) -> tuple[str, int, int, str]:
         """What ties are broken by, so that the order of the input changes nothing."""
-        start, end = self.span
-        return (normal_path(self.path) or "", start, end, self.note)
+        return (normal_path(self.path) or "", *self.span, self.note)
 
     @property
     def span(self) -> tuple[int, int]:
         """The lines it covers; one missing equals the other, both missing: the whole file."""
-        start = self.from_line if self.from_line is not None else self.to_line
-        end = self.to_line if self.to_line is not None else self.from_line
-        return (1 if start is None else start, MAX_LINE if end is None else end)
+        return (self.from_line or self.to_line or 1, self.to_line or self.from_line or MAX_LINE)
 
 
 _LEADING = re.compile(r"^(?:\./|/)+")
@@ -130,9 +127,7 @@ def normal_path(path: str | None) -> str | None:
     >>> normal_path(".\\\\src\\\\main.py")
     'src/main.py'
     """
-    if path is None:
-        return None
-    return _LEADING.sub("", path.strip().replace("\\", "/")) or None
+    return (_LEADING.sub("", path.strip().replace("\\", "/")) or None) if path is not None else None
 
 
 @lru_cache(maxsize=1024)
@@ -182,20 +177,17 @@ class Skipped:
 
 def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
     """Reviews by (pull request, reviewer); two records for the same are one, in order."""
-    found: dict[tuple[str, str | None], Review] = {}
+    by_key: dict[tuple[str, str | None], Review] = {}
     for review in reviews:
-        place = (review.key, review.reviewer)
-        before = found.get(place)
-        if before is None:
-            found[place] = review
-        else:
-            found[place] = replace(
-                before,
-                comments=before.comments + review.comments,
-                language=before.language or review.language,
-                pr_category=before.pr_category or review.pr_category,
+        first = by_key.setdefault((review.key, review.reviewer), review)
+        if first is not review:
+            by_key[review.key, review.reviewer] = replace(
+                first,
+                comments=first.comments + review.comments,
+                language=first.language or review.language,
+                pr_category=first.pr_category or review.pr_category,
             )
-    return found
+    return by_key
 
 
 def counted(comments: Iterable[Comment]) -> Iterator[tuple[int, Comment]]:

@@ -1,43 +1,27 @@
 """Histories: events, and the pull requests that they add up to.
 
-Identity. A person is a login, compared without case and shown as the history first shows it. An event
-without a login (a deleted account) still changes its pull request, but is nobody's. Renames are not
-followed.
+Identity. A person is a login, compared without case and shown as the history first shows it. An event without a login
+(a deleted account) still changes its pull request, but is nobody's. Renames are not followed.
 
 Order. By time, then `opened` before everything else, then by id as text, then by position in the file.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from metareview.errors import InputError
 from metareview.model.words import plural
 
-KINDS = frozenset(
-    {
-        "opened",
-        "edited",
-        "pushed",
-        "ready_for_review",
-        "converted_to_draft",
-        "review_requested",
-        "review_request_removed",
-        "review_submitted",
-        "review_comment",
-        "comment",
-        "merged",
-        "closed",
-        "reopened",
-    }
-)
-
 RESPONSES = frozenset({"review_submitted", "review_comment", "comment"})
 """The kinds by which people answer a pull request; the others change it."""
+
+_STATES = {"opened", "edited", "pushed", "ready_for_review", "converted_to_draft", "merged", "closed", "reopened"}
+KINDS = RESPONSES | _STATES | {"review_requested", "review_request_removed"}
 
 RISKS = ("low", "medium", "high", "unknown")
 
@@ -78,11 +62,7 @@ class PullRequest(NamedTuple):
 
 
 def fold(login: str) -> str:
-    """The login for comparison.
-
-    >>> fold("OctoCat") == fold("octocat")
-    True
-    """
+    """The login for comparison."""
     return login.casefold()
 
 
@@ -99,9 +79,7 @@ class Eligibility(NamedTuple):
     include_author: bool = False
 
     def __call__(self, login: str | None, author: str | None) -> bool:
-        if not login:
-            return False
-        if not self.include_author and author is not None and fold(login) == fold(author):
+        if not login or (not self.include_author and author is not None and fold(login) == fold(author)):
             return False
         return self.include_bots or not self.is_bot(login)
 
@@ -124,34 +102,21 @@ class History:
 
     def by_repository(self) -> dict[str, list[Event]]:
         """The events of each repository, in order; repositories in order of their first event."""
-        parts: dict[str, list[Event]] = {}
+        parts: dict[str, list[Event]] = defaultdict(list)
         for event in self.events:
-            part = parts.get(event.repo)
-            if part is None:
-                part = parts[event.repo] = []
-            part.append(event)
-        return parts
+            parts[event.repo].append(event)
+        return dict(parts)
 
 
-@dataclass(slots=True)
-class UnknownKinds:
-    """Events of kinds that are not in KINDS: left out and counted, but they still show how far the history reaches."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    end: int | None = None
-
-    def add(self, kind: str, at: int) -> None:
-        self.counts[kind] += 1
-        self.end = at if self.end is None else max(self.end, at)
-
-
-def make_history(events: Iterable[Event], *, source: str | Path, unknown: UnknownKinds | None = None) -> History:
+def make_history(events: Iterable[Event], *, source: str | Path) -> History:
     """The events in order, checked. What cannot be used is left out and counted in a warning.
 
+    Events of kinds that are not in KINDS are left out too, but they still show how far the history reaches.
     InputError where there is no pull request to score.
     """
     ordered = sorted(events, key=lambda event: (event.at, event.kind != "opened", event.id))
-    unknown = unknown or UnknownKinds()
+    unknown: Counter[str] = Counter()
+    end = 0
     left_out: Counter[str] = Counter()
     names: dict[str, str] = {}
     name_of: dict[str, str] = {}  # by login as written, which saves folding it again
@@ -161,6 +126,10 @@ def make_history(events: Iterable[Event], *, source: str | Path, unknown: Unknow
     early: Counter[tuple[str, int]] = Counter()  # events of pull requests that are not open yet
     kept: list[Event] = []
     for event in ordered:
+        if event.kind not in KINDS:
+            unknown[event.kind] += 1
+            end = event.at
+            continue
         if event.id:
             identity = (event.repo, event.kind, event.id)
             if identity in ids:
@@ -185,21 +154,17 @@ def make_history(events: Iterable[Event], *, source: str | Path, unknown: Unknow
             if is_bot(name, event.actor_type):
                 bots.add(fold(name))
         kept.append(event)
+        end = event.at
     if not opened:
-        raise InputError(
-            "the history has no pull requests: no event of kind opened",
-            file=source,
-            fix="Give every pull request an event of kind opened.",
-        )
+        problem = "the history has no pull requests: no event of kind opened"
+        raise InputError(problem, file=source, fix="Give every pull request an event of kind opened.")
     warnings = [f"{plural(count, 'event')} left out: {why}" for why, count in sorted(left_out.items())]
-    if unknown.counts:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.counts.items())[:10])
-        more = ", …" if len(unknown.counts) > 10 else ""
-        number = plural(unknown.counts.total(), "event")
-        warnings.insert(0, f"{number} of unknown kinds left out: {kinds}{more}")
+    if unknown:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
+        more = ", …" if len(unknown) > 10 else ""
+        warnings.insert(0, f"{plural(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}")
     if before := sum(count for key, count in early.items() if key in opened):
         warnings.append(f"{plural(before, 'event')} earlier than the opened event of the pull request")
     if never := sum(key not in opened for key in early):
         warnings.append(f"{plural(never, 'pull request')} not scored: no opened event")
-    end = kept[-1].at if unknown.end is None else max(kept[-1].at, unknown.end)
     return History(tuple(kept), end, frozenset(bots), names, tuple(warnings))

@@ -103,11 +103,10 @@ class Cutoff(NamedTuple):
 
 def parse_cutoff(text: str) -> Cutoff:
     """`created_at`, `created_at+30m` or `ready_for_review`; UsageError otherwise."""
-    policy, plus, delay = text.partition("+")
-    if policy == "created_at" and plus:
-        return Cutoff(policy, parse_span(delay, "--cutoff created_at+"))
     if text in ("created_at", "ready_for_review"):
         return Cutoff(text)
+    if text.startswith("created_at+"):
+        return Cutoff("created_at", parse_span(text.removeprefix("created_at+"), "--cutoff created_at+"))
     raise UsageError(
         f"--cutoff {text!r} is not known. Give created_at, created_at+30m (s, m, h, d) or ready_for_review."
     )

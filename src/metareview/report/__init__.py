@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +38,20 @@ def check_path(path: str | Path) -> Path:
 
 def write_report(run: AnyRun, path: str | Path, gates: Sequence[Gate] = ()) -> Path:
     """Write the report that the suffix asks for, whole or not at all. `gates` become test cases of `.xml`."""
+    from metareview.report.csv_table import as_csv
+    from metareview.report.junit import as_junit
+    from metareview.report.markdown import as_markdown
+    from metareview.report.page.page import as_html
+
     target = check_path(path)
-    text = _render(run, target.suffix.lower(), gates)
+    writers: Mapping[str, Callable[[AnyRun], str]] = {
+        ".html": as_html,
+        ".md": as_markdown,
+        ".csv": as_csv,
+        ".json": lambda run: json_text(run.summary) + "\n",
+        ".xml": lambda run: as_junit(run, gates),
+    }
+    text = writers[target.suffix.lower()](run)
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     try:
         try:
@@ -51,27 +63,6 @@ def write_report(run: AnyRun, path: str | Path, gates: Sequence[Gate] = ()) -> P
     except OSError as error:
         raise UsageError(f"Cannot write {target}: {error.strerror}. Name another file.") from None
     return target
-
-
-def _render(run: AnyRun, suffix: str, gates: Sequence[Gate]) -> str:
-    """Each format is imported when it is needed."""
-    if suffix == ".html":
-        from metareview.report.page.page import as_html
-
-        return as_html(run)
-    if suffix == ".md":
-        from metareview.report.markdown import as_markdown
-
-        return as_markdown(run)
-    if suffix == ".csv":
-        from metareview.report.csv_table import as_csv
-
-        return as_csv(run)
-    if suffix == ".xml":
-        from metareview.report.junit import as_junit
-
-        return as_junit(run, gates)
-    return json_text(run.summary) + "\n"
 
 
 def json_text(document: Mapping[str, object], encoding: str = "utf-8") -> str:

@@ -26,16 +26,12 @@ class Gate:
 
     def missed_by(self, value: float | None) -> bool:
         """A figure that is null fails every gate: nothing was shown."""
-        if value is None:
-            return True
-        return value > self.limit if self.over else value < self.limit
+        return value is None or (value > self.limit if self.over else value < self.limit)
 
 
-def parse_gates(under: Sequence[str], over: Sequence[str], measures: Iterable[Measure]) -> list[Gate]:
-    """The gates that METRIC=X ask for; UsageError for a typo, before it can cost a run."""
-    known = list(measures)
-    options = [*(("--fail-under", text) for text in under), *(("--fail-over", text) for text in over)]
-    return [_parse(text, option, known) for option, text in options]
+def parse_gates(limits: Mapping[str, Sequence[str]], measures: Sequence[Measure]) -> list[Gate]:
+    """The gates that METRIC=X ask for, by option; UsageError for a typo, before it can cost a run."""
+    return [_parse(text, option, measures) for option, texts in limits.items() for text in texts]
 
 
 def _parse(text: str, option: str, measures: Sequence[Measure]) -> Gate:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from metareview.comments.records import ScoredReference
 from metareview.comparison.explain import ReviewerPair, RouterPair
-from metareview.comparison.leaderboard import Leaderboard, Standing
-from metareview.comparison.result import Comparison, MetricDifference
+from metareview.comparison.leaderboard import Leaderboard
+from metareview.comparison.paired import Comparison
 from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words
@@ -23,53 +23,35 @@ _NAMED = 5
 
 def comparison_table(result: Comparison) -> Table:
     """One row per metric."""
-    columns = [
-        Column(plural(result.prs, "pull request"), text=True),
-        Column(result.a.label, from_data=True),
-        Column(result.b.label, from_data=True),
-        Column("B - A"),
-        Column("95 %", optional=True),
-        Column("p", optional=True),
-        Column("p (Holm)"),
-    ]
-    return Table(columns, [_metric_row(metric) for metric in result.metrics.values()])
-
-
-def _metric_row(metric: MetricDifference) -> list[str]:
+    metrics = result.metrics.values()
+    labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
     return [
-        metric.measure.label + (" ↓" if metric.measure.lower_is_better else ""),
-        rate(metric.a),
-        rate(metric.b),
-        signed(metric.diff),
-        signed_interval(metric.interval),
-        p_value(metric.p),
-        p_value(metric.p_holm),
+        Column(plural(result.prs, "pull request"), labels, text=True),
+        Column(result.a.label, [rate(metric.a) for metric in metrics], from_data=True),
+        Column(result.b.label, [rate(metric.b) for metric in metrics], from_data=True),
+        Column("B - A", [signed(metric.diff) for metric in metrics]),
+        Column("95 %", [signed_interval(metric.interval) for metric in metrics], optional=True),
+        Column("p", [p_value(metric.p) for metric in metrics], optional=True),
+        Column("p (Holm)", [p_value(metric.p_holm) for metric in metrics]),
     ]
 
 
 def leaderboard_table(result: Leaderboard) -> Table:
     """The measure that decides with its interval and ties, then the others that somebody has."""
-    others = [
-        measure
-        for measure in result.measures
-        if measure.name != result.sort.name and any(row.metrics[measure.name] is not None for row in result.rows)
+    rows, sort = result.rows, result.sort
+    columns = [
+        Column("", [str(row.rank) for row in rows]),
+        Column("name", [row.label for row in rows], text=True),
+        Column("PRs", [count(row.prs) for row in rows], optional=True),
+        Column(sort.label, [rate(row.metrics[sort.name]) for row in rows]),
+        Column("95 %", [interval(row.intervals[sort.name]) for row in rows]),
+        Column("ties", [row.ties for row in rows], text=True),
     ]
-    columns = [Column(""), Column("name", text=True), Column("PRs", optional=True)]
-    columns += [Column(result.sort.label), Column("95 %"), Column("ties", text=True)]
-    columns += [Column(measure.label, optional=True) for measure in others]
-
-    def row(standing: Standing) -> list[str]:
-        return [
-            str(standing.rank),
-            standing.label,
-            count(standing.prs),
-            rate(standing.metrics[result.sort.name]),
-            interval(standing.intervals[result.sort.name]),
-            standing.ties,
-            *(rate(standing.metrics[measure.name]) for measure in others),
-        ]
-
-    return Table(columns, [row(standing) for standing in result.rows])
+    for measure in result.measures:
+        figures = [row.metrics[measure.name] for row in rows]
+        if measure.name != sort.name and any(figure is not None for figure in figures):
+            columns.append(Column(measure.label, [rate(figure) for figure in figures], optional=True))
+    return columns
 
 
 def found_line(result: Comparison) -> str:

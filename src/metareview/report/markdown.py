@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import asdict
+from itertools import islice
 
 from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
@@ -14,9 +16,18 @@ from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.names import capital, clean, in_words, pull_request_name
 from metareview.report.numbers import count, duration, interval, ranked, rate
-from metareview.report.sentences import cohort, judged_by
 from metareview.report.slices import MOST_COLUMNS, sliced
-from metareview.report.tables import Column, Table, reviewers_table, routers_table
+from metareview.report.tables import (
+    Column,
+    Table,
+    cohort,
+    judged_by,
+    merged_rates,
+    queue_times,
+    reviewers_table,
+    routers_table,
+    rows,
+)
 from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
@@ -43,22 +54,16 @@ def safe(text: object) -> str:
 
 def as_lines(table: Table) -> list[str]:
     """The table, and an empty line after it."""
-    heads = [safe(column.head) if column.from_data else column.head for column in table.columns]
-    rule = ["---" if column.text else "---:" for column in table.columns]
-    rows = [heads, rule, *([safe(cell) for cell in row] for row in table.rows)]
-    return [f"| {' | '.join(row)} |" for row in rows] + [""]
+    heads = [safe(column.head) if column.from_data else column.head for column in table]
+    rule = ["---" if column.text else "---:" for column in table]
+    lines = [heads, rule, *(map(safe, row) for row in rows(table))]
+    return [f"| {' | '.join(line)} |" for line in lines] + [""]
 
 
 def comments_section(summary: CommentsSummary) -> str:
     """A run's reviewers, for the page of a build."""
-    return document(
-        [
-            "### Review comments",
-            "",
-            *as_lines(reviewers_table(summary)),
-            judged_by(summary.judge, safe(summary.judge.name)),
-        ]
-    )
+    judged = judged_by(summary.judge, safe(summary.judge.name))
+    return document(["### Review comments", "", *as_lines(reviewers_table(summary)), judged])
 
 
 def routing_section(summary: RoutingSummary) -> str:
@@ -93,10 +98,10 @@ def _slices(summary: CommentsSummary) -> list[str]:
     for table in sliced(summary):
         title = table.dimension.title
         lines += [f"## {title}" + (f": {table.dimension.main.label}" if reviewers > 1 else ""), ""]
-        columns = [Column(title, text=True), Column(capital(table.dimension.of))]
-        columns += [Column(head, from_data=True) for head in table.heads]
-        rows = [[row.value, count(row.size), *map(rate, row.figures)] for row in table.rows]
-        lines += as_lines(Table(columns, rows))
+        columns = [Column(title, list(table.sizes), text=True)]
+        columns += [Column(capital(table.dimension.of), [count(size) for size in table.sizes.values()])]
+        columns += [Column(head, [rate(value) for value in values], from_data=True) for head, values in table.columns]
+        lines += as_lines(columns)
         if table.left_out:
             lines += [f"{count(table.left_out)} smaller ones are left out.", ""]
     if lines and reviewers > MOST_COLUMNS:
@@ -114,57 +119,54 @@ def _left_out(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[
 
 
 def _pull_requests(run: CommentsRun) -> list[str]:
-    columns = [Column("Pull request", text=True), Column("Reviewer", text=True)]
-    columns += map(Column, ("Comments", "Matched", "References", "Raised", "Undecided"))
-    rows: list[list[str]] = []
-    total = 0
-    for record in run.read_records():
-        if record.skipped:
-            continue
-        total += 1
-        if total <= MOST_ROWS:
-            counts = record.counts
-            figures = (counts.generated, counts.matched, counts.expected, counts.covered, counts.undecided)
-            rows.append([pull_request_name(record.pr), record.reviewer, *map(count, figures)])
-    more = total - MOST_ROWS
-    rest = [f"… and {count(more)} more rows; the run has them all.", ""] if more > 0 else []
-    return ["## Pull requests", "", *as_lines(Table(columns, rows)), *rest]
+    scored = (record for record in run.read_records() if not record.skipped)
+    shown = list(islice(scored, MOST_ROWS))
+    counts = [record.counts for record in shown]
+    table = [
+        Column("Pull request", [pull_request_name(record.pr) for record in shown], text=True),
+        Column("Reviewer", [record.reviewer for record in shown], text=True),
+        Column("Comments", [count(each.generated) for each in counts]),
+        Column("Matched", [count(each.matched) for each in counts]),
+        Column("References", [count(each.expected) for each in counts]),
+        Column("Raised", [count(each.covered) for each in counts]),
+        Column("Undecided", [count(each.undecided) for each in counts]),
+    ]
+    more = sum(1 for _ in scored)
+    rest = [f"… and {count(more)} more rows; the run has them all.", ""] if more else []
+    return ["## Pull requests", "", *as_lines(table), *rest]
 
 
 def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
-    states = {"observed": summary.truth.observed, "no_response": summary.truth.no_response}
-    states["unknown"] = summary.truth.unknown
-    listed = ", ".join(f"{count(number)} {in_words(state)}" for state, number in states.items())
+    listed = ", ".join(f"{count(number)} {in_words(state)}" for state, number in asdict(summary.truth).items())
     lines = ["# Reviewer routing", "", f"{plural(summary.prs, 'pull request')}: {listed}.", ""]
     lines += as_lines(routers_table(summary, all_intervals=True))
     return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
 
 
 def _queue(summary: RoutingSummary) -> list[str]:
-    columns = [Column("Router", text=True), Column("Risk", text=True), Column("Pull requests")]
-    columns += [Column("Median time to first review"), Column("Mean")]
-    columns += [Column("Median time to first comment"), Column("Mean")] if summary.config.ttfc else []
-    rows = []
-    for name in ranked(summary.metrics, "mrr"):
-        for risk, bucket in summary.routers[name].queue.items():
-            times = [bucket.ttfr_seconds_median, bucket.ttfr_seconds_mean]
-            times += [bucket.ttfc_seconds_median, bucket.ttfc_seconds_mean] if summary.config.ttfc else []
-            if bucket.n:
-                rows.append([name, risk, count(bucket.n), *map(duration, times)])
-    return ["## Queue by risk", "", *as_lines(Table(columns, rows))] if rows else []
+    buckets = queue_times(summary)
+    times = [bucket for _, _, bucket in buckets]
+    table = [
+        Column("Router", [router for router, _, _ in buckets], text=True),
+        Column("Risk", [risk for _, risk, _ in buckets], text=True),
+        Column("Pull requests", [count(bucket.n) for bucket in times]),
+        Column("Median time to first review", [duration(bucket.ttfr_seconds_median) for bucket in times]),
+        Column("Mean", [duration(bucket.ttfr_seconds_mean) for bucket in times]),
+    ]
+    if summary.config.ttfc:
+        medians = [duration(bucket.ttfc_seconds_median) for bucket in times]
+        means = [duration(bucket.ttfc_seconds_mean) for bucket in times]
+        table += [Column("Median time to first comment", medians), Column("Mean", means)]
+    return ["## Queue by risk", "", *as_lines(table)] if buckets else []
 
 
 def _declarations(summary: RoutingSummary) -> list[str]:
-    columns = [Column("Declaration", text=True), Column("Pull requests"), Column("Missing")]
-    columns += [Column("Merged, declared"), Column("Merged, missing")]
-    within = summary.config.merged_within
-    if within is not None:
-        columns += [Column(f"Merged within {within}, declared"), Column(f"Merged within {within}, missing")]
-    rows = []
-    for name, block in summary.declarations.items():
-        figures = [block.missing_rate]
-        for merged in (block.merged, block.merged_within):
-            figures += [merged.merged_rate_present, merged.merged_rate_missing] if merged else []
-        rows.append([in_words(name), count(block.n), *map(rate, figures)])
-    return ["## What pull requests declare", "", *as_lines(Table(columns, rows))] if rows else []
+    blocks = summary.declarations
+    table = [
+        Column("Declaration", [in_words(name) for name in blocks], text=True),
+        Column("Pull requests", [count(block.n) for block in blocks.values()]),
+        Column("Missing", [rate(block.missing_rate) for block in blocks.values()]),
+    ]
+    table += [Column(head, [rate(value) for value in rates]) for head, rates in merged_rates(summary).items()]
+    return ["## What pull requests declare", "", *as_lines(table)] if blocks else []

@@ -17,10 +17,6 @@ def clean(text: str) -> str:
     return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def is_clean(text: str) -> bool:
-    return _ILLEGAL.search(text) is None
-
-
 def printable(text: str) -> str:
     """One line without control characters: text from a file must not drive the terminal."""
     return _CONTROL.sub("\ufffd", text)

@@ -46,54 +46,45 @@ _ORDER = {"critical": 0, "high": 1, "medium": 2, "low": 3, "unknown": 9}
 
 
 @dataclass(frozen=True)
-class SliceRow:
-    value: str
-    size: int
-    figures: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
 class Slices:
-    """A table of slices: one row per value, one column per reviewer (or per measure of the only one)."""
+    """A table of slices, the rows being the values of a dimension."""
 
     dimension: Dimension
-    heads: tuple[str, ...]
-    rows: tuple[SliceRow, ...]
+    sizes: Mapping[str, int]
+    """Pull requests, or references, of each value that is listed."""
+    columns: Sequence[tuple[str, Sequence[float | None]]]
+    """A head, a reviewer (or a measure of the only one), and a figure for each value."""
     left_out: int
     """Values that there was no room for."""
 
 
 def sliced(summary: CommentsSummary) -> list[Slices]:
     """The tables that have something to show: those where the data names a value."""
-    names = ranked(summary.metrics, f1.name)[:MOST_COLUMNS]
-    tables = (_slices_of(dimension, summary.reviewers, names) for dimension in DIMENSIONS)
+    best = {name: summary.reviewers[name] for name in ranked(summary.metrics, f1.name)[:MOST_COLUMNS]}
+    tables = (_slices_of(dimension, best) for dimension in DIMENSIONS)
     return [table for table in tables if table is not None]
 
 
-def _slices_of(dimension: Dimension, blocks: Mapping[str, ReviewerSummary], names: Sequence[str]) -> Slices | None:
-    parts = {name: dimension.parts(blocks[name]) for name in names}
-    size: dict[str, int] = {}
+def _slices_of(dimension: Dimension, reviewers: Mapping[str, ReviewerSummary]) -> Slices | None:
+    parts = {name: dimension.parts(block) for name, block in reviewers.items()}
+    sizes: dict[str, int] = {}
     for part in parts.values():
         for value, one in part.items():
-            this = one.prs if isinstance(one, PullRequestSlice) else one.expected
-            size[value] = max(size.get(value, 0), this)
-    if not size.keys() - {"unknown"}:
+            size = one.prs if isinstance(one, PullRequestSlice) else one.expected
+            sizes[value] = max(sizes.get(value, 0), size)
+    if not sizes.keys() - {"unknown"}:
         return None
-    largest = sorted(size, key=lambda value: (-size[value], value))[:MOST_ROWS]
+    largest = sorted(sizes, key=lambda value: (-sizes[value], value))[:MOST_ROWS]
     order = sorted(largest, key=lambda value: (_ORDER.get(value.casefold(), 5), value.casefold()))
 
-    def figure(name: str, value: str, measure: Measure) -> float | None:
-        one = parts[name].get(value)
-        return None if one is None else one.metrics.get(measure.name)
+    def figures(name: str, measure: Measure) -> list[float | None]:
+        part = parts[name]
+        return [part[value].metrics.get(measure.name) if value in part else None for value in order]
 
-    if len(names) == 1:
-        [lone] = names
-        shown = [m for m in dimension.measures if any(figure(lone, v, m) is not None for v in parts[lone])]
-        columns = [(measure.label, lone, measure) for measure in shown]
+    if len(parts) == 1:
+        [lone] = parts
+        columns = [(measure.label, figures(lone, measure)) for measure in dimension.measures]
+        columns = [(label, values) for label, values in columns if any(value is not None for value in values)]
     else:
-        columns = [(name, name, dimension.main) for name in names]
-    rows = tuple(
-        SliceRow(value, size[value], tuple(figure(name, value, measure) for _, name, measure in columns))
-        for value in order
-    )
-    return Slices(dimension, tuple(head for head, _, _ in columns), rows, len(size) - len(rows))
+        columns = [(name, figures(name, dimension.main)) for name in parts]
+    return Slices(dimension, {value: sizes[value] for value in order}, columns, len(sizes) - len(order))

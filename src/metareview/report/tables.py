@@ -1,20 +1,23 @@
-"""Tables of text: what the terminal, Markdown and notebooks show alike, each in its own way."""
+"""Tables and sentences that the terminal, Markdown and notebooks show alike, each in its own way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metareview.comments.measures import f1, positive_line_match_rate, positive_line_recall_rate
-from metareview.comments.summary import CommentsSummary
-from metareview.model.measure import Measure
+from metareview.comments.summary import CommentsSummary, JudgeSummary
+from metareview.model.words import plural
+from metareview.report.names import in_words
 from metareview.report.numbers import count, interval, ranked, rate
+from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     head: str
+    cells: Sequence[str]
     text: bool = False
     """Set to the left; numbers are set to the right."""
     optional: bool = False
@@ -23,68 +26,104 @@ class Column:
     """The head is somebody's name, not a word of ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[str]]
-
-    def without(self, position: int) -> Table:
-        """The table without one of its columns."""
-        keep = [at for at in range(len(self.columns)) if at != position]
-        return Table([self.columns[at] for at in keep], [[row[at] for at in keep] for row in self.rows])
+Table = Sequence[Column]
 
 
-Cell = Callable[[str], str]
-"""What a column has for a name."""
-
-
-def table_of(names: Iterable[str], columns: Iterable[tuple[Column, Cell]]) -> Table:
-    """One row per name."""
-    columns = list(columns)
-    return Table([column for column, _ in columns], [[cell(name) for _, cell in columns] for name in names])
+def rows(table: Table) -> list[tuple[str, ...]]:
+    return list(zip(*(column.cells for column in table), strict=True))
 
 
 def reviewers_table(summary: CommentsSummary) -> Table:
     """One row per reviewer, the best F1 first."""
-    blocks = summary.reviewers
-
-    def figure(measure: Measure, *, optional: bool = False) -> tuple[Column, Cell]:
-        return Column(measure.label, optional=optional), lambda name: rate(blocks[name].metrics[measure.name])
-
-    columns: list[tuple[Column, Cell]] = [
-        (Column("reviewer", text=True), str),
-        (Column("PRs", optional=True), lambda name: count(blocks[name].prs)),
-        (Column("comments", optional=True), lambda name: count(blocks[name].counts.generated)),
+    names = ranked(summary.metrics, f1.name)
+    blocks = [summary.reviewers[name] for name in names]
+    columns = [
+        Column("reviewer", names, text=True),
+        Column("PRs", [count(block.prs) for block in blocks], optional=True),
+        Column("comments", [count(block.counts.generated) for block in blocks], optional=True),
     ]
     for measure in summary.measures:
         if measure in (positive_line_match_rate, positive_line_recall_rate):
             continue  # line F1 holds both
-        columns.append(figure(measure, optional=bool(measure.needs)))
+        rates = [rate(block.metrics[measure.name]) for block in blocks]
+        columns.append(Column(measure.label, rates, optional=bool(measure.needs)))
         if measure is f1:
-            columns.append((Column("95 %"), lambda name: interval(blocks[name].intervals[f1.name])))
-    if any(block.counts.undecided for block in blocks.values()):
-        columns.append((Column("undecided"), lambda name: count(blocks[name].counts.undecided)))
-        columns.append((Column("F1 bounds"), lambda name: interval(blocks[name].bounds[f1.name])))
-    return table_of(ranked(summary.metrics, f1.name), columns)
+            columns.append(Column("95 %", [interval(block.intervals[f1.name]) for block in blocks]))
+    if any(block.counts.undecided for block in blocks):
+        columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))
+        columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks]))
+    return columns
 
 
 def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Table:
     """One row per router, the best MRR first; intervals of every measure, or of MRR alone."""
-    routers = summary.routers
-
-    def figure(measure: Measure) -> tuple[Column, Cell]:
-        return Column(measure.label), lambda name: rate(routers[name].metrics[measure.name])
-
-    def ends(measure: Measure) -> tuple[Column, Cell]:
-        return Column("95 %"), lambda name: interval(routers[name].intervals.get(measure.name))
-
-    columns: list[tuple[Column, Cell]] = [(Column("router", text=True), str)]
+    names = ranked(summary.metrics, "mrr")
+    blocks = [summary.routers[name] for name in names]
+    columns = [Column("router", names, text=True)]
     for measure in summary.measures:
-        with_interval = all_intervals or measure.name == "mrr"
-        columns += [figure(measure), ends(measure)] if with_interval else [figure(measure)]
-    columns += [
-        (Column("where observed", optional=True), lambda name: rate(routers[name].observed_metrics["mrr"])),
-        (Column("Gini", optional=True), lambda name: rate(routers[name].load.gini)),
-        (Column("top share", optional=True), lambda name: rate(routers[name].load.top1_share)),
+        columns.append(Column(measure.label, [rate(block.metrics[measure.name]) for block in blocks]))
+        if all_intervals or measure.name == "mrr":
+            columns.append(Column("95 %", [interval(block.intervals.get(measure.name)) for block in blocks]))
+    return [
+        *columns,
+        Column("where observed", [rate(block.observed_metrics["mrr"]) for block in blocks], optional=True),
+        Column("Gini", [rate(block.load.gini) for block in blocks], optional=True),
+        Column("top share", [rate(block.load.top1_share) for block in blocks], optional=True),
     ]
-    return table_of(ranked(summary.metrics, "mrr"), columns)
+
+
+def queue_times(summary: RoutingSummary) -> list[tuple[str, str, QueueTimes]]:
+    """Router, risk and times, where a pull request has that risk; the best router first."""
+    return [
+        (router, risk, times)
+        for router in ranked(summary.metrics, "mrr")
+        for risk, times in summary.routers[router].queue.items()
+        if times.n
+    ]
+
+
+def merged_rates(summary: RoutingSummary) -> dict[str, list[float | None]]:
+    """By the head of a column, for each declaration: the share of merged ones where it is declared and missing."""
+    blocks = summary.declarations.values()
+    groups = {"Merged": [block.merged for block in blocks]}
+    if summary.config.merged_within is not None:
+        within = [block.merged_within for block in blocks if block.merged_within]
+        groups[f"Merged within {summary.config.merged_within}"] = within
+    columns = {}
+    for head, group in groups.items():
+        columns[f"{head}, declared"] = [merged.merged_rate_present for merged in group]
+        columns[f"{head}, missing"] = [merged.merged_rate_missing for merged in group]
+    return columns
+
+
+def judged_by(judge: JudgeSummary, name: str = "") -> str:
+    """`name`: the judge's, as the format needs it."""
+    calls = f" ({plural(judge.llm_calls, 'model call')}, {count(judge.cached)} from the cache)"
+    undecided = f", {plural(judge.errors, 'pair')} undecided" if judge.errors else ""
+    return (
+        f"Judged by {name or judge.name} over {plural(judge.pairs, 'pair')}"
+        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}; 95 % intervals over pull requests."
+    )
+
+
+def cohort(summary: RoutingSummary) -> str:
+    truth = summary.truth
+    return (
+        f"{plural(summary.prs, 'pull request')}: {count(truth.observed)} with a truth, "
+        f"{count(truth.no_response)} without, {count(truth.unknown)} unknown (misses all the same)."
+    )
+
+
+def declarations(summary: RoutingSummary) -> list[str]:
+    """How often declarations are missing and, where --merged-within was given, how often which were merged."""
+    blocks = {in_words(name): block for name, block in summary.declarations.items()}
+    missing = [f"{name} {rate(block.missing_rate)}" for name, block in blocks.items()]
+    merged = [
+        f"{name} {rate(block.merged_within.merged_rate_missing)} and {rate(block.merged_within.merged_rate_present)}"
+        for name, block in blocks.items()
+        if block.merged_within
+    ]
+    lines = [f"Pull requests without: {', '.join(missing)}"]
+    if merged:
+        lines.append(f"Merged within {summary.config.merged_within}, without and with: {', '.join(merged)}")
+    return lines

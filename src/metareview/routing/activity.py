@@ -6,7 +6,6 @@ from array import array
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metareview.model.event import RESPONSES, Event, PullRequest, is_bot
 from metareview.model.time import DAY
@@ -32,9 +31,7 @@ class ActivityRouter(Router):
         self._bots: set[int] = set()
         self._events: deque[tuple[int, int]] = deque()
         # By person: events in the window, what they are worth as seen from `origin`, the instant of the latest.
-        self._counts = array("q")
-        self._scores = array("d")
-        self._latest = array("q")
+        self._counts, self._scores, self._latest = array("q"), array("d"), array("q")
         self._origin: int | None = None
 
     def observe(self, event: Event) -> None:
@@ -43,20 +40,19 @@ class ActivityRouter(Router):
             return
         number = self._people.number(login)
         if number == len(self._counts):
-            self._counts.append(0)
-            self._scores.append(0.0)
-            self._latest.append(0)
-            if is_bot(login):
-                self._bots.add(number)
-        if event.actor_type == "Bot":
+            for column in (self._counts, self._scores, self._latest):
+                column.append(0)
+        if is_bot(login, event.actor_type):
             self._bots.add(number)
         self._events.append((event.at, number))
         self._counts[number] += 1
-        self._scores[number] += self._worth(event.at) if self.fades else 1.0
+        self._scores[number] += self._worth(event.at)
         self._latest[number] = event.at
 
     def _worth(self, at: int) -> float:
         """What an event is worth as seen from `origin`: all fade alike, so only their ratio matters."""
+        if not self.fades:
+            return 1.0
         if self._origin is None:
             self._origin = at
         periods = (at - self._origin) // HALF_LIFE
@@ -65,16 +61,11 @@ class ActivityRouter(Router):
             self._origin += periods * HALF_LIFE
         return float(2.0 ** ((at - self._origin) / HALF_LIFE))
 
-    def _drop_before(self, start: int) -> None:
-        while self._events and self._events[0][0] < start:
+    def rank(self, pull_request: PullRequest) -> Ranking:
+        while self._events and self._events[0][0] < pull_request.cutoff - WINDOW:
             at, number = self._events.popleft()
             self._counts[number] -= 1
-            self._scores[number] -= self._worth(at) if self.fades else 1.0
-            if not self._counts[number]:
-                self._scores[number] = 0.0
-
-    def rank(self, pull_request: PullRequest) -> Ranking:
-        self._drop_before(pull_request.cutoff - WINDOW)
+            self._scores[number] = self._scores[number] - self._worth(at) if self._counts[number] else 0.0
         if not self._events:
             return Ranking([], "high")
         active = np.frombuffer(self._counts, np.int64).nonzero()[0]
@@ -84,11 +75,8 @@ class ActivityRouter(Router):
             scores *= 0.5 ** ((pull_request.cutoff - self._origin) / HALF_LIFE)
         order = best_first(scores, latest, lambda at: self._people.logins[active[at]])
         numbers = active[order]
-        return Ranking(Scored(self._people, numbers, scores[order]), self._risk(numbers, pull_request.author))
-
-    def _risk(self, numbers: NDArray[np.int64], author: str | None) -> str:
-        if len(numbers) > len(self._bots) + 3:  # Whoever of them is a bot or the author, three remain.
-            return "low"
+        author = pull_request.author
         ignored = self._bots if author is None else self._bots | {self._people.find(author)}
-        others = sum(number not in ignored for number in numbers.tolist())
-        return "low" if others >= 3 else "medium" if others else "high"
+        others = sum(number not in ignored for number in numbers[: 3 + len(ignored)].tolist())
+        risk = "low" if others >= 3 else "medium" if others else "high"
+        return Ranking(Scored(self._people, numbers, scores[order]), risk)

@@ -32,12 +32,7 @@ class AnswerReader:
         self._people = People()
         self._numbers: dict[str, int] = {}
         """The number of each login as the router writes it."""
-        self._bots: NDArray[np.bool_] = np.zeros(0, dtype=bool)
-        self._any_bot = False
-        self._ever: NDArray[np.bool_] = np.zeros(0, dtype=bool)
-        self._theirs: People | None = None
-        self._ours: Numbers = np.zeros(0, dtype=np.int64)
-        """Our numbers of the router's own people, by theirs."""
+        self._bots = self._ever = np.zeros(0, dtype=bool)
 
     def recommended(self) -> set[str]:
         """Everybody who was on a list, folded."""
@@ -49,17 +44,18 @@ class AnswerReader:
         if not candidates:
             return RouterAnswer(scores=(), risk=risk)
         if isinstance(candidates, Scored):
-            numbers, scores = self._translate(candidates), candidates.scores
+            # Such a router always has the same people, and they are written as the history writes them.
+            self._people, numbers, scores = candidates.people, candidates.numbers, candidates.scores
         else:
             numbers = self._number([login for login, _ in candidates])
             scores = np.array([score for _, score in candidates])
-        if self._any_bot:
-            people = ~self._bots[numbers]
-            numbers, scores = numbers[people], scores[people]
+        self._meet()
+        left_out = self._bots[numbers]
         author = None if self._eligible.include_author else pull_request.author
-        number = None if author is None else self._people.find(author)
-        if number is not None and np.count_nonzero(own := numbers == number):
-            numbers, scores = numbers[~own], scores[~own]
+        if author is not None and (number := self._people.find(author)) is not None:
+            left_out |= numbers == number
+        if np.count_nonzero(left_out):
+            numbers, scores = numbers[~left_out], scores[~left_out]
         return RouterAnswer(
             tuple(map(self._people.logins.__getitem__, numbers[: self._kept].tolist())),
             tuple(scores[: self._kept].tolist()),
@@ -73,42 +69,27 @@ class AnswerReader:
         if prediction is None:
             return RouterAnswer()
         numbers = self._number(prediction.candidates)
+        self._meet()
         shown = prediction.candidates[: self._kept]
         return RouterAnswer(shown, None, len(numbers), self._rank(numbers, targets), prediction.risk)
 
     def _rank(self, numbers: Numbers, targets: Sequence[str]) -> int:
         """The position of the first target; and these people have been recommended."""
         self._ever[numbers] = True
-        first = len(numbers)
-        for target in targets:
-            number = self._people.find(target)
-            if number is not None and len(positions := (numbers == number).nonzero()[0]):
-                first = min(first, int(positions[0]))
-        return first + 1 if first < len(numbers) else 0
+        known = [number for target in targets if (number := self._people.find(target)) is not None]
+        positions = [at for number in known for at in (numbers == number).nonzero()[0][:1].tolist()]
+        return min(positions) + 1 if positions else 0
 
     def _number(self, logins: Sequence[str]) -> Numbers:
         """The number of each login, which is one person in any case."""
-        try:
-            return np.array([self._numbers[login] for login in logins], dtype=np.int64)
-        except KeyError:
-            self._meet(logins)
-            return self._number(logins)
-
-    def _meet(self, logins: Sequence[str]) -> None:
         for login in logins:
             if login not in self._numbers:
                 self._numbers[login] = self._people.number(self._names.get(fold(login), login))
-        unmet = self._people.logins[len(self._bots) :]
-        if unmet:
+        return np.array([self._numbers[login] for login in logins], dtype=np.int64)
+
+    def _meet(self) -> None:
+        """Make room for those who are new."""
+        if unmet := self._people.logins[len(self._bots) :]:
             bots = [not self._eligible.include_bots and self._eligible.is_bot(login) for login in unmet]
             self._bots = np.append(self._bots, bots)
-            self._any_bot = self._any_bot or any(bots)
             self._ever = np.append(self._ever, np.zeros(len(unmet), dtype=bool))
-
-    def _translate(self, candidates: Scored) -> Numbers:
-        if candidates.people is not self._theirs:
-            self._theirs, self._ours = candidates.people, np.zeros(0, dtype=np.int64)
-        unmet = candidates.people.logins[len(self._ours) :]
-        if unmet:
-            self._ours = np.append(self._ours, self._number(unmet))
-        return self._ours[candidates.numbers]

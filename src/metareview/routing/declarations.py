@@ -67,7 +67,7 @@ def has_issue(text: str) -> bool:
     """
     if "://" in text and _URL.search(text):
         return True
-    if "-" in text and (_GH.search(text) or any(map(_is_tracker, _KEY.finditer(text)))):
+    if "-" in text and (_GH.search(text) or not all(_NO_TRACKER.fullmatch(key[1]) for key in _KEY.finditer(text))):
         return True
     if "#" not in text:
         return False
@@ -86,14 +86,9 @@ def has_issue(text: str) -> bool:
     return False
 
 
-def _is_tracker(match: re.Match[str]) -> bool:
-    return _NO_TRACKER.fullmatch(match[1]) is None
-
-
 def _is_colour(digits: str, before: str) -> bool:
-    if len(digits) not in (3, 4, 6, 8):
-        return False
-    return (len(digits) == 6 and len(set(digits)) == 1) or _CALLED_COLOUR.search(before) is not None
+    one_digit = len(digits) == 6 and len(set(digits)) == 1
+    return one_digit or (len(digits) in (3, 4, 6, 8) and _CALLED_COLOUR.search(before) is not None)
 
 
 # -- AI and provenance --------------------------------------------------------------------------------------

@@ -5,23 +5,16 @@ A rank is the position, from 1, of the first truth target in a list; 0 where non
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.errors import UsageError
-from metareview.model.measure import Measure
-
-if TYPE_CHECKING:
-    from metareview.model.measure import Formula
+from metareview.model.measure import Formula, Measure
 
 Ranks = NDArray[np.int64]
 Worth = NDArray[np.float64]
-_HIT = re.compile(r"hit@([1-9]\d*)", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +57,8 @@ def hit_at(k: int) -> RankMeasure:
     )
 
 
-def _reciprocal(ranks: Ranks) -> Worth:
-    return np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
-
-
 def _mean_of(column: int) -> Formula:
-    def mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(sums[..., column] / sums[..., 0])
-
-    return mean
+    return lambda sums: np.asarray(sums[..., column] / sums[..., 0])
 
 
 MRR = RankMeasure(
@@ -81,7 +67,7 @@ MRR = RankMeasure(
     label="MRR",
     definition="the mean of 1 / rank, misses counted as 0",
     formula=_mean_of(1),
-    worth=_reciprocal,
+    worth=lambda ranks: np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0),
 )
 
 
@@ -93,19 +79,6 @@ def rank_measures(ks: Iterable[int]) -> list[RankMeasure]:
 def rank_table(ranks: Ranks, measures: Sequence[RankMeasure]) -> NDArray[np.float64]:
     """One row per pull request: 1, and what its rank is worth under each measure, to be summed for their formulas."""
     return np.column_stack([np.ones(len(ranks)), *(measure.worth(ranks) for measure in measures)])
-
-
-def parse_measure(text: str) -> RankMeasure:
-    """The measure that a user means by `hit@5` or `mrr`, whatever the case; UsageError otherwise.
-
-    >>> str(parse_measure("Hit@5"))
-    'hit@5'
-    """
-    if MRR.is_named(text):
-        return MRR
-    if hit := _HIT.fullmatch(text):
-        return hit_at(int(hit[1]))
-    raise UsageError(f"unknown metric {text!r}. The metrics of routers are hit@K, such as hit@5, and mrr.")
 
 
 def first_ranks(rankings: NDArray[np.integer], targets: NDArray[np.integer]) -> Ranks:
@@ -123,10 +96,8 @@ def first_ranks(rankings: NDArray[np.integer], targets: NDArray[np.integer]) -> 
     wanted = targets[:, None] if targets.ndim == 1 else targets
     # From the last position to the first, so that the best one is what stays.
     for position in range(rankings.shape[1] - 1, -1, -1):
-        column = rankings[:, position]
-        for each in range(wanted.shape[1]):
-            target = wanted[:, each]
-            ranks[(column == target) & (target >= 0)] = position + 1
+        for target in wanted.T:
+            ranks[(rankings[:, position] == target) & (target >= 0)] = position + 1
     return ranks
 
 
@@ -138,13 +109,10 @@ def gini(loads: Iterable[int]) -> float | None:
     >>> gini([0, 0, 0, 4])
     0.75
     """
-    values = np.sort(np.fromiter(loads, dtype=np.int64))
-    total = int(values.sum())
-    if not total:
-        return None
-    n = len(values)
-    position = 2 * np.arange(1, n + 1) - n - 1
-    return int((position * values).sum()) / (n * total)
+    values = sorted(loads)
+    n, total = len(values), sum(values)
+    weighted = sum((2 * position - n - 1) * value for position, value in enumerate(values, 1))
+    return weighted / (n * total) if total else None
 
 
 def top1_share(loads: Iterable[int]) -> float | None:

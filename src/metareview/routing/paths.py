@@ -1,9 +1,8 @@
 """How much paths have in common, worked out once for each pair of folders.
 
-A path's parts are its folders and its name. Two paths with different names have in common what their
-folders have, so paths are held by *place*: the folder, with a name that equals nothing. A name that also
-occurs as a folder somewhere could match there, so such a path is a place of its own, with the name as its
-last part.
+A path's parts are its folders and its name. Two paths with different names have in common what their folders have, so
+paths are held by *place*: the folder, with a name that equals nothing. A name that also occurs as a folder somewhere
+could match there, so such a path is a place of its own, with the name as its last part.
 """
 
 from __future__ import annotations
@@ -42,9 +41,6 @@ class Places:
         self._named: NDArray[np.bool_] = np.zeros(_FIRST, dtype=bool)
         self._stored: NDArray[np.uint8] | None = np.zeros((4, _FIRST, _FIRST), dtype=np.uint8)
 
-    def __len__(self) -> int:
-        return self._count
-
     @property
     def lengths(self) -> NDArray[np.int64]:
         """The number of parts of each place's paths, the name included."""
@@ -57,11 +53,9 @@ class Places:
 
     def number(self, parts: tuple[str, ...], *, named: bool) -> int:
         """The place of these parts: a folder, or (`named`) a whole path."""
-        number = self._numbers.get((named, parts))
-        return self._add(parts, named) if number is None else number
-
-    def _add(self, parts: tuple[str, ...], named: bool) -> int:
-        place = self._numbers[named, parts] = self._count
+        place = self._numbers.setdefault((named, parts), self._count)
+        if place < self._count:
+            return place
         self._make_room(len(parts))
         tokens = [self._tokens.setdefault(part, len(self._tokens) + 1) for part in parts]
         self._parts[: len(tokens), place] = tokens
@@ -104,8 +98,7 @@ class Places:
         own = self._parts[:size, place]
         result[PREFIX] = _shared(own, parts)
         result[SUFFIX] = _shared(own[::-1], self._endings[:, :count])
-        # Bit i of a word stands for the place's part i; a word for each part of everyone says where it
-        # occurs.
+        # Bit i of a word stands for the place's part i; a word for each part of everyone says where it occurs.
         where = np.zeros(len(self._tokens) + 1, dtype=np.uint64)
         for bit, token in enumerate(own.tolist()):
             where[token] |= np.uint64(1 << bit)
@@ -131,7 +124,9 @@ def _subsequence(words: NDArray[np.uint64], size: int) -> NDArray[np.uint8]:
     for word in words:
         met = state & word
         state = (state + met) | (state - met)
-    return _ones(~state & np.uint64((1 << size) - 1))
+    cleared = ~state & np.uint64((1 << size) - 1)
+    bits = np.unpackbits(cleared.view(np.uint8).reshape(-1, 8), axis=1)
+    return np.asarray(bits.sum(axis=1), dtype=np.uint8)
 
 
 def _run(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -147,9 +142,3 @@ def _run(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
         longest[everyone] += 1
         running = words[1:] & (running[:-1] << np.uint64(1))
         words = words[1:]
-
-
-def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """The number of set bits of each word."""
-    bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)
-    return np.asarray(bits.sum(axis=1), dtype=np.uint8)

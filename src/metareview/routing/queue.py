@@ -49,15 +49,12 @@ def queue_times(waits: Iterable[tuple[str, float | None, float | None]], *, ttfc
         buckets[risk].append((first_review, first_comment))
     times = {}
     for risk, items in buckets.items():
-        reviews = [review for review, _ in items if review is not None]
-        comments = [comment for _, comment in items if comment is not None] if ttfc else []
-        times[risk] = QueueTimes(
-            n=len(items),
-            ttfr_n=len(reviews),
-            ttfr_seconds_mean=fmean(reviews) if reviews else None,
-            ttfr_seconds_median=median(reviews) if reviews else None,
-            ttfc_n=len(comments) if ttfc else None,
-            ttfc_seconds_mean=fmean(comments) if comments else None,
-            ttfc_seconds_median=median(comments) if comments else None,
-        )
+        comments = _times(comment for _, comment in items) if ttfc else (None, None, None)
+        times[risk] = QueueTimes(len(items), *_times(review for review, _ in items), *comments)
     return times
+
+
+def _times(waits: Iterable[float | None]) -> tuple[int, float | None, float | None]:
+    """How many waits had an end, their mean and their median."""
+    known = [wait for wait in waits if wait is not None]
+    return (len(known), fmean(known), median(known)) if known else (0, None, None)

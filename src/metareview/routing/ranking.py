@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import overload
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,8 @@ class People:
 
     def number(self, login: str) -> int:
         """The person's number; a new one at first sight."""
-        number = self._numbers.get(login)
-        if number is None:
-            number = self._numbers[login] = len(self.logins)
+        number = self._numbers.setdefault(login, len(self.logins))
+        if number == len(self.logins):
             self.logins.append(login)
         return number
 
@@ -32,29 +32,22 @@ class People:
         return self._numbers.get(login)
 
 
+@dataclass(frozen=True, eq=False)
 class Scored(Sequence[tuple[str, float]]):
     """Candidates as arrays: reads as a list of (login, score), costs a few array operations for thousands."""
 
-    def __init__(self, people: People, numbers: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
-        self.people = people
-        self.numbers = numbers
-        self.scores = scores
+    people: People
+    numbers: NDArray[np.int64]
+    scores: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @overload
-    def __getitem__(self, index: int) -> tuple[str, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[tuple[str, float]]: ...
-    def __getitem__(self, index: int | slice) -> tuple[str, float] | list[tuple[str, float]]:
-        if isinstance(index, slice):
-            logins = map(self.people.logins.__getitem__, self.numbers[index].tolist())
-            return list(zip(logins, self.scores[index].tolist(), strict=True))
-        return self.people.logins[int(self.numbers[index])], float(self.scores[index])
+    def __getitem__(self, index: int | slice) -> Any:
+        return list(self)[index]
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
-        return iter(self[:])
+        return zip(map(self.people.logins.__getitem__, self.numbers.tolist()), self.scores.tolist(), strict=True)
 
 
 def best_first(
@@ -78,13 +71,9 @@ def best_first(
         when = later[order]
         same = when[:-1] == when[1:]
         if np.count_nonzero(same) and np.count_nonzero(same := same & ~apart):
-            _sort_runs(order, same, name)
+            # Each run of positions that `same` joins, sorted by name.
+            edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
+            for start, end in edges.reshape(-1, 2).tolist():
+                run = order[start : end + 1].tolist()
+                order[start : end + 1] = sorted(run, key=lambda position: name(position).casefold())
     return order
-
-
-def _sort_runs(order: NDArray[np.int64], same: NDArray[np.bool_], name: Callable[[int], str]) -> None:
-    """Sort each run of positions that `same` joins by name, in place."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        run = order[start : end + 1].tolist()
-        order[start : end + 1] = sorted(run, key=lambda position: name(position).casefold())

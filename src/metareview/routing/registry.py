@@ -47,12 +47,12 @@ class NamedRouter:
             ) from error
         if self.built_in and isinstance(router, Router):
             return router
-        if not _is_router(router):
-            raise UsageError(
-                f"router {self.name}: its factory returned {type(router).__name__}, which is no router. "
-                "Return an object with observe(event) and rank(pull_request)."
-            )
-        return UserRouter(router, self.name)
+        if _is_router(router):
+            return UserRouter(router, self.name)
+        raise UsageError(
+            f"router {self.name}: its factory returned {type(router).__name__}, which is no router. "
+            "Return an object with observe(event) and rank(pull_request)."
+        )
 
 
 def make_router(spec: RouterSpec) -> NamedRouter:
@@ -61,28 +61,24 @@ def make_router(spec: RouterSpec) -> NamedRouter:
     An object is copied for each repository before it has observed anything, and may have a `name`.
     UsageError with the reason where the name is unknown, or where the first router cannot be made.
     """
-    named = _name(spec)
-    named.fresh()
-    return named
-
-
-def _name(spec: RouterSpec) -> NamedRouter:
     if isinstance(spec, str):
         factory = ROUTERS.load(spec)
         if not callable(factory):
             raise UsageError(f"router {spec}: {type(factory).__name__} is not callable. Name a function or a class.")
-        return NamedRouter(spec, factory, spec in built_in_routers())
-    if _is_router(spec) and not isinstance(spec, type):
+        named = NamedRouter(spec, factory, spec in built_in_routers())
+    elif _is_router(spec) and not isinstance(spec, type):
         name = getattr(spec, "name", None)
-        return NamedRouter(
-            name if isinstance(name, str) and name else type(spec).__name__, partial(copy.deepcopy, spec)
+        own = name if isinstance(name, str) and name else type(spec).__name__
+        named = NamedRouter(own, partial(copy.deepcopy, spec))
+    elif callable(spec):
+        named = NamedRouter(str(getattr(spec, "__name__", type(spec).__name__)), spec)
+    else:
+        raise UsageError(
+            f"{type(spec).__name__} is no router. Give a name, package.module:factory, or an object with "
+            "observe(event) and rank(pull_request)."
         )
-    if callable(spec):
-        return NamedRouter(str(getattr(spec, "__name__", type(spec).__name__)), spec)
-    raise UsageError(
-        f"{type(spec).__name__} is no router. Give a name, package.module:factory, or an object with "
-        "observe(event) and rank(pull_request)."
-    )
+    named.fresh()
+    return named
 
 
 def _is_router(thing: object) -> TypeGuard[PlainRouter]:

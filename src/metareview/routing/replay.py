@@ -14,22 +14,14 @@ from metareview.model.event import RESPONSES, Event, PullRequest
 from metareview.model.time import Cutoff
 from metareview.routing.protocol import Ranking, Router
 
-
-class Snapshot(NamedTuple):
-    """A pull request as it was at its cutoff, and how many of the visible events a router knows by then."""
-
-    pull_request: PullRequest
-    seen: int
+_DRAFT = {"ready_for_review": False, "converted_to_draft": True}
 
 
 class Visible(NamedTuple):
-    """Events in the order in which routers learn of them, with the instant from which each counts as known.
-
-    Whatever is known at an instant is known to every cutoff at that instant, unless it is `held` until after.
-    """
+    """Events in the order in which routers learn of them, and the first cutoff to which each is known."""
 
     events: Sequence[Event]
-    held: Sequence[bool] | None = None
+    known_from: Sequence[int]
 
 
 def visible_events(events: Sequence[Event], reviews_visible_at: str) -> Visible:
@@ -39,15 +31,17 @@ def visible_events(events: Sequence[Event], reviews_visible_at: str) -> Visible:
     though it came later, but to no cutoff at that very instant.
     """
     if reviews_visible_at == "event":
-        return Visible(events)
+        return Visible(events, [event.at for event in events])
     opened = {event.pr: event.at for event in events if event.kind == "opened"}
     keyed = []
     for position, event in enumerate(events):
-        early = event.kind == "review_submitted" and event.pr in opened
-        at = opened[event.pr] if early else event.at
-        keyed.append((at, early, position, event._replace(at=at) if early else event))
+        if event.kind == "review_submitted" and event.pr in opened:
+            at = opened[event.pr]
+            keyed.append((at + 1, 0, position, event._replace(at=at)))
+        else:
+            keyed.append((event.at, 1, position, event))
     keyed.sort(key=lambda item: item[:3])
-    return Visible([item[3] for item in keyed], [item[1] for item in keyed])
+    return Visible([item[3] for item in keyed], [item[0] for item in keyed])
 
 
 def cutoffs(events: Iterable[Event], cutoff: Cutoff) -> dict[int, int]:
@@ -70,81 +64,44 @@ def cutoffs(events: Iterable[Event], cutoff: Cutoff) -> dict[int, int]:
     return {pr: ready.get(pr, at) for pr, at in opened.items() if pr in ready or pr not in drafts}
 
 
-def take_snapshots(events: Sequence[Event], visible: Visible, at: Mapping[int, int]) -> list[Snapshot]:
-    """The pull requests of one repository by cutoff; those of one instant in the order of opening."""
+def take_snapshots(events: Sequence[Event], at: Mapping[int, int]) -> list[PullRequest]:
+    """The pull requests of one repository as of their cutoffs, by cutoff; those of one instant in order of opening."""
     order = {event.pr: position for position, event in enumerate(events) if event.kind == "opened"}
-    states: dict[int, _State] = {}
-    times = [event.at for event in events]
+    states: dict[int, PullRequest] = {}
     snapshots = []
-    applied = seen = 0
-    held = visible.held
+    applied = 0
     for pr in sorted(at, key=lambda pr: (at[pr], order[pr])):
-        cutoff = at[pr]
-        past = bisect_right(times, cutoff, applied)
-        for event in events[applied:past]:
+        while applied < len(events) and events[applied].at <= at[pr]:
+            event = events[applied]
+            applied += 1
             if event.kind not in RESPONSES:  # Their body is their own.
                 state = states.get(event.pr)
-                if state is None:
-                    state = states[event.pr] = _State()
-                state.apply(event)
-        applied = past
-        if held is None:
-            seen = applied
-        else:
-            while seen < len(held) and (visible.events[seen].at, held[seen]) <= (cutoff, False):
-                seen += 1
-        snapshots.append(Snapshot(states[pr].as_of(events[order[pr]], cutoff), seen))
+                states[event.pr] = _applied(state or PullRequest(event.repo, event.pr, None, 0, 0), event)
+        snapshots.append(states[pr]._replace(cutoff=at[pr]))
     return snapshots
 
 
-class _State:
-    """What the events so far make of a pull request."""
-
-    __slots__ = ("base_sha", "body", "draft", "files", "title")
-
-    def __init__(self) -> None:
-        self.title = self.body = ""
-        self.files: tuple[str, ...] = ()
-        self.draft = False
-        self.base_sha: str | None = None
-
-    def apply(self, event: Event) -> None:
-        if event.title is not None:
-            self.title = event.title
-        if event.body is not None:
-            self.body = event.body
-        if event.files is not None:
-            self.files = event.files
-        if event.base_sha is not None:
-            self.base_sha = event.base_sha
-        if event.draft is not None:
-            self.draft = event.draft
-        elif event.kind == "ready_for_review":
-            self.draft = False
-        elif event.kind == "converted_to_draft":
-            self.draft = True
-
-    def as_of(self, opened: Event, cutoff: int) -> PullRequest:
-        return PullRequest(
-            opened.repo,
-            opened.pr,
-            opened.actor,
-            opened.at,
-            cutoff,
-            self.title,
-            self.body,
-            self.files,
-            self.draft,
-            self.base_sha,
-        )
+def _applied(state: PullRequest, event: Event) -> PullRequest:
+    """The pull request after the event."""
+    if event.kind == "opened":
+        state = state._replace(author=event.actor, created_at=event.at)
+    draft = _DRAFT.get(event.kind) if event.draft is None else event.draft
+    return state._replace(
+        title=state.title if event.title is None else event.title,
+        body=state.body if event.body is None else event.body,
+        files=state.files if event.files is None else event.files,
+        draft=state.draft if draft is None else draft,
+        base_sha=state.base_sha if event.base_sha is None else event.base_sha,
+    )
 
 
-def replay(router: Router, visible: Visible, snapshots: Iterable[Snapshot]) -> Iterator[Ranking]:
-    """The router's ranking of each snapshot, fed once, in order; the snapshots must come by cutoff."""
+def replay(router: Router, visible: Visible, pull_requests: Iterable[PullRequest]) -> Iterator[Ranking]:
+    """The router's ranking of each pull request, fed once, in order; they must come by cutoff."""
     observed = 0
     observe = router.observe
-    for pull_request, seen in snapshots:
-        for event in visible.events[observed:seen]:
+    for pull_request in pull_requests:
+        known = bisect_right(visible.known_from, pull_request.cutoff)
+        for event in visible.events[observed:known]:
             observe(event)
-        observed = max(observed, seen)
+        observed = known
         yield router.rank(pull_request)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from metareview.model.event import fold
 from metareview.routing.measures import RankMeasure, Ranks, gini, rank_measures, rank_table, top1_share
 from metareview.routing.queue import QueueTimes, queue_times
-from metareview.routing.records import RoutingRecord
-from metareview.stats import Interval, Metric, bootstrap_intervals
+from metareview.routing.records import Declarations, RoutingRecord
+from metareview.stats import Interval, bootstrap_intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +158,7 @@ def summarise(
             )
             for name, of_one in ranks.items()
         },
-        declarations={
-            "issue": _rates(records, [record.declarations.issue for record in records], config),
-            "ai_disclosure": _rates(records, [record.declarations.ai_disclosure for record in records], config),
-            "provenance": _rates(records, [record.declarations.provenance for record in records], config),
-        },
+        declarations={each.name: _rates(records, each.name, config) for each in fields(Declarations)},
         warnings=tuple(warnings),
     )
 
@@ -173,16 +169,12 @@ def _metrics(ranks: Ranks, config: RoutingConfig) -> dict[str, float | None]:
 
 def _intervals(ranks: Mapping[str, Ranks], config: RoutingConfig) -> dict[str, dict[str, Interval | None]]:
     """Bootstrap intervals over pull requests; one set of resamples serves all routers."""
-    columns = []
-    formulas: dict[str, Metric] = {}
-    width = len(config.measures)
-    for at, (name, of_one) in enumerate(ranks.items()):
-        table = rank_table(of_one, config.measures)
-        columns.append(table[:, 1:] if at else table)  # Column 0 counts pull requests, once for all.
-        for column, measure in enumerate(config.measures, 1 + at * width):
-            formulas[f"{name} {measure}"] = measure.in_column(column).formula
-    ends = bootstrap_intervals(np.hstack(columns), formulas, seed=config.seed)
-    return {name: {measure.name: ends[f"{name} {measure}"] for measure in config.measures} for name in ranks}
+    first, *others = (rank_table(of_one, config.measures) for of_one in ranks.values())
+    table = np.hstack([first, *(other[:, 1:] for other in others)])  # Column 0 counts pull requests, once for all.
+    figures = [(name, measure) for name in ranks for measure in config.measures]
+    formulas = {f"{name} {measure}": measure.in_column(at).formula for at, (name, measure) in enumerate(figures, 1)}
+    intervals = bootstrap_intervals(table, formulas, seed=config.seed)
+    return {name: {str(measure): intervals[f"{name} {measure}"] for measure in config.measures} for name in ranks}
 
 
 def _load(lists: Iterable[Sequence[str]], recommended: set[str]) -> Load:
@@ -191,7 +183,8 @@ def _load(lists: Iterable[Sequence[str]], recommended: set[str]) -> Load:
     return Load(gini(loads), top1_share(loads))
 
 
-def _rates(records: Sequence[RoutingRecord], present: Sequence[bool], config: RoutingConfig) -> DeclarationRates:
+def _rates(records: Sequence[RoutingRecord], declaration: str, config: RoutingConfig) -> DeclarationRates:
+    present = [bool(getattr(record.declarations, declaration)) for record in records]
     within = [bool(record.merged_within) for record in records]
     return DeclarationRates(
         missing_n=present.count(False),

@@ -68,19 +68,15 @@ def check_ranking(ranking: object) -> Ranking:
             case (str(login), score) if login and isinstance(score, Real):
                 value = float(score)
             case _:
-                raise ValueError(f"candidate {_short(candidate)} is not (login, score)")
+                text = repr(candidate)
+                text = text if len(text) <= 60 else text[:57] + "..."
+                raise ValueError(f"candidate {text} is not (login, score)")
         if not math.isfinite(value):
             raise ValueError(f"the score of {login} is {value}")
         if checked and value > checked[-1][1]:
             raise ValueError(f"{login} comes after {checked[-1][0]} but has the higher score")
-        key = fold(login)
-        if key in seen:
+        if fold(login) in seen:
             raise ValueError(f"{login} is listed twice")
-        seen.add(key)
+        seen.add(fold(login))
         checked.append((login, value))
     return Ranking(checked, str(risk))
-
-
-def _short(thing: object) -> str:
-    text = repr(thing)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -7,6 +7,7 @@ import re
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?:> ?)*(`{3,}|~{3,})(.*)")
 _TICKS = re.compile(r"`+")
+_PARAGRAPHS = re.compile(r"(\n[ \t]*\n)")
 
 
 def visible_text(body: str) -> str:
@@ -19,12 +20,10 @@ def visible_text(body: str) -> str:
     if "```" in text or "~~~" in text:
         text = _without_fences(text)
     if "<!--" in text:
-        text = _COMMENT.sub(_blank, text)
-    return _without_code_spans(text) if "`" in text else text
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " + "\n" * match[0].count("\n")
+        text = _COMMENT.sub(lambda match: " " + "\n" * match[0].count("\n"), text)
+    if "`" not in text:
+        return text
+    return "".join(_drop_spans(part) if "`" in part else part for part in _PARAGRAPHS.split(text))
 
 
 def _without_fences(text: str) -> str:
@@ -50,21 +49,13 @@ def _without_fences(text: str) -> str:
 def _ends_hidden(line: str, hidden: bool) -> bool:
     """Whether an HTML comment is open at the end of the line."""
     at = 0
-    while True:
-        at = line.find("-->" if hidden else "<!--", at)
-        if at < 0:
-            return hidden
-        hidden = not hidden
-        at += 3
-
-
-def _without_code_spans(text: str) -> str:
-    """Drop `code`: from a run of ticks to the next run of the same length, within a paragraph."""
-    paragraphs = re.split(r"(\n[ \t]*\n)", text)
-    return "".join(_drop_spans(part) if "`" in part else part for part in paragraphs)
+    while (at := line.find("-->" if hidden else "<!--", at)) >= 0:
+        hidden, at = not hidden, at + 3
+    return hidden
 
 
 def _drop_spans(text: str) -> str:
+    """Drop `code`: from a run of ticks to the next run of the same length, within a paragraph."""
     runs = [(match.start(), match.end()) for match in _TICKS.finditer(text)]
     # The next run of each length, from the back: one pass, however many ticks stand alone.
     following: dict[int, int] = {}
@@ -74,12 +65,10 @@ def _drop_spans(text: str) -> str:
         closing[index] = following.get(length, -1)
         following[length] = index
     kept: list[str] = []
-    at = index = 0
-    while index < len(runs):
-        if closing[index] < 0:
-            index += 1
-            continue
-        start, end = runs[index][0], runs[closing[index]][1]
-        kept += (text[at:start], " ", "\n" * text.count("\n", start, end))
-        at, index = end, closing[index] + 1
+    at = 0
+    for (start, _), closed_by in zip(runs, closing, strict=True):
+        if start >= at and closed_by >= 0:
+            end = runs[closed_by][1]
+            kept += (text[at:start], " ", "\n" * text.count("\n", start, end))
+            at = end
     return "".join(kept) + text[at:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, astuple, fields
-from typing import Any
 
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, Counts
@@ -28,8 +27,7 @@ from metareview.comments.summary import (
     ReviewerSummary,
 )
 from metareview.model.comment import Comment, Skipped
-
-JsonObject = dict[str, Any]
+from metareview.runs.files import JsonObject
 
 SCHEMA = "metareview.comments/1"
 _COUNT_KEYS = (

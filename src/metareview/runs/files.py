@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,12 @@ def read_lines(path: Path) -> Iterator[JsonObject]:
                 raise InputError(
                     "broken JSON in a run's file", file=path, line=number, fix="Run it again with --overwrite."
                 ) from None
+
+
+def as_json(document: object) -> JsonObject:
+    """As JSON would give it back: dataclasses are objects, tuples are lists."""
+    plain: JsonObject = json.loads(json.dumps(document, default=asdict))
+    return plain
 
 
 def to_line(record: Mapping[str, Any]) -> str:

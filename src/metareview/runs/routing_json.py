@@ -5,9 +5,9 @@ What is read back must have exactly the keys that were written: a KeyError, Type
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from metareview.model.time import parse_time, show_time
 from metareview.routing.queue import QueueTimes
@@ -21,85 +21,69 @@ from metareview.routing.summary import (
     RoutingSummary,
     TruthCounts,
 )
+from metareview.runs.files import JsonObject
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 SCHEMA = "metareview.routing/1"
-Json = dict[str, Any]
+_KEYS = {"declarations": "gates", "answers": "routers"}
+_FIELDS = {key: name for name, key in _KEYS.items()}
 
 
-def record_to_json(record: RoutingRecord) -> Json:
+def record_to_json(record: RoutingRecord) -> JsonObject:
     """The line of `results.jsonl`."""
-    return {
-        "repo": record.repo,
-        "pr": record.pr,
-        "author": record.author,
+    return _fields(record) | {
         "created_at": show_time(record.created_at),
         "cutoff": show_time(record.cutoff),
-        "truth": {"state": record.truth.state, "targets": list(record.truth.targets)},
-        "ttfr_seconds": record.ttfr_seconds,
-        "ttfc_seconds": record.ttfc_seconds,
-        "gates": asdict(record.declarations),
-        "merged": record.merged,
-        "merged_within": record.merged_within,
-        "routers": {
-            name: {
-                "candidates": list(answer.candidates),
-                "scores": None if answer.scores is None else list(answer.scores),
-                "listed": answer.listed,
-                "rank": answer.rank or None,
-                "risk": answer.risk,
-            }
-            for name, answer in record.answers.items()
-        },
+        "truth": _fields(record.truth),
+        "gates": _fields(record.declarations),
+        "routers": {name: _fields(answer) | {"rank": answer.rank or None} for name, answer in record.answers.items()},
     }
 
 
-def record_from_json(line: Json) -> RoutingRecord:
+def record_from_json(line: JsonObject) -> RoutingRecord:
     truth = line["truth"]
-    return RoutingRecord(
-        repo=line["repo"],
-        pr=line["pr"],
-        author=line["author"],
-        created_at=parse_time(line["created_at"]),
-        cutoff=parse_time(line["cutoff"]),
-        truth=Truth(truth["state"], tuple(truth["targets"])),
-        ttfr_seconds=line["ttfr_seconds"],
-        ttfc_seconds=line["ttfc_seconds"],
-        declarations=Declarations(**line["gates"]),
-        merged=line["merged"],
-        merged_within=line["merged_within"],
-        answers={
-            name: RouterAnswer(
-                candidates=tuple(answer["candidates"]),
-                scores=None if answer["scores"] is None else tuple(answer["scores"]),
-                listed=answer["listed"],
-                rank=answer["rank"] or 0,
-                risk=answer["risk"],
-            )
-            for name, answer in line["routers"].items()
-        },
-    )
+    typed = {
+        "created_at": parse_time(line["created_at"]),
+        "cutoff": parse_time(line["cutoff"]),
+        "truth": Truth(truth["state"], tuple(truth["targets"])),
+        "gates": Declarations(**line["gates"]),
+        "routers": {name: _answer_from_json(answer) for name, answer in line["routers"].items()},
+    }
+    return RoutingRecord(**{_FIELDS.get(key, key): value for key, value in (line | typed).items()})
 
 
-def config_to_json(config: RoutingConfig) -> Json:
+def _answer_from_json(answer: JsonObject) -> RouterAnswer:
+    scores = None if answer["scores"] is None else tuple(answer["scores"])
+    return RouterAnswer(tuple(answer["candidates"]), scores, answer["listed"], answer["rank"] or 0, answer["risk"])
+
+
+def _fields(thing: DataclassInstance) -> JsonObject:
+    """Its fields by their keys, with lists for tuples; what is inside of them stays."""
+    values = {_KEYS.get(each.name, each.name): getattr(thing, each.name) for each in fields(thing)}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+
+
+def config_to_json(config: RoutingConfig) -> JsonObject:
     """The configuration in the summary: all but the seed, which the manifest has."""
-    lists = {"k": list(config.k), "repos": list(config.repos), "prs": list(config.prs)}
-    document = asdict(config) | lists | {"routers": list(config.routers)}
+    document = _fields(config)
     del document["seed"]
     return document
 
 
-def manifest_config(config: RoutingConfig) -> Json:
+def manifest_config(config: RoutingConfig) -> JsonObject:
     """The configuration in the manifest: where CODEOWNERS was does not make it another run, what is in it does."""
     return config_to_json(config) | {"seed": config.seed, "codeowners": config.codeowners is not None}
 
 
-def config_from_json(document: Json, seed: int = 0) -> RoutingConfig:
+def config_from_json(document: JsonObject, seed: int = 0) -> RoutingConfig:
     """What `config_to_json` was made from."""
     tuples = {name: tuple(document[name]) for name in ("k", "repos", "prs", "routers")}
     return RoutingConfig(**(document | tuples), seed=seed)
 
 
-def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -> Json:
+def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -> JsonObject:
     """What `--json` prints and `summary.json` holds."""
     return {
         "schema": SCHEMA,
@@ -110,9 +94,7 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
         "routers": {
             name: {
                 **router.metrics,
-                "intervals": {
-                    metric: None if ends is None else list(ends) for metric, ends in router.intervals.items()
-                },
+                "intervals": {metric: ends and list(ends) for metric, ends in router.intervals.items()},
                 "observed_only": {"prs": router.observed_prs, **router.observed_metrics},
                 "queue": {risk: asdict(times) for risk, times in router.queue.items()},
                 "load": asdict(router.load),
@@ -124,7 +106,7 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
     }
 
 
-def _rates_to_json(rates: DeclarationRates) -> Json:
+def _rates_to_json(rates: DeclarationRates) -> JsonObject:
     document = {
         "n": rates.n,
         "missing_n": rates.missing_n,
@@ -135,7 +117,7 @@ def _rates_to_json(rates: DeclarationRates) -> Json:
     return document if rates.merged_within is None else document | {"merged_within": asdict(rates.merged_within)}
 
 
-def summary_from_json(document: Json, seed: int = 0) -> RoutingSummary:
+def summary_from_json(document: JsonObject, seed: int = 0) -> RoutingSummary:
     """What `summary_to_json` was made from; the manifest has the seed."""
     if document["schema"] != SCHEMA:
         raise ValueError(f"schema {document['schema']!r} is not {SCHEMA}")
@@ -150,13 +132,13 @@ def summary_from_json(document: Json, seed: int = 0) -> RoutingSummary:
     )
 
 
-def _router_from_json(block: Json, config: RoutingConfig) -> RouterSummary:
+def _router_from_json(block: JsonObject, config: RoutingConfig) -> RouterSummary:
     names = [measure.name for measure in config.measures]
     observed = block["observed_only"]
     intervals = block["intervals"]
     return RouterSummary(
         metrics={name: block[name] for name in names},
-        intervals={name: None if (ends := intervals[name]) is None else (ends[0], ends[1]) for name in names},
+        intervals={name: (ends := intervals[name]) and (ends[0], ends[1]) for name in names},
         observed_prs=observed["prs"],
         observed_metrics={name: observed[name] for name in names},
         queue={risk: QueueTimes(**times) for risk, times in block["queue"].items()},
@@ -164,7 +146,7 @@ def _router_from_json(block: Json, config: RoutingConfig) -> RouterSummary:
     )
 
 
-def _rates_from_json(block: Json) -> DeclarationRates:
+def _rates_from_json(block: JsonObject) -> DeclarationRates:
     within = block.get("merged_within")
     return DeclarationRates(
         missing_n=block["missing_n"],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from numbers import Real
 from typing import TypedDict
 
 from metareview.errors import UsageError
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 BLOCK_CELLS = 4_000_000
 """Recalls worked out at a time, so that two books cost memory for one block of sentence pairs."""
@@ -29,9 +32,7 @@ class MatchingStrategy(StrEnum):
     @property
     def default_threshold(self) -> float | None:
         """The recall that a match must exceed unless told otherwise; None where strings must be equal."""
-        if self.value.startswith("exact-"):
-            return None
-        return 0.8 if self.by_sentence else 0.7
+        return {"rouge-chunk": 0.7, "rouge-sentence": 0.8}.get(self.value)
 
 
 class Scores(TypedDict):
@@ -45,9 +46,9 @@ class Scores(TypedDict):
 class PrecisionRecallF1:
     """How much of what was retrieved is right, and how much of what is right was retrieved.
 
-    A component is a chunk or a sentence. Precision: retrieved components that match any ground truth one,
-    of all retrieved ones, each counted. Recall: distinct ground truth components that are matched, of all
-    distinct ones. ROUGE matches where the ground truth component's recall is greater than the threshold.
+    A component is a chunk or a sentence. Precision: retrieved components that match any ground truth one, of all
+    retrieved ones, each counted. Recall: distinct ground truth components that are matched, of all distinct ones. ROUGE
+    matches where the ground truth component's recall is greater than the threshold.
 
     Nothing retrieved: precision None. No ground truth: recall None. In both cases nothing can match: the
     other rate is 0, and so is f1, whatever the missing rate would be. Nothing on either side: all three None.
@@ -61,8 +62,7 @@ class PrecisionRecallF1:
         try:
             self.strategy = MatchingStrategy(strategy)
         except ValueError:
-            valid = ", ".join(MatchingStrategy)
-            raise UsageError(f"unknown strategy {strategy!r}. Use one of: {valid}.") from None
+            raise UsageError(f"unknown strategy {strategy!r}. Use one of: {', '.join(MatchingStrategy)}.") from None
         self.threshold = _threshold(self.strategy, threshold)
 
     def __call__(self, *, retrieved_context: Sequence[str], ground_truth_context: Sequence[str]) -> Scores:
@@ -75,27 +75,21 @@ class PrecisionRecallF1:
 
     def _components(self, name: str, context: Sequence[str]) -> list[str]:
         if isinstance(context, str) or not isinstance(context, Sequence):
-            raise UsageError(
-                f"{name} must be a list of strings, found {type(context).__name__}. "
-                "Put a single text into a list: [text]."
-            )
+            found = type(context).__name__
+            raise UsageError(f"{name} must be a list of strings, found {found}. Put a single text into a list: [text].")
         for position, chunk in enumerate(context):
             if not isinstance(chunk, str):
-                raise UsageError(
-                    f"{name}[{position}] must be a string, found {type(chunk).__name__}. Give each chunk as its text."
-                )
+                found = type(chunk).__name__
+                raise UsageError(f"{name}[{position}] must be a string, found {found}. Give each chunk as its text.")
         if not self.strategy.by_sentence:
             return list(context)
-        # Imported here so that naming a strategy, as the command line does, loads no segmenter.
-        from metareview.text.sentences import sentences
-
         return [sentence for chunk in context for sentence in sentences(chunk)]
 
     def _matches(self, retrieved: list[str], truth: list[str]) -> tuple[int, int]:
         """How many retrieved components match, and how many of the distinct ground truth ones are matched."""
         if self.threshold is None:
-            known, found = set(truth), set(retrieved)
-            return sum(component in known for component in retrieved), len(known & found)
+            known = set(truth)
+            return sum(component in known for component in retrieved), len(known.intersection(retrieved))
         if not retrieved or not truth:
             return 0, 0
         import numpy as np
@@ -113,6 +107,20 @@ class PrecisionRecallF1:
             relevant |= match.any(axis=0)
             covered += int(match.any(axis=1).sum())
         return int(relevant.sum()), covered
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of English text in order, as `sentencex` cuts it, trimmed, empty ones dropped.
+
+    A lone surrogate is no character and the segmenter refuses it; it becomes U+FFFD.
+
+    >>> sentences("Mr. Smith asks why. Nobody knows! ")
+    ['Mr. Smith asks why.', 'Nobody knows!']
+    """
+    import sentencex  # here, so that naming a strategy, as the command line does, loads no segmenter
+
+    trimmed = (piece.strip() for piece in sentencex.segment("en", _SURROGATES.sub("\ufffd", text)))
+    return [sentence for sentence in trimmed if sentence]
 
 
 def _threshold(strategy: MatchingStrategy, threshold: float | None) -> float | None:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,13 +15,25 @@ from numpy.typing import ArrayLike, NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import LCSseq
 
-from metareview.text.tokens import tokens
+_RUNS = re.compile("[a-z0-9]+")
 
 CHARACTERS = 0x110000
 """How many distinct tokens can be written as one character each."""
 
 DENSE_ADVANTAGE = 5
 """A cell of a dense matrix costs about a fifth of a pair asked for alone: it reuses the row's bit masks."""
+
+
+def tokens(text: str) -> list[str]:
+    """The runs of a-z and 0-9 in the lower-cased text, in order: rouge-score's default tokens, no stemming.
+
+    Every other character separates, letters beyond ASCII too, except where lower-casing turns one into ASCII (the
+    Kelvin sign is a `k`).
+
+    >>> tokens("Don't use naïve_parse(2)!")
+    ['don', 't', 'use', 'na', 've', 'parse', '2']
+    """
+    return _RUNS.findall(text.lower())
 
 
 def rouge_l_recall(reference: str, candidate: str) -> float:
@@ -35,19 +48,15 @@ def rouge_l_recall(reference: str, candidate: str) -> float:
 class EncodedTexts:
     """Texts tokenised once, to be compared many times by their positions.
 
-    Each distinct token becomes one character, so that the bit-parallel subsequence search for strings works
-    on words. With more distinct tokens than there are characters, texts are tuples of numbers: slower, and
-    exact too.
+    Each distinct token becomes one character, so that the bit-parallel subsequence search for strings works on words.
+    With more distinct tokens than there are characters, texts are tuples of numbers: slower, and exact too.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         number: dict[str, int] = {}
         numbered = [[number.setdefault(token, len(number)) for token in tokens(text)] for text in texts]
-        self._codes: list[str | tuple[int, ...]]
-        if len(number) <= CHARACTERS:
-            self._codes = ["".join(map(chr, text)) for text in numbered]
-        else:
-            self._codes = [tuple(text) for text in numbered]
+        short = len(number) <= CHARACTERS
+        self._codes = ["".join(map(chr, text)) if short else tuple(text) for text in numbered]
         self._lengths = np.array([len(text) for text in numbered], dtype=np.int64)
 
     def __len__(self) -> int:
@@ -72,13 +81,8 @@ class EncodedTexts:
         columns, column = np.unique(wanted[:, 1], return_inverse=True)
         if len(rows) * len(columns) <= DENSE_ADVANTAGE * len(wanted):
             return self.recall_matrix(rows.tolist(), columns.tolist())[row, column]
-        common = process.cpdist(
-            [self._codes[i] for i in wanted[:, 0]],
-            [self._codes[i] for i in wanted[:, 1]],
-            scorer=LCSseq.similarity,
-            dtype=np.int32,
-            workers=1,
-        )
+        references, candidates = ([self._codes[i] for i in positions] for positions in wanted.T)
+        common = process.cpdist(references, candidates, scorer=LCSseq.similarity, dtype=np.int32, workers=1)
         return _recall(common, self._lengths[wanted[:, 0]])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TypedDict
 
 from metareview.text.matching import MatchingStrategy, PrecisionRecallF1, Scores
 
@@ -20,25 +19,15 @@ class TextItem:
     ground_truth_context: Sequence[str]
 
 
-class Nulls(TypedDict):
-    """How many items each mean leaves out, because the rate is null there."""
-
-    precision: int
-    recall: int
-    f1: int
-
-
-class TextResult(TypedDict):
-    """The document of `metareview text --json`."""
+class TextResult(Scores):
+    """The document of `metareview text --json`: the means, and what they are means of."""
 
     schema: str
     strategy: str
     threshold: float | None
     n: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    nulls: Nulls
+    nulls: dict[str, int]
+    """How many items each mean leaves out, because the rate is null there."""
     items: list[Scores]
 
 
@@ -53,23 +42,20 @@ def score_items(
         metric(retrieved_context=item.retrieved_context, ground_truth_context=item.ground_truth_context)
         for item in items
     ]
-    precision, no_precision = _mean([score["precision"] for score in scores])
-    recall, no_recall = _mean([score["recall"] for score in scores])
-    f1, no_f1 = _mean([score["f1"] for score in scores])
+    columns = {name: [score[name] for score in scores] for name in ("precision", "recall", "f1")}
     return {
         "schema": SCHEMA,
         "strategy": metric.strategy.value,
         "threshold": metric.threshold,
         "n": len(scores),
-        "precision": precision,
-        "recall": recall,
-        "f1": f1,
-        "nulls": {"precision": no_precision, "recall": no_recall, "f1": no_f1},
+        "precision": _mean(columns["precision"]),
+        "recall": _mean(columns["recall"]),
+        "f1": _mean(columns["f1"]),
+        "nulls": {name: values.count(None) for name, values in columns.items()},
         "items": scores,
     }
 
 
-def _mean(values: Sequence[float | None]) -> tuple[float | None, int]:
-    """The mean of what is there, and how many are not."""
+def _mean(values: Iterable[float | None]) -> float | None:
     there = [value for value in values if value is not None]
-    return (fsum(there) / len(there) if there else None), len(values) - len(there)
+    return fsum(there) / len(there) if there else None

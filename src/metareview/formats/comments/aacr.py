@@ -51,9 +51,5 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     return {"": json.dumps(samples, ensure_ascii=False, indent=1) + "\n"}
 
 
-PLUGIN = CommentFormat(
-    "AACR-Bench's samples: [{githubPrUrl, category, project_main_language, comments: [{note, path, …}]}]",
-    sniff,
-    read,
-    write,
-)
+SUMMARY = "AACR-Bench's samples: [{githubPrUrl, category, project_main_language, comments: [{note, path, …}]}]"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

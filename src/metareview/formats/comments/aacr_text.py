@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
-from metareview.formats.file_names import pull_request_of_file, pull_request_of_stem
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
-from metareview.model.address import repository_and_number
+from metareview.model.address import pull_request_of_stem, repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, Review
 
 _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
+_FIELD = re.compile(rf"<(path|side|from|to)>((?:(?!{_ANY_TAG.pattern}).)*)</\1>", re.DOTALL)
 # No string of a JSON document runs over a line's end, so no line of one begins so.
 _TAG_LINE = re.compile(r"^[ \t]*<(?:path|side|from|to|note)>", re.MULTILINE)
 
@@ -23,92 +23,65 @@ def sniff(source: Source) -> bool:
         return bool(_TAG_LINE.search(source.text))
     if _ANY_TAG.search(source.text):
         return True
-    named = source.path.stem.startswith("comments_") and pull_request_of_file(source) is not None
+    named = source.path.stem.startswith("comments_") and source.pull_request is not None
     return named and (source.path.suffix.lower() == ".txt" or not source.text.strip())
 
 
 def read(source: Source) -> Iterator[Review]:
-    pr = pull_request_of_file(source) or source.path.name
-    yield Review(pr=pr, comments=tuple(parse(source)), source=source.name)
+    yield Review(pr=source.pull_request or source.path.name, comments=tuple(parse(source)), source=source.name)
 
 
 def parse(source: Source) -> Iterator[Comment]:
     """The comments of a file, whatever its name."""
-    text, begin = source.text, 0
-    for split in [*_SPLIT.finditer(text), None]:
-        end = split.start() if split else len(text)
-        comment = _comment(source, begin, text[begin:end])
+    begin = 0
+    for split in [*_SPLIT.finditer(source.text), None]:
+        comment = _comment(source, begin, source.text[begin : split.start() if split else None])
         if comment is not None:
             yield comment
-        begin = split.end() if split else end
+        begin = split.end() if split else begin
 
 
 def _comment(source: Source, begin: int, block: str) -> Comment | None:
-    if not block.strip():
-        return None
-    note, around = _note_and_rest(block)
-    fields: dict[str, str] = {}
-    offsets: dict[str, int] = {}
-    outside: list[str] = []
-    last = 0
-    tags = _ANY_TAG.finditer(around)
-    for tag in tags:
-        closing = next(tags, None)
-        name = tag[1]
-        if name == "note" or tag[0] != f"<{name}>" or closing is None or closing[0] != f"</{name}>":
-            source.fail_at(
-                begin + tag.start(),
-                "a second <note> in one comment"
-                if note is not None and tag[0] == "<note>"
-                else f"{tag[0]} without its {'opening' if tag[0][1] == '/' else 'closing'} tag",
-                f"Write <{name}>…</{name}>, and <notesplit /> between two comments.",
-            )
-        fields.setdefault(name, around[tag.end() : closing.start()].strip())
-        offsets.setdefault(name, begin + tag.start())
-        outside.append(around[last : tag.start()] + " " * (closing.end() - tag.start()))
-        last = closing.end()
-    text = "".join(outside) + around[last:]
-    if text.strip():
-        source.warn(
-            "text outside any tag; left out",
-            lambda: source.line_at(begin + len(text) - len(text.lstrip())),
-            "text outside any tag; left out",
+    """The comment of the block that begins there; None where it has neither a note nor another field."""
+    # What is inside the note is the note, tags and all. Blanks for what was read keep the offsets of the rest.
+    before, opening, rest = block.partition("<note>")
+    note, closing, after = rest.partition("</note>")
+    around = before + " " * len(opening + note + closing) + after if closing else block
+    fields = {field[1]: field for field in reversed(list(_FIELD.finditer(around)))}  # the first of a name counts
+    outside = _FIELD.sub(lambda field: " " * len(field[0]), around)
+    if tag := _ANY_TAG.search(outside):
+        missing = f"{tag[0]} without its {'opening' if tag[0][1] == '/' else 'closing'} tag"
+        source.fail(
+            source.line_at(begin + tag.start()),
+            "a second <note> in one comment" if closing and tag[0] == "<note>" else missing,
+            f"Write <{tag[1]}>…</{tag[1]}>, and <notesplit /> between two comments.",
         )
-    if note is None and not fields:
+    if outside.strip():
+        problem = "text outside any tag; left out"
+        source.warn(problem, lambda: source.line_at(begin + len(outside) - len(outside.lstrip())), problem)
+    if not closing and not fields:
         return None
-    start, end = (_line(source, offsets, name, fields.get(name)) for name in ("from", "to"))
+    start, end = (_line(source, begin, fields.get(name)) for name in ("from", "to"))
     if start is not None and end is not None and start > end:
         source.warn(
             "a range that ends before it begins; swapped",
-            lambda: source.line_at(offsets["from"]),
+            lambda: source.line_at(begin + fields["from"].start()),
             f"<from> {start} is after <to> {end}; swapped",
         )
         start, end = end, start
-    return Comment(
-        note=note or "", path=fields.get("path") or None, side=fields.get("side") or None, from_line=start, to_line=end
-    )
+    path, side = (fields[name][2].strip() or None if name in fields else None for name in ("path", "side"))
+    return Comment(note if closing else "", path, side, start, end)
 
 
-def _note_and_rest(block: str) -> tuple[str | None, str]:
-    """What is inside the note is the note, tags and all; the other fields are around it."""
-    start = block.find("<note>")
-    end = block.find("</note>", start) if start >= 0 else -1
-    if end < 0:
-        return None, block
-    note, after = block[start + len("<note>") : end], end + len("</note>")
-    return note, block[:start] + " " * (after - start) + block[after:]
-
-
-def _line(source: Source, offsets: dict[str, int], name: str, value: str | None) -> int | None:
-    if not value:
-        return None
-    if not re.fullmatch(r"[0-9]{1,10}", value) or not 1 <= int(value) <= MAX_LINE:
-        source.fail_at(
-            offsets[name],
-            f"<{name}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}",
+def _line(source: Source, begin: int, field: re.Match[str] | None) -> int | None:
+    value = field[2].strip() if field else ""
+    if field and value and not (re.fullmatch(r"[0-9]{1,10}", value) and 1 <= int(value) <= MAX_LINE):
+        source.fail(
+            source.line_at(begin + field.start()),
+            f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}",
             "Lines count from 1; leave the tag empty where there is none.",
         )
-    return int(value)
+    return int(value) if value else None
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
@@ -136,13 +109,8 @@ def _file_name(review: Review) -> str:
 
 def _block(comment: Comment) -> str:
     lines = []
-    for tag, value in (
-        ("path", comment.path),
-        ("side", comment.side),
-        ("from", comment.from_line),
-        ("to", comment.to_line),
-        ("note", comment.note),
-    ):
+    values = (comment.path, comment.side, comment.from_line, comment.to_line, comment.note)
+    for tag, value in zip(("path", "side", "from", "to", "note"), values, strict=True):
         text = "" if value is None else str(value)
         forbidden = f"</{tag}>" in text or _SPLIT.search(text) or (tag != "note" and _ANY_TAG.search(text))
         if forbidden or (tag != "note" and text != text.strip()):
@@ -154,9 +122,5 @@ def _block(comment: Comment) -> str:
     return "".join(lines) + "<notesplit />\n"
 
 
-PLUGIN = CommentFormat(
-    "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />",
-    sniff,
-    read,
-    write,
-)
+SUMMARY = "comments_{repo}_{number}.txt: blocks of <path> <side> <from> <to> <note>, split by <notesplit />"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

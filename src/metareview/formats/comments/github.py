@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from metareview.errors import UsageError
-from metareview.formats.comment_fields import ordered_lines
-from metareview.formats.file_names import pull_request_of_file
+from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 _API_ADDRESS = re.compile(r"^(https?://)(?:api\.)?([^/]+)(?:/api/v3)?/repos/([^/]+/[^/]+)/pulls/([0-9]+)$")
+_KEYS = {"note": "body", "path": "path", "side": "side", "id": "id"}
 
 
 def sniff(source: Source) -> bool:
@@ -25,24 +26,21 @@ def sniff(source: Source) -> bool:
     while isinstance(first, list) and first:
         first = first[0]
     if first == []:
-        return pull_request_of_file(source) is not None
+        return source.pull_request is not None
     return isinstance(first, dict) and "body" in first and ("diff_hunk" in first or "pull_request_url" in first)
 
 
 def read(source: Source) -> Iterator[Review]:
     """One review per pull request and login, in order of appearance; replies are conversation, not review."""
-    named = pull_request_of_file(source)
+    named = source.pull_request
     reviews: dict[tuple[str, str], list[Comment]] = {}
     for record in source.records("a review comment", depth=2):
         if record.value.get("in_reply_to_id") is not None:
             continue
         url = record.text("pull_request_url") or record.text("html_url") or named
         if not url:
-            record.fail(
-                None,
-                "no pull_request_url, and the file's name does not tell the pull request",
-                "Name the file comments_{repo}_{number}.json.",
-            )
+            problem = "no pull_request_url, and the file's name does not tell the pull request"
+            record.fail(None, problem, "Name the file comments_{repo}_{number}.json.")
         reviews.setdefault((_web_address(url), _login(record)), []).append(_comment(record))
     for (url, login), comments in reviews.items():
         yield Review(pr=url, comments=tuple(comments), reviewer=login, source=source.name)
@@ -56,25 +54,16 @@ def _web_address(url: str) -> str:
 
 
 def _login(record: Record) -> str:
-    deleted = "ghost"  # GitHub's own name for a deleted account
-    if record.value.get("user") is None:
-        return deleted
-    return record.child("user", "user").text("login") or deleted
+    login = None if record.value.get("user") is None else record.child("user", "user").text("login")
+    return login or "ghost"  # GitHub's own name for a deleted account
 
 
 def _comment(record: Record) -> Comment:
     prefix = "original_" if record.value.get("line") is None else ""  # null where the comment is outdated
-    first, last = ordered_lines(record, f"{prefix}start_line", f"{prefix}line")
+    comment = read_comment(record, _KEYS | {"from_line": f"{prefix}start_line", "to_line": f"{prefix}line"})
     if record.value.get("subject_type") == "file":
-        first = last = None
-    return Comment(
-        note=record.text("body") or "",
-        path=record.text("path"),
-        side=record.text("side"),
-        from_line=first if first is not None else last,
-        to_line=last,
-        id=record.identifier("id"),
-    )
+        return replace(comment, from_line=None, to_line=None)
+    return replace(comment, from_line=comment.from_line or comment.to_line)
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
@@ -101,6 +90,5 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
     }
 
 
-PLUGIN = CommentFormat(
-    "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays", sniff, read, write
-)
+SUMMARY = "pull request review comments of the REST API (pulls/N/comments): one array, or pages of arrays"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -44,9 +44,5 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     return {"": "".join(lines)}
 
 
-PLUGIN = CommentFormat(
-    "metareview's own, a line per review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}",
-    sniff,
-    read,
-    write,
-)
+SUMMARY = "metareview's own, a line per review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from metareview.errors import UsageError
 from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.record import Record
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
@@ -23,40 +22,21 @@ def sniff(source: Source) -> bool:
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict) and {"url", "comments"} <= value[0].keys()
     # Whole addresses as keys, and under each an object of tools: nothing else here has that shape.
-    return isinstance(value, dict) and any(
-        "://" in url and isinstance(tools, dict) and all(isinstance(comments, list) for comments in tools.values())
-        for url, tools in list(value.items())[:1]
-    )
+    url, tools = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", None)
+    return "://" in url and isinstance(tools, dict) and all(isinstance(item, list) for item in tools.values())
 
 
 def read(source: Source) -> Iterator[Review]:
     for record in source.records("a pull request", depth=1):
-        if record.path:  # in a list
-            yield _golden(record)
-        else:
-            yield from _candidates(record)
-
-
-def _golden(record: Record) -> Review:
-    comments = record.children("comments", "a comment")
-    return Review(
-        pr=record.required("url", "the pull request's address"),
-        comments=tuple(read_comment(comment, _GOLDEN) for comment in comments),
-        source=record.source.name,
-    )
-
-
-def _candidates(record: Record) -> Iterator[Review]:
-    for url in record.value:
-        tools = record.child(url, "a pull request")
-        for tool in tools.value:
-            comments = tools.children(tool, "a candidate")
-            yield Review(
-                pr=record.clean(url, url),
-                comments=tuple(read_comment(comment, _CANDIDATE) for comment in comments),
-                reviewer=tools.clean(tool, tool),
-                source=record.source.name,
-            )
+        if record.path:  # in a list: golden comments
+            golden = tuple(read_comment(comment, _GOLDEN) for comment in record.children("comments", "a comment"))
+            yield Review(record.required("url", "the pull request's address"), golden, source=source.name)
+            continue
+        for url in record.value:
+            tools = record.child(url, "a pull request")
+            for tool in tools.value:
+                candidates = tuple(read_comment(item, _CANDIDATE) for item in tools.children(tool, "a candidate"))
+                yield Review(record.clean(url, url), candidates, tools.clean(tool, tool), source=source.name)
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
@@ -93,9 +73,5 @@ def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:
     return {"text": comment.note, "path": comment.path, "line": lines.pop() if lines else None}
 
 
-PLUGIN = CommentFormat(
-    "Code Review Bench: golden [{url, comments: [{comment, severity}]}], candidates {url: {tool: [{text, …}]}}",
-    sniff,
-    read,
-    write,
-)
+SUMMARY = "Code Review Bench: golden [{url, comments: [{comment, severity}]}], candidates {url: {tool: [{text, …}]}}"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -6,7 +6,7 @@ an event's are not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from sys import intern
 from typing import Any
@@ -15,9 +15,10 @@ from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import HistoryFormat
 from metareview.formats.record import Nanoseconds, Record
 from metareview.formats.source import Source
-from metareview.model.event import KINDS, Event, History, UnknownKinds, make_history
+from metareview.model.event import Event, History, make_history
 
 _PARQUET = b"PAR1"
+_TEXTS = ("actor", "actor_type", "state", "title", "body", "base_sha", "target")
 
 
 def sniff(source: Source) -> bool:
@@ -26,31 +27,20 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> History:
     """The history; InputError names the line (in Parquet: the row) that cannot be read."""
-    unknown = UnknownKinds()
     records = _parquet_rows(source) if source.begins_with(_PARQUET) else source.lines()
-    return make_history(_events(records, unknown), source=source.name, unknown=unknown)
-
-
-def _events(records: Iterable[Record], unknown: UnknownKinds) -> Iterator[Event]:
-    for record in records:
-        event = _event(record)
-        if event.kind in KINDS:
-            yield event
-        else:
-            unknown.add(event.kind, event.at)
+    return make_history(map(_event, records), source=source.name)
 
 
 def _event(record: Record) -> Event:
     """The event of a record. A history has millions: what is as it should be is taken without a further call."""
     get = record.value.get
     repo, pr, kind, identity = get("repo"), get("pr"), get("kind"), get("id")
-    actor, actor_type, state, title = get("actor"), get("actor_type"), get("state"), get("title")
-    body, base_sha, target = get("body"), get("base_sha"), get("target")
     files, draft = get("files"), get("draft")
-    for text in (actor, actor_type, state, title, body, base_sha, target):
+    texts = [get(name) for name in _TEXTS]
+    for name, text in zip(_TEXTS, texts, strict=True):
         if text is not None and type(text) is not str:
-            for name in ("actor", "actor_type", "state", "title", "body", "base_sha", "target"):
-                record.text(name)
+            record.text(name)
+    actor, actor_type, state, title, body, base_sha, target = texts
     if draft is not None and type(draft) is not bool:
         record.refuse("draft", "true or false", "Give true, false or null.")
     return Event(
@@ -75,9 +65,8 @@ def _parquet_rows(source: Source) -> Iterator[Record]:
     try:
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise UsageError(
-            f'{source.name} is Parquet, which needs an extra. Install it: pip install "metareview[parquet]"'
-        ) from error
+        fix = 'Install it: pip install "metareview[parquet]"'
+        raise UsageError(f"{source.name} is Parquet, which needs an extra. {fix}") from error
     number = 0
     try:
         with pq.ParquetFile(source.path) as file:

@@ -16,17 +16,14 @@ class ExactJudge(Judge):
     name = "exact"
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
-        return list(map(self._answer, questions))
+        return list(map(_answer, questions))
 
-    def _answer(self, question: Question) -> Answer:
-        numbers: dict[str, int] = {}
-        generated, reference = (
-            np.array([numbers.setdefault(" ".join(note.split()), len(numbers)) for note in notes], np.int64)
-            for notes in (question.generated, question.reference)
-        )
-        same = generated[question.pairs[:, 0]] == reference[question.pairs[:, 1]]
-        reasons = ["equal" if equal else "different" for equal in same.tolist()]
-        return Answer(same.astype(np.float64), same.astype(np.int8), reasons)
+
+def _answer(question: Question) -> Answer:
+    generated, reference = ([note.split() for note in notes] for notes in (question.generated, question.reference))
+    same = np.array([generated[g] == reference[r] for g, r in question.pairs.tolist()], bool)
+    reasons = ["equal" if equal else "different" for equal in same.tolist()]
+    return Answer(same.astype(np.float64), same.astype(np.int8), reasons)
 
 
 PLUGIN = JudgePlugin(

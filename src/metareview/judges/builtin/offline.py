@@ -1,7 +1,5 @@
 """`offline`, the default: a small model that ships with the package."""
 
-from __future__ import annotations
-
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.registry import JudgePlugin
 

@@ -26,11 +26,9 @@ meaning           the cosine of the notes' summed word vectors
 reference_length  the logarithm of the reference's number of words: what a given overlap is worth depends on it
 """
 
+# The power of two comments' likeness: only one that repeats another almost word for word is no rival of it.
 REPEATS = 8
-"""The power that two comments' likeness is raised to: only a comment that repeats another almost word for word is no
-rival of it."""
-BLOCK = 4_000_000
-"""How many pairs of words are compared by meaning at a time: bounds memory."""
+BLOCK = 4_000_000  # how many pairs of words are compared by meaning at a time: bounds memory
 
 
 @dataclass(frozen=True)
@@ -41,19 +39,14 @@ class Grid:
     and texts are numbered over the whole batch.
     """
 
-    generated: list[Ints]
-    reference: list[Ints]
-    """For each question: the texts of its notes."""
-    start: Ints
-    """Where each question's pairs begin; one more entry than questions."""
-    row: Ints
-    column: Ints
-    """For each pair: its generated slot and its reference slot."""
-    row_start: Ints
-    """Where each generated slot's pairs begin; one more entry than slots."""
-    note: Ints
-    reference_note: Ints
-    """For each generated slot, for each reference slot: its text."""
+    generated: list[Ints]  # for each question: the texts of its generated notes
+    reference: list[Ints]  # for each question: the texts of its references
+    start: Ints  # where each question's pairs begin; one more entry than questions
+    row: Ints  # each pair's generated slot
+    column: Ints  # each pair's reference slot
+    row_start: Ints  # where each generated slot's pairs begin; one more entry than slots
+    note: Ints  # each generated slot's text
+    reference_note: Ints  # each reference slot's text
 
     def matrix(self, values: Floats) -> sp.csr_array:
         """One value per pair, as a matrix of generated slots by reference slots."""
@@ -77,8 +70,7 @@ def lay_out(questions: Sequence[Question]) -> tuple[list[str], Grid]:
         [np.array([numbers.setdefault(note, len(numbers)) for note in side], np.int64) for side in sides]
         for sides in ([q.generated for q in questions], [q.reference for q in questions])
     )
-    rows = np.array([len(texts) for texts in generated], np.int64)
-    columns = np.array([len(texts) for texts in reference], np.int64)
+    rows, columns = (np.array(list(map(len, side)), np.int64) for side in (generated, reference))
     pairs_per_row = np.repeat(columns, rows)
     row = np.repeat(np.arange(len(pairs_per_row)), pairs_per_row)
     row_start = np.concatenate([[0], np.cumsum(pairs_per_row)])
@@ -102,15 +94,12 @@ class Features:
 
     notes: Notes
     grid: Grid
-    values: Floats
-    """(pairs, features), in the order of NAMES."""
+    values: Floats  # (pairs, features), in the order of NAMES
     alike_references: sp.csr_array
     """(reference slots, reference slots): how alike two references of a question are, by the terms that they share,
     weighted by their rarity at large. 1 for equal ones; nothing on the diagonal."""
-    alike_comments: sp.csr_array
-    """The same for two generated notes, to the power of REPEATS."""
-    equal: NDArray[np.bool_]
-    """Pairs whose notes are the same but for white space."""
+    alike_comments: sp.csr_array  # the same for two generated notes, to the power of REPEATS
+    equal: NDArray[np.bool_]  # pairs whose notes are the same but for white space
 
 
 def extract(questions: Sequence[Question], background: Background) -> Features:
@@ -122,12 +111,9 @@ def extract(questions: Sequence[Question], background: Background) -> Features:
 def extract_from(texts: Sequence[str], notes: Notes, grid: Grid) -> Features:
     """The same from texts that were read and laid out before."""
     terms = _QuestionTerms(notes, grid)
-    values = np.empty((len(grid.row), len(NAMES)))
-    values[:, 0] = terms.overlap()
-    values[:, 1] = _alignment(notes, grid, terms)
-    values[:, 2] = _meaning(notes, grid)
-    values[:, 3] = np.log(np.maximum(notes.length[grid.reference_note], 1))[grid.column]
-    comments, references = terms.likeness()
+    length = np.log(np.maximum(notes.length[grid.reference_note], 1))[grid.column]
+    values = np.column_stack([terms.overlap(), _alignment(notes, grid, terms), _meaning(notes, grid), length])
+    comments, references = terms.alike(terms.generated), terms.alike(terms.reference)
     comments.data **= REPEATS
     return Features(notes, grid, values, references, comments, _equal(texts, grid))
 
@@ -136,8 +122,8 @@ def _equal(texts: Sequence[str], grid: Grid) -> NDArray[np.bool_]:
     """Whether a pair's notes are the same but for white space; empty notes equal nothing."""
     numbers: dict[str, int] = {"": 0}
     collapsed = np.array([numbers.setdefault(" ".join(text.split()), len(numbers)) for text in texts], np.int64)
-    generated = collapsed[grid.note][grid.row]
-    equal: NDArray[np.bool_] = (generated == collapsed[grid.reference_note][grid.column]) & (generated > 0)
+    generated, reference = collapsed[grid.note][grid.row], collapsed[grid.reference_note][grid.column]
+    equal: NDArray[np.bool_] = (generated == reference) & (generated > 0)
     return equal
 
 
@@ -145,39 +131,32 @@ class _QuestionTerms:
     """The terms of each slot, numbered anew for each question, so that one sparse product stays within questions."""
 
     def __init__(self, notes: Notes, grid: Grid) -> None:
-        rows, columns = [len(texts) for texts in grid.generated], [len(texts) for texts in grid.reference]
-        question = np.concatenate([np.repeat(np.arange(len(rows)), rows), np.repeat(np.arange(len(columns)), columns)])
+        rows, columns = (np.array(list(map(len, side)), np.int64) for side in (grid.generated, grid.reference))
+        question = np.concatenate([np.repeat(np.arange(len(side)), side) for side in (rows, columns)])
         slots = notes.terms[np.concatenate([grid.note, grid.reference_note])]
         self._width = max(slots.shape[1], 1)
         key = np.repeat(question, np.diff(slots.indptr)) * self._width + slots.indices
         self._keys, inverse, occurrences = np.unique(key, return_inverse=True, return_counts=True)
         self.term: Ints = (self._keys % self._width).astype(np.int64)
-        notes_around = np.array(rows, np.int64) + np.array(columns, np.int64)
-        spread = np.log((notes_around[self._keys // self._width] + 1) / occurrences)
+        spread = np.log(((rows + columns)[self._keys // self._width] + 1) / occurrences)
         self.rarity: Floats = notes.rarity[self.term]
-        """How rare each term is at large."""
+        # What each term counts in its question: more if it is rare, at large and among the question's notes.
         self.weight: Floats = np.sqrt(self.rarity) * spread
-        """What each term counts in its question: more if it is rare, at large and among the question's notes."""
         self._grid = grid
-        self._presence = sp.csr_array(
-            (np.ones(len(key)), inverse, slots.indptr), shape=(slots.shape[0], len(self._keys))
-        )
-        self._cut = len(grid.note)
+        shape = (slots.shape[0], len(self._keys))
+        presence = sp.csr_array((np.ones(len(key)), inverse, slots.indptr), shape=shape)
+        self.generated, self.reference = presence[: len(grid.note)], presence[len(grid.note) :]
 
     def overlap(self) -> Floats:
         """For each pair: the weight of the shared terms over the geometric mean of both notes' weights."""
         grid = self._grid
-        total = np.sqrt(_sums(self._presence, self.weight))
-        generated, reference = self._presence[: self._cut], self._presence[self._cut :]
-        shared = grid.gather(sp.csr_array((generated * self.weight) @ reference.T))
-        scale: Floats = total[grid.row] * total[self._cut + grid.column]
+        generated, reference = (np.sqrt(_sums(side, self.weight)) for side in (self.generated, self.reference))
+        shared = grid.gather(sp.csr_array((self.generated * self.weight) @ self.reference.T))
+        scale: Floats = generated[grid.row] * reference[grid.column]
         return np.minimum(shared / scale, 1.0)
 
-    def likeness(self) -> tuple[sp.csr_array, sp.csr_array]:
-        """How alike generated notes are to each other, and references to each other."""
-        return self._alike(self._presence[: self._cut]), self._alike(self._presence[self._cut :])
-
-    def _alike(self, presence: sp.csr_array) -> sp.csr_array:
+    def alike(self, presence: sp.csr_array) -> sp.csr_array:
+        """How alike the notes of one side are to each other."""
         shared = sp.coo_array((presence * self.rarity) @ presence.T)
         total = _sums(presence, self.rarity)
         off_diagonal = shared.row != shared.col
@@ -185,10 +164,10 @@ class _QuestionTerms:
         likeness = np.minimum(shared.data[off_diagonal] / np.sqrt(total[row] * total[column]), 1.0)
         return sp.csr_array((likeness, (row, column)), shape=shared.shape)
 
-    def of_question(self, question: int) -> slice:
-        """Where the question's terms are in `term` and `weight`; they are in the order of their numbers."""
-        ends = np.searchsorted(self._keys, np.array([question, question + 1]) * self._width)
-        return slice(int(ends[0]), int(ends[1]))
+    def of_question(self, question: int) -> tuple[Ints, Floats]:
+        """The question's terms, in the order of their numbers, and their weights."""
+        start, end = np.searchsorted(self._keys, np.array([question, question + 1]) * self._width)
+        return self.term[start:end], self.weight[start:end]
 
 
 def _sums(presence: sp.csr_array, weight: Floats) -> Floats:
@@ -200,9 +179,8 @@ def _sums(presence: sp.csr_array, weight: Floats) -> Floats:
 
 def _meaning(notes: Notes, grid: Grid) -> Floats:
     cosine = np.empty(len(grid.row))
-    step = 100_000
-    for start in range(0, len(cosine), step):
-        part = slice(start, start + step)
+    for start in range(0, len(cosine), 100_000):
+        part = slice(start, start + 100_000)
         generated = notes.meaning[grid.note[grid.row[part]]]
         reference = notes.meaning[grid.reference_note[grid.column[part]]]
         cosine[part] = np.einsum("ij,ij->i", generated, reference)
@@ -214,13 +192,12 @@ def _alignment(notes: Notes, grid: Grid, terms: _QuestionTerms) -> Floats:
     values = np.empty(len(grid.row))
     for question, (generated, reference) in enumerate(zip(grid.generated, grid.reference, strict=True)):
         if len(generated) and len(reference):
-            own = terms.of_question(question)
-            term, weight = terms.term[own], terms.weight[own]
+            term, weight = terms.of_question(question)
             right = _Side(notes, reference, term, weight)
-            rows = [
-                _counterparts(notes, _Side(notes, part, term, weight), right)
-                for part in _parts(notes, generated, len(right.word))
-            ]
+            # In runs of generated notes whose words times the references' stay within BLOCK.
+            block = np.cumsum([len(notes.words[text]) for text in generated]) * len(right.word) // BLOCK
+            parts = np.split(generated, np.flatnonzero(np.diff(block)) + 1)
+            rows = [_counterparts(notes, _Side(notes, part, term, weight), right) for part in parts]
             values[grid.start[question] : grid.start[question + 1]] = np.concatenate(rows).ravel()
     return values
 
@@ -230,31 +207,29 @@ class _Side:
 
     def __init__(self, notes: Notes, texts: Ints, terms: Ints, weight: Floats) -> None:
         words_of = [notes.words[text] for text in texts]
+        counts = list(map(len, words_of))
+        owner = np.repeat(np.arange(len(texts)), counts)
+        # The distinct words; and for each word of each note, note after note, its index among them.
         self.word, self.index = np.unique(np.concatenate(words_of), return_inverse=True)
-        """The distinct words; and for each word of each note, note after note, its index among them."""
-        self.start = np.cumsum([0, *(len(words) for words in words_of[:-1])])
-        """Where each note's words begin in `index`."""
+        self.start = np.cumsum([0, *counts[:-1]])  # where each note's words begin in `index`
         stems = notes.word_term[self.word]
-        self.stem = np.searchsorted(terms, stems)
-        """For each distinct word: the index of its stem among the question's terms."""
+        self.stem = np.searchsorted(terms, stems)  # of each distinct word: its stem among the question's terms
         self.has_stem = stems >= 0
         word_weight = np.ones(len(stems))
         word_weight[self.has_stem] = weight[self.stem[self.has_stem]]
-        owner = np.repeat(np.arange(len(words_of)), [len(words) for words in words_of])
-        self.share = np.zeros((len(words_of), len(self.word)))
-        """(notes, words): the weight of each word in each note; a note's weights add up to 1."""
+        # (notes, words): the weight of each word in each note; a note's weights add up to 1.
+        self.share = np.zeros((len(texts), len(self.word)))
         self.share[owner, self.index] = word_weight[self.index]
         self.share /= self.share.sum(1, keepdims=True)
-        self.stems = np.zeros((len(words_of), len(terms) + 1), bool)
-        """(notes, terms): whether each note has a word of this stem."""
+        # (notes, terms): whether each note has a word of this stem.
+        self.stems = np.zeros((len(texts), len(terms) + 1), bool)
         self.stems[owner, self.stem[self.index]] = self.has_stem[self.index]
 
     def nearest(self, near: NDArray[np.float32], other: _Side) -> Floats:
         """(notes, other side's words): how near some word of each note comes to each; 1 for equal stems."""
         best = np.maximum.reduceat(near[self.index], self.start, axis=0).astype(np.float64) / UNIT**2
         same = self.stems[:, other.stem] & other.has_stem
-        nearest: Floats = np.where(same, 1.0, np.clip(best, 0.0, 1.0))
-        return nearest
+        return np.where(same, 1.0, np.clip(best, 0.0, 1.0))
 
 
 def _counterparts(notes: Notes, left: _Side, right: _Side) -> Floats:
@@ -262,11 +237,4 @@ def _counterparts(notes: Notes, left: _Side, right: _Side) -> Floats:
     near = notes.word_vector[left.word] @ notes.word_vector[right.word].T
     right_in_left = left.nearest(near, right) @ right.share.T
     left_in_right = (right.nearest(np.ascontiguousarray(near.T), left) @ left.share.T).T
-    mean: Floats = 2 * left_in_right * right_in_left / np.maximum(left_in_right + right_in_left, 1e-9)
-    return mean
-
-
-def _parts(notes: Notes, generated: Ints, width: int) -> list[Ints]:
-    """The generated notes in runs whose words times the references' stay within BLOCK."""
-    block = np.cumsum([len(notes.words[text]) for text in generated]) * width // BLOCK
-    return np.split(generated, np.flatnonzero(np.diff(block)) + 1)
+    return 2 * left_in_right * right_in_left / np.maximum(left_in_right + right_in_left, 1e-9)

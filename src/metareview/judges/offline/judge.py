@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from metareview.errors import UsageError
-from metareview.judges.offline.features import Features, extract
+from metareview.judges.offline.features import extract
 from metareview.judges.offline.model import shipped
-from metareview.judges.offline.notes import Floats
-from metareview.judges.offline.reasons import Reasons, Wording
+from metareview.judges.offline.reasons import Reasons
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
 
 BATCH = 200_000
@@ -37,38 +36,28 @@ class OfflineJudge(Judge):
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
-        answers: list[Answer] = []
-        for batch in _batches(questions):
-            features = extract(batch, self._model.background)
-            fit, score = self._model.score(features)
-            wording = Wording(features.notes)
-            for number, question in enumerate(batch):
-                answers.append(self._answer(question, number, features, fit, score, wording))
-        return answers
+        return [answer for batch in _batches(questions) for answer in self._answers(batch)]
 
-    def _answer(
-        self, question: Question, number: int, features: Features, fit: Floats, score: Floats, wording: Wording
-    ) -> Answer:
-        """The answer to the batch's question of this number; `fit` and `score` are those of all pairs of the batch."""
-        pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
-        generated, reference = pairs[:, 0], pairs[:, 1]
+    def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
+        features = extract(batch, self._model.background)
+        fit, score = self._model.score(features)
         grid = features.grid
-        own = slice(grid.start[number], grid.start[number + 1])
-        shape = (len(question.generated), len(question.reference))
-        scores = score[own].reshape(shape)[generated, reference]
-        return Answer(
-            score=scores,
-            match=np.where(scores >= self.threshold, SAME, DIFFERENT).astype(np.int8),
-            reason=Reasons(
-                wording=wording,
-                generated=grid.generated[number][generated],
-                reference=grid.reference[number][reference],
+        for number, question in enumerate(batch):
+            pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
+            chosen = pairs[:, 0], pairs[:, 1]
+            own = slice(grid.start[number], grid.start[number + 1])
+            shape = (len(question.generated), len(question.reference))
+            scores = score[own].reshape(shape)[chosen]
+            reasons = Reasons(
+                notes=features.notes,
+                generated=grid.generated[number][chosen[0]],
+                reference=grid.reference[number][chosen[1]],
                 pairs=pairs,
                 fit=fit[own].reshape(shape),
                 score=scores,
-                equal=features.equal[own].reshape(shape)[generated, reference],
-            ),
-        )
+                equal=features.equal[own].reshape(shape)[chosen],
+            )
+            yield Answer(scores, np.where(scores >= self.threshold, SAME, DIFFERENT).astype(np.int8), reasons)
 
 
 def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:

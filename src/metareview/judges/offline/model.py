@@ -39,7 +39,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from metareview.judges.offline.features import NAMES, Features
 from metareview.judges.offline.notes import Background, Floats
@@ -47,35 +46,24 @@ from metareview.judges.offline.words import PieceTable
 
 FORMAT = "metareview.offline/1"
 FILE, VECTORS = "offline-1.json", "offline-1-vectors.npz"
-LOWEST, HIGHEST = -8.0, 12.0
-"""The bounds that a fit is cut to."""
+LOWEST, HIGHEST = -8.0, 12.0  # the bounds that a fit is cut to
+# The highest fit that a rival is counted with: two comments that both quote a reference must not rule each other out.
 RIVALRY = 5.5
-"""The highest fit that a rival is counted with: two comments that both quote a reference must not rule each other
-out."""
-CROWD = 0.5
-"""What all other comments on a reference count at most against the best one, as a share of its own strength."""
-EQUAL = 0.999
-"""The least score of two notes that are equal but for white space, whatever the rivals."""
+CROWD = 0.5  # what all other comments on a reference count at most against the best one, as a share of its strength
+EQUAL = 0.999  # the least score of two notes that are equal but for white space, whatever the rivals
 
 
 @dataclass(frozen=True)
 class Competition:
     """What was learned about weighing a pair against its rivals; the names are those of the formulas above."""
 
-    own: float
-    """How much the pair's own fit counts."""
-    saturation: float
-    """The fit from which more of it hardly helps."""
-    rival_candidates: float
-    """How much other comments on the reference count."""
-    rival_references: float
-    """How much the comment's other references count."""
-    candidates: float
-    """The fit of an imaginary rival comment that every reference has."""
-    references: float
-    """The fit of an imaginary rival reference that every comment has."""
-    yielding: float
-    """How far a reference that other comments claim is less of a rival: 0 not at all, 1 in full proportion."""
+    own: float  # how much the pair's own fit counts
+    saturation: float  # the fit from which more of it hardly helps
+    rival_candidates: float  # how much other comments on the reference count
+    rival_references: float  # how much the comment's other references count
+    candidates: float  # the fit of an imaginary rival comment that every reference has
+    references: float  # the fit of an imaginary rival reference that every comment has
+    yielding: float  # how far a reference that others claim is less of a rival: 0 not at all, 1 in full proportion
     intercept: float
 
 
@@ -91,16 +79,10 @@ class Model:
     background: Background
     version: str
 
-    def fit(self, values: Floats) -> Floats:
-        """How well each pair fits by itself."""
-        fit: Floats = np.clip((values - self.mean) / self.scale @ self.weight, LOWEST, HIGHEST)
-        return fit
-
     def score(self, features: Features) -> tuple[Floats, Floats]:
-        """For every pair: how well it fits, and the probability that it is the same issue."""
-        fit = self.fit(features.values)
-        logit = compete(fit, features, self.competition)
-        score: Floats = 1 / (1 + np.exp(-logit))
+        """For every pair: how well it fits by itself, and the probability that it is the same issue."""
+        fit: Floats = np.clip((features.values - self.mean) / self.scale @ self.weight, LOWEST, HIGHEST)
+        score: Floats = 1 / (1 + np.exp(-compete(fit, features, self.competition)))
         score = np.where(features.equal, np.maximum(score, EQUAL), score)
         # Sums over rivals depend on their order in the last digits; a score must not.
         return fit, score.round(9)
@@ -111,8 +93,7 @@ def other_comments(values: Floats, features: Features) -> Floats:
     grid = features.grid
     total = np.bincount(grid.column, values, minlength=len(grid.reference_note))
     repeated = grid.gather(sp.csr_array(features.alike_comments @ grid.matrix(values)))
-    others: Floats = total[grid.column] - values - repeated
-    return others
+    return total[grid.column] - values - repeated
 
 
 def other_references(values: Floats, features: Features) -> Floats:
@@ -120,8 +101,7 @@ def other_references(values: Floats, features: Features) -> Floats:
     grid = features.grid
     total = np.bincount(grid.row, values, minlength=len(grid.note))
     repeated = grid.gather(sp.csr_array(grid.matrix(values) @ features.alike_references))
-    others: Floats = total[grid.row] - values - repeated
-    return others
+    return total[grid.row] - values - repeated
 
 
 def compete(fit: Floats, features: Features, c: Competition) -> Floats:
@@ -138,16 +118,11 @@ def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     )
     claimed_at_most = np.exp(c.candidates) + np.minimum(others, CROWD * strength)
     raised = np.minimum(logit + c.rival_candidates * np.log(claimed / claimed_at_most), 0)
-    return np.where(_is_best_comment(fit, features), np.maximum(logit, raised), logit)
-
-
-def _is_best_comment(fit: Floats, features: Features) -> NDArray[np.bool_]:
-    """For each pair: whether no other comment fits its reference better. Several may be best, if rounding alone parts
-    them."""
     best = np.full(len(features.grid.reference_note), -np.inf)
     np.maximum.at(best, features.grid.column, fit)
-    is_best: NDArray[np.bool_] = fit >= best[features.grid.column] - 1e-9
-    return is_best
+    # Several comments on a reference may be best, if rounding alone parts them.
+    is_best = fit >= best[features.grid.column] - 1e-9
+    return np.where(is_best, np.maximum(logit, raised), logit)
 
 
 def read_background(stored: dict[str, Any], vectors: Path) -> Background:
@@ -158,22 +133,14 @@ def read_background(stored: dict[str, Any], vectors: Path) -> Background:
 
 @cache
 def shipped() -> Model:
-    """The model that comes with the package."""
+    """The model that comes with the package: what scripts/train_offline.py and scripts/distil_vectors.py wrote."""
     folder = Path(str(files("metareview") / "data"))
-    return read_model(folder / FILE, folder / VECTORS)
-
-
-def read_model(file: Path, vectors: Path) -> Model:
-    """The model of a weights file and a file of word vectors, such as scripts/train_offline.py writes."""
-    stored = json.loads(file.read_text("utf-8"))
-    if stored["format"] != FORMAT or [f["name"] for f in stored["features"]] != list(NAMES):
-        raise ValueError(f"{file.name} is no {FORMAT} file with the features {', '.join(NAMES)}")
+    stored = json.loads((folder / FILE).read_text("utf-8"))
+    features = {feature["name"]: feature for feature in stored["features"]}
     return Model(
-        mean=np.array([f["mean"] for f in stored["features"]]),
-        scale=np.array([f["scale"] for f in stored["features"]]),
-        weight=np.array([f["weight"] for f in stored["features"]]),
+        **{key: np.array([features[name][key] for name in NAMES]) for key in ("mean", "scale", "weight")},
         competition=Competition(**stored["competition"]),
         threshold=stored["threshold"],
-        background=read_background(stored["background"], vectors),
+        background=read_background(stored["background"], folder / VECTORS),
         version=stored["version"],
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,12 +16,10 @@ from metareview.judges.offline.words import RUN, STOP, PieceTable, split, stem
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST_WORDS = 128
-"""How many distinct words of a note are compared by meaning: its first ones."""
-IDENTIFIER_WEIGHT = 4.0
-"""The rarity that a whole identifier (`cacheKey`, `max_wait`) is counted with."""
+MOST_WORDS = 128  # how many distinct words of a note are compared by meaning: its first ones
+IDENTIFIER_WEIGHT = 4.0  # the rarity that a whole identifier (`cacheKey`, `max_wait`) is counted with
+# The length of a word vector. Its numbers are whole and its products below 2^24, so that 32 bits hold them exactly.
 UNIT = 2000
-"""The length of a word vector. Its numbers are whole and its products below 2^24, so that 32 bits hold them exactly."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,13 @@ class Background:
     """How common words are in review comments at large, and what they mean."""
 
     notes: int
-    frequency: Mapping[str, int]
-    """In how many of the background's notes a stem occurs; rare ones are left out."""
+    frequency: Mapping[str, int]  # in how many of the background's notes a stem occurs; rare ones are left out
     table: PieceTable
 
     def rarity(self, stems: Sequence[str]) -> Floats:
         """log((n + 1) / (f + 1/2)) for a stem that f of the background's n notes have."""
         frequency = np.fromiter((self.frequency.get(stem, 0) for stem in stems), np.float64, len(stems))
-        rarity: Floats = np.log((self.notes + 1) / (frequency + 0.5))
-        return rarity
+        return np.log((self.notes + 1) / (frequency + 0.5))
 
 
 @dataclass(frozen=True)
@@ -45,25 +43,27 @@ class Notes:
     A word is in lower case and not stemmed; word 0 stands for no word. A term is a stem or a whole identifier.
     """
 
-    terms: sp.csr_array
-    """(notes, terms): 1 where a note has the term."""
-    term_name: list[str]
-    """A stem as it is, an identifier behind a `=`."""
-    term_shown: list[str]
-    """Each term as it was first written."""
-    rarity: Floats
-    """How rare each term is at large: its weight where nothing else is known."""
-    length: Ints
-    """How many words each note has, repeats and stop words included."""
+    terms: sp.csr_array  # (notes, terms): 1 where a note has the term
+    term_name: list[str]  # a stem as it is, an identifier behind a `=`
+    term_shown: list[str]  # each term as it was first written
+    rarity: Floats  # how rare each term is at large: its weight where nothing else is known
+    length: Ints  # how many words each note has, repeats and stop words included
     words: list[Ints]
     """Each note's distinct words without stop words. Never empty: a note without any has word 0, which is like nothing,
     not even itself."""
-    word_term: Ints
-    """The stem of each word, as a term; -1 for word 0."""
-    word_vector: NDArray[np.float32]
-    """Each word's meaning, of length UNIT or 0."""
-    meaning: Floats
-    """(notes, dimensions): the sum of each note's word vectors, of length 1 or 0."""
+    word_term: Ints  # the stem of each word, as a term; -1 for word 0
+    word_vector: NDArray[np.float32]  # each word's meaning, of length UNIT or 0
+    meaning: Floats  # (notes, dimensions): the sum of each note's word vectors, of length 1 or 0
+
+    @cached_property
+    def terms_of(self) -> list[frozenset[int]]:
+        return [frozenset(self.terms.indices[start:end].tolist()) for start, end in pairwise(self.terms.indptr)]
+
+    @cached_property
+    def rank(self) -> dict[int, int]:
+        """For each term: how many are rarer, or as rare and earlier in the alphabet."""
+        order = sorted(range(len(self.term_name)), key=lambda term: (-self.rarity[term], self.term_name[term]))
+        return {term: rank for rank, term in enumerate(order)}
 
 
 class _Vocabulary:
@@ -116,48 +116,32 @@ def read_notes(texts: Sequence[str], background: Background) -> Notes:
         vocabulary.read(text, words, identifiers)
         ends[number + 1] = len(words), len(identifiers)
     word = np.array(words, np.int64)
-    length = np.diff(ends[:, 0])
-    owner = np.repeat(np.arange(len(texts)), length)
     word_term = np.array(vocabulary.word_term, np.int64)
     names = list(vocabulary.term)
+    has_word, has_identifier = (np.repeat(np.arange(len(texts)), counts) for counts in np.diff(ends, axis=0).T)
+    row = np.concatenate([has_word, has_identifier])
+    column = np.concatenate([word_term[word], np.array(identifiers, np.int64)])
+    terms = sp.csr_array((np.ones(len(row)), (row, column)), shape=(len(texts), len(names)))
+    terms.data[:] = 1  # however often a note has the term
+    occurrences = sp.csr_array((np.ones(len(word)), word, ends[:, 0]), shape=(len(texts), len(vocabulary.word)))
+    stop = {number for name, number in vocabulary.word.items() if name in STOP}
+
+    def content_words(words: list[int]) -> Ints:
+        distinct = dict.fromkeys(word for word in words if word not in stop)
+        return np.array([*islice(distinct, MOST_WORDS)] or [0], np.int64)
+
     word_sum, word_vector = _word_vectors(list(vocabulary.word), background.table)
     return Notes(
-        terms=_presence(
-            np.concatenate([owner, np.repeat(np.arange(len(texts)), np.diff(ends[:, 1]))]),
-            np.concatenate([word_term[word], np.array(identifiers, np.int64)]),
-            (len(texts), len(names)),
-        ),
+        terms=terms,
         term_name=names,
         term_shown=vocabulary.shown,
         rarity=np.where([name[:1] == "=" for name in names], IDENTIFIER_WEIGHT, background.rarity(names)),
-        length=length,
-        words=_content_words(owner, word, len(texts), list(vocabulary.word)),
+        length=np.diff(ends[:, 0]),
+        words=[content_words(words[start:end]) for start, end in pairwise(ends[:, 0].tolist())],
         word_term=word_term,
         word_vector=word_vector,
-        meaning=_meaning(word, ends[:, 0], word_sum),
+        meaning=_unit(np.asarray(occurrences @ word_sum)),
     )
-
-
-def _presence(row: Ints, column: Ints, shape: tuple[int, int]) -> sp.csr_array:
-    matrix = sp.csr_array((np.ones(len(row)), (row, column)), shape=shape)
-    matrix.data[:] = 1
-    return matrix
-
-
-def _content_words(owner: Ints, word: Ints, notes: int, names: list[str]) -> list[Ints]:
-    """Each note's first MOST_WORDS distinct words that are no stop words, or word 0. `owner` is each word's note."""
-    counts = np.array([name not in STOP for name in names])[word]
-    owner, word = owner[counts], word[counts]
-    key, first = np.unique(owner * len(names) + word, return_index=True)
-    order = np.argsort(first)
-    key = key[order]
-    owner = key // len(names)
-    start = np.searchsorted(owner, np.arange(notes + 1))
-    kept = np.arange(len(key)) - start[owner] < MOST_WORDS
-    owner, word = owner[kept], key[kept] % len(names)
-    words_of = np.split(word, np.searchsorted(owner, np.arange(1, notes)))[:notes]
-    no_word = np.zeros(1, np.int64)
-    return [words if len(words) else no_word for words in words_of]
 
 
 def _word_vectors(words: list[str], table: PieceTable) -> tuple[Floats, NDArray[np.float32]]:
@@ -170,13 +154,6 @@ def _word_vectors(words: list[str], table: PieceTable) -> tuple[Floats, NDArray[
     return word_sum, np.rint(_unit(word_sum) * UNIT).astype(np.float32)
 
 
-def _meaning(word: Ints, start: Ints, word_sum: Floats) -> Floats:
-    """The vectors of each note's words added up, at length 1."""
-    words = sp.csr_array((np.ones(len(word)), word, start), shape=(len(start) - 1, len(word_sum)))
-    return _unit(np.asarray(words @ word_sum))
-
-
 def _unit(vectors: Floats) -> Floats:
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
-    unit: Floats = vectors / np.where(length > 0, length, 1)
-    return unit
+    return vectors / np.where(length > 0, length, 1)

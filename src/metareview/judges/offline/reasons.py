@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
@@ -11,69 +12,39 @@ from numpy.typing import NDArray
 
 from metareview.judges.offline.notes import Floats, Ints, Notes
 
-CLEAR = 1.0
-"""By how much a pair's fit must exceed every rival's for its reason to say that it stands out."""
+CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for its reason to say that it stands out
 
 
-class Wording:
-    """Names what two notes of a batch share, the rarest first."""
-
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._terms: dict[int, frozenset[int]] = {}
-
-    @cached_property
-    def _rank(self) -> list[int]:
-        """For each term: how many are rarer, or as rare and earlier in the alphabet."""
-        names = self._notes.term_name
-        order = sorted(range(len(names)), key=lambda term: (-self._notes.rarity[term], names[term]))
-        rank: list[int] = np.argsort(order).tolist()
-        return rank
-
-    def terms(self, note: int) -> frozenset[int]:
-        if note not in self._terms:
-            start, end = self._notes.terms.indptr[note : note + 2]
-            self._terms[note] = frozenset(self._notes.terms.indices[start:end].tolist())
-        return self._terms[note]
-
-    def shared(self, a: int, b: int) -> str:
-        """The rarest things that both notes name, identifiers before words, and how many words they share."""
-        common = sorted(self.terms(a) & self.terms(b), key=self._rank.__getitem__)
-        shown, name = self._notes.term_shown, self._notes.term_name
-        words = [shown[term] for term in common if name[term][:1] != "="]
-        rarest = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
-        rarest += words[: 3 - len(rarest)]
-        if not rarest:
-            return "shares no word"
-        return f"shares {', '.join(rarest)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
+def _shared(notes: Notes, a: int, b: int) -> str:
+    """The rarest things that both notes name, identifiers before words, and how many words they share."""
+    common = sorted(notes.terms_of[a] & notes.terms_of[b], key=notes.rank.__getitem__)
+    shown, name = notes.term_shown, notes.term_name
+    words = [shown[term] for term in common if name[term][:1] != "="]
+    rarest = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
+    rarest += words[: 3 - len(rarest)]
+    if not rarest:
+        return "shares no word"
+    return f"shares {', '.join(rarest)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
 
 
 def _short(name: str) -> str:
     return name if len(name) <= 60 else name[:59] + "…"
 
 
+@dataclass(frozen=True, eq=False)
 class Reasons(Sequence[str]):
-    """For each pair asked about: what its notes share, and how it stands among its rivals.
+    """For each pair asked about: what its notes share, and how it stands among its rivals."""
 
-    `generated` and `reference` are each pair's notes by their numbers in the batch, `pairs` by their numbers in the
-    question; `fit` is the matrix of all the question's pairs, `score` and `equal` are those of the pairs asked about.
-    """
-
-    def __init__(
-        self,
-        wording: Wording,
-        generated: Ints,
-        reference: Ints,
-        pairs: Ints,
-        fit: Floats,
-        score: Floats,
-        equal: NDArray[np.bool_],
-    ) -> None:
-        self._wording, self._generated, self._reference = wording, generated, reference
-        self._pairs, self._fit, self._score, self._equal = pairs, fit, score, equal
+    notes: Notes
+    generated: Ints  # each pair's generated note, by its number in the batch
+    reference: Ints  # each pair's reference, by its number in the batch
+    pairs: Ints  # both, by their numbers in the question
+    fit: Floats  # the matrix of all the question's pairs
+    score: Floats  # each pair's score
+    equal: NDArray[np.bool_]  # whether a pair's notes are equal
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self.pairs)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -82,39 +53,26 @@ class Reasons(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        shared = (
-            "equal notes"
-            if self._equal[index]
-            else self._wording.shared(int(self._generated[index]), int(self._reference[index]))
-        )
-        return f"p {self._score[index]:.2f}: {shared}; {self._standing[index]}"
+        generated, reference = int(self.generated[index]), int(self.reference[index])
+        shared = "equal notes" if self.equal[index] else _shared(self.notes, generated, reference)
+        return f"p {self.score[index]:.2f}: {shared}; {self._standing[index]}"
 
     @cached_property
     def _standing(self) -> list[str]:
         """For each pair: whether a rival fits better."""
-        generated, reference = self._pairs[:, 0], self._pairs[:, 1]
-        own = self._fit[generated, reference]
-        best_comment = _best_other(self._fit, 0)[generated, reference]
-        best_reference = _best_other(self._fit, 1)[generated, reference]
-        best_rival = np.maximum(best_comment, best_reference)
-        standing = np.select(
-            [
-                (best_comment > own) & (best_reference > own),
-                best_comment > own,
-                best_reference > own,
-                np.isneginf(best_rival),
-                own - best_rival >= CLEAR,
-            ],
-            [
-                "another comment and another reference fit better",
-                "another comment fits better",
-                "another reference fits better",
-                "has no rivals",
-                "stands out from rivals",
-            ],
-            "rivals fit about as well",
+        own, best_comment, best_reference = (
+            fits[self.pairs[:, 0], self.pairs[:, 1]]
+            for fits in (self.fit, _best_other(self.fit, 0), _best_other(self.fit, 1))
         )
-        return [str(text) for text in standing]
+        best_rival = np.maximum(best_comment, best_reference)
+        cases = {
+            "another comment and another reference fit better": (best_comment > own) & (best_reference > own),
+            "another comment fits better": best_comment > own,
+            "another reference fits better": best_reference > own,
+            "has no rivals": np.isneginf(best_rival),
+            "stands out from rivals": own - best_rival >= CLEAR,
+        }
+        return list(map(str, np.select(list(cases.values()), list(cases), "rivals fit about as well")))
 
 
 def _best_other(fit: Floats, axis: int) -> Floats:

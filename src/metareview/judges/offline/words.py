@@ -78,18 +78,14 @@ class PieceTable:
 
     def cut(self, word: str) -> list[int]:
         """The numbers of the pieces that make up the word; what no piece fits is skipped."""
-        whole = self._index.get(word)
-        if whole is not None:
-            return [whole]
+        if word in self._index:
+            return [self._index[word]]
         pieces = []
         start = 0
         while start < len(word):
-            for end in range(min(len(word), start + self._longest), start, -1):
-                piece = self._index.get(word[start:end])
-                if piece is not None:
-                    pieces.append(piece)
-                    start = end
-                    break
-            else:
-                start += 1
+            ends = range(min(len(word), start + self._longest), start, -1)
+            end = next((end for end in ends if word[start:end] in self._index), None)
+            if end is not None:
+                pieces.append(self._index[word[start:end]])
+            start = end or start + 1
         return pieces

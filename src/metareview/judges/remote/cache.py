@@ -21,13 +21,13 @@ from typing import Any
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters
+from metareview.judges.remote.verdict import parse
 
 JsonObject = dict[str, Any]
 """What a model server sent or the cache kept, as it was read; and what is about to be sent or kept."""
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0
-_CHUNK = 500  # below SQLite's oldest limit on the parameters of a statement
 
 
 def default_cache_path(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
@@ -79,19 +79,12 @@ class VerdictCache:
 
     def get_many(self, keys: Sequence[str]) -> dict[str, JsonObject]:
         """The values that are there, by key. A value that is not a JSON object counts as absent."""
-        values: dict[str, JsonObject] = {}
         if not keys or not self._exists():
-            return values
+            return {}
+        query = "SELECT key, value FROM verdicts WHERE key IN (SELECT value FROM json_each(?))"
         with self._open() as connection:
-            for start in range(0, len(keys), _CHUNK):
-                chunk = keys[start : start + _CHUNK]
-                marks = ",".join("?" * len(chunk))
-                query = f"SELECT key, value FROM verdicts WHERE key IN ({marks})"  # noqa: S608 - marks only
-                for key, text in connection.execute(query, chunk):
-                    value = _object(text)
-                    if value is not None:
-                        values[key] = value
-        return values
+            rows = connection.execute(query, [json.dumps(keys)]).fetchall()
+        return {key: value for key, text in rows if isinstance(value := parse(text), dict)}
 
     def put(self, key: str, value: JsonObject, *, judge: str, model: str) -> None:
         """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
@@ -107,12 +100,8 @@ class VerdictCache:
             with self._open() as connection:
                 by = tuple(CacheCount(*row) for row in connection.execute(query))
         files = (self.path, Path(f"{self.path}-wal"))
-        return CacheInfo(
-            path=str(self.path),
-            entries=sum(count.entries for count in by),
-            bytes=sum(file.stat().st_size for file in files if file.exists()),
-            by=by,
-        )
+        size = sum(file.stat().st_size for file in files if file.exists())
+        return CacheInfo(str(self.path), entries=sum(count.entries for count in by), bytes=size, by=by)
 
     def clear(self) -> int:
         """Removes every entry and gives the space back; how many there were. Other processes may go on."""
@@ -131,11 +120,7 @@ class VerdictCache:
                 self._connection = None
 
     def _exists(self) -> bool:
-        try:
-            self.path.stat()
-        except OSError:  # absent, or in a folder that may not be searched: writing will say so
-            return False
-        return True
+        return os.access(self.path, os.F_OK)  # not in a folder that may not be searched either: writing will say so
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -145,16 +130,19 @@ class VerdictCache:
                     self._connection = self._connect()
                 yield self._connection
             except sqlite3.DatabaseError as error:
-                raise UsageError(self._explain(error)) from None
+                problem = f"{self.path} is not a verdict cache ({error})."
+                fix = "Delete it if you do not need it, or choose another file with --cache FILE."
+                if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
+                    problem = f"the verdict cache {self.path} cannot be used ({error})."
+                    fix = "Make it writable, choose another file with --cache FILE, or use --no-cache."
+                raise UsageError(f"{problem} {fix}") from None
 
     def _connect(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(
-                f"the cache folder {self.path.parent} cannot be made ({error.strerror}). "
-                "Choose another file with --cache FILE, or use --no-cache."
-            ) from None
+            problem = f"the cache folder {self.path.parent} cannot be made ({error.strerror})."
+            raise UsageError(f"{problem} Choose another file with --cache FILE, or use --no-cache.") from None
         connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             self._prepare(connection)
@@ -167,9 +155,9 @@ class VerdictCache:
         # Survives a killed process, if not always a power cut.
         connection.execute("PRAGMA synchronous = NORMAL")
         [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
-            raise sqlite3.DatabaseError("it is another program's database")
         if tables:
+            if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
+                raise sqlite3.DatabaseError("it is another program's database")
             return
         _switch_to_wal(connection)
         connection.execute("BEGIN IMMEDIATE")
@@ -179,13 +167,6 @@ class VerdictCache:
             " judge TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL) WITHOUT ROWID"
         )
         connection.execute("COMMIT")
-
-    def _explain(self, error: sqlite3.DatabaseError) -> str:
-        if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
-            fix = "Make it writable, choose another file with --cache FILE, or use --no-cache."
-            return f"the verdict cache {self.path} cannot be used ({error}). {fix}"
-        fix = "Delete it if you do not need it, or choose another file with --cache FILE."
-        return f"{self.path} is not a verdict cache ({error}). {fix}"
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
@@ -199,11 +180,3 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
-
-
-def _object(text: str) -> JsonObject | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

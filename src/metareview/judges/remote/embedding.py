@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Unpack
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.protocol import DIFFERENT, SAME
 from metareview.judges.remote.cache import JsonObject, verdict_key
-from metareview.judges.remote.judge import Pair, RemoteJudge, RemoteKeywords
+from metareview.judges.remote.judge import Pair, RemoteJudge
 from metareview.judges.remote.pool import GiveUp, RetryLater
-from metareview.judges.remote.prompt import sendable
-from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import Verdict
 
 Vector = NDArray[np.float32]
@@ -29,89 +26,62 @@ THRESHOLD = 0.75
 """A starting point, not a measurement: cosines of one model say nothing about another's (unrelated texts lie near 0.2
 in some, near 0.75 in others). `metareview calibrate LABELS --judge embedding` finds the threshold of yours."""
 
-_BATCH = 64
-
 
 class EmbeddingJudge(RemoteJudge[Texts]):
-    """Compares vectors of the model of `settings` (default: the environment's), `batch` notes per call.
+    """Compares vectors of an embedding model.
 
     In `usage`, `llm_calls` counts the batches sent, `cached` the pairs whose vectors both came from the cache.
     """
 
-    name = "embedding"
-    threshold: float
+    name, kind, operation = "embedding", "EMBEDDING", "embeddings"
+    threshold: float = THRESHOLD
+    batch = 64
+    """How many notes go into a call; less once the server has refused so many."""
+    _largest_served = 0
+    _dimensions: int | None = None
 
-    def __init__(
-        self, settings: ModelSettings | None = None, *, batch: int = _BATCH, **keywords: Unpack[RemoteKeywords]
-    ) -> None:
-        super().__init__(settings or ModelSettings.embedding(), "embeddings", **keywords)
-        threshold = keywords.get("threshold")
-        self.threshold = THRESHOLD if threshold is None else threshold
-        self.parameters = {"model": self.settings.model}
-        self._batch = batch
-        self._largest_allowed = batch
-        self._largest_served = 0
-        self._vectors: dict[str, Vector] = {}
-        self._dimensions: int | None = None
-
-    def ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        texts = list(dict.fromkeys(sendable(note) for pair in pairs for note in pair))
+    def _ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        texts = dict.fromkeys(note for pair in pairs for note in pair)
         vectors = self._known(texts)
-        cached = frozenset(vectors) - self._vectors.keys()
+        cached = frozenset(vectors if self.cache else ())
         failed = {text: "an empty note has no embedding" for text in texts if not text.strip()}
-        unknown = [text for text in texts if text not in vectors and text not in failed]
         if vectors:
             self._endpoint.trusted = True
-        if unknown:
-            self._ask_model(unknown, vectors, failed)
-        verdicts = [self._compare(pair, vectors, failed, cached) for pair in pairs]
-        self.usage.cached += sum(verdict.by == "cache" for verdict in verdicts)
-        return verdicts
+        self._ask_model([text for text in texts if text not in vectors and text not in failed], vectors, failed)
 
-    def uncached(self, pairs: Sequence[Pair]) -> int:
-        """How many requests `ask` would send for these pairs, if none has to be repeated."""
-        texts = {sendable(note) for pair in pairs for note in pair}
-        missing = sum(1 for text in texts - self._known(list(texts)).keys() if text.strip())
-        calls = -(-missing // self._batch)
-        return calls if self.max_calls is None else min(calls, self.max_calls)
+        def compare(pair: Pair) -> Verdict:
+            for note in pair:
+                if note in failed:
+                    return Verdict.undecided(failed[note])
+            a, b = (vectors[note].astype(np.float64) for note in pair)
+            score = min(1.0, max(0.0, float(a @ b)))  # rounding may carry a cosine a hair past 1
+            by = "cache" if cached.issuperset(pair) else "model"
+            return Verdict(SAME if score >= self.threshold else DIFFERENT, score, f"cosine {score:.3f}", by)
 
-    def _compare(
-        self, pair: Pair, vectors: Mapping[str, Vector], failed: Mapping[str, str], cached: frozenset[str]
-    ) -> Verdict:
-        a, b = (sendable(note) for note in pair)
-        if a in failed or b in failed:
-            return Verdict.undecided(failed.get(a) or failed[b])
-        # Rounding may carry a cosine a hair past 1.
-        score = min(1.0, max(0.0, float(vectors[a].astype(np.float64) @ vectors[b].astype(np.float64))))
-        by = "cache" if a in cached and b in cached else "model"
-        return Verdict(SAME if score >= self.threshold else DIFFERENT, score, f"cosine {score:.3f}", by)
+        return list(map(compare, pairs))
+
+    def _calls(self, pairs: Sequence[Pair]) -> int:
+        texts = {note for pair in pairs for note in pair if note.strip()}
+        return -(-len(texts - self._known(texts).keys()) // self.batch)
 
     def _key(self, text: str) -> str:
         return verdict_key(self.name, self.settings.model, "", {}, [text])
 
-    def _known(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Unit vectors that are here already, from this run or from the cache."""
-        vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
-        if self.cache is None:
-            return vectors
-        keys = {self._key(text): text for text in texts if text not in vectors}
-        for key, value in self.cache.get_many(list(keys)).items():
-            vector = _unpack(value)
-            if vector is not None and self._fits(vector):
-                vectors[keys[key]] = vector
-        return vectors
+    def _known(self, texts: Collection[str]) -> dict[str, Vector]:
+        """The unit vectors that were kept."""
+        keys = {self._key(text): text for text in texts}
+        unpacked = {keys[key]: _unpack(value) for key, value in self._stored(keys).items()}
+        return {text: vector for text, vector in unpacked.items() if vector is not None and self._fits(vector)}
 
     def _ask_model(self, texts: Sequence[str], vectors: dict[str, Vector], failed: dict[str, str]) -> None:
         """Adds each text's vector to `vectors`, or the reason why there is none to `failed`."""
-        batches = [tuple(texts[i : i + self._batch]) for i in range(0, len(texts), self._batch)]
+        batches = [tuple(texts[i : i + self.batch]) for i in range(0, len(texts), self.batch)]
         allowed = self._calls_left(len(batches))
-        for batch in batches[allowed:]:
-            failed.update(dict.fromkeys(batch, self._limit_reached()))
         sent: set[Texts] = set()
 
         def attempt(batch: Texts) -> Sequence[Texts] | None:
             half = len(batch) // 2
-            if len(batch) > self._largest_allowed:
+            if len(batch) > self.batch:
                 return batch[:half], batch[half:]
             body = {"model": self.settings.model, "input": list(batch)}
             try:
@@ -120,11 +90,10 @@ class EmbeddingJudge(RemoteJudge[Texts]):
                 if not half:
                     raise
                 if len(batch) > self._largest_served:  # too many for this server, as far as anybody knows
-                    self._largest_allowed = min(self._largest_allowed, half)
+                    self.batch = min(self.batch, half)
                 return batch[:half], batch[half:]
             self._largest_served = max(self._largest_served, len(batch))
-            missing = self._take(batch, reply, vectors)
-            if missing:
+            if missing := self._take(batch, reply, vectors):
                 reason = f"{len(missing)} of {len(batch)} vectors missing or unusable"
                 raise RetryLater(reason, remaining_job=missing)
             return None
@@ -132,24 +101,27 @@ class EmbeddingJudge(RemoteJudge[Texts]):
         def give_up(batch: Texts, reason: str) -> None:
             failed.update(dict.fromkeys(batch, reason))
 
+        for batch in batches[allowed:]:
+            give_up(batch, self._limit_reached())
         self._send(batches[:allowed], attempt, give_up, sent)
 
     def _take(self, texts: Texts, reply: JsonObject, vectors: dict[str, Vector]) -> Texts:
         """Keeps the vectors of a reply; the texts that it has no usable vector for."""
-        received: dict[int, Vector] = {}
+        received: dict[str, Vector] = {}
         rows = reply.get("data")
         for position, row in enumerate(rows if isinstance(rows, list) else ()):
-            index = row.get("index", position) if isinstance(row, dict) else None
-            vector = _unit(row.get("embedding")) if isinstance(row, dict) else None
-            if isinstance(index, int) and 0 <= index < len(texts) and vector is not None:
-                received[index] = vector
+            if isinstance(row, dict):
+                index, vector = row.get("index", position), _unit(row.get("embedding"))
+                if isinstance(index, int) and 0 <= index < len(texts) and vector is not None:
+                    received[texts[index]] = vector
         with self._lock:
             if self._dimensions is None and received:
                 self._dimensions = Counter(map(len, received.values())).most_common(1)[0][0]
-        for index, vector in received.items():
+        for text, vector in received.items():
             if self._fits(vector):
-                self._keep(texts[index], vector)
-                vectors[texts[index]] = vector
+                value = {"vector": base64.b64encode(vector.astype("<f4").tobytes()).decode()}
+                self._keep(self._key(text), value)
+                vectors[text] = vector
         return tuple(text for text in texts if text not in vectors)
 
     def _fits(self, vector: Vector) -> bool:
@@ -157,13 +129,6 @@ class EmbeddingJudge(RemoteJudge[Texts]):
         with self._lock:
             self._dimensions = self._dimensions or len(vector)
             return len(vector) == self._dimensions
-
-    def _keep(self, text: str, vector: Vector) -> None:
-        if self.cache is None:
-            self._vectors[text] = vector
-        else:
-            value = {"vector": base64.b64encode(vector.astype("<f4").tobytes()).decode()}
-            self.cache.put(self._key(text), value, judge=self.name, model=self.settings.model)
 
 
 def _unit(value: object) -> Vector | None:
@@ -174,15 +139,13 @@ def _unit(value: object) -> Vector | None:
         vector = np.array(value, dtype=np.float64)
     except OverflowError:
         return None
-    length = float(np.linalg.norm(vector)) if len(value) else 0.0
+    length = float(np.linalg.norm(vector))
     return (vector / length).astype(np.float32) if np.isfinite(length) and length > 0 else None
 
 
 def _unpack(value: JsonObject) -> Vector | None:
     try:
-        data = base64.b64decode(value["vector"], validate=True)
-        vector = np.frombuffer(data, dtype="<f4").astype(np.float32)
+        vector = np.frombuffer(base64.b64decode(value["vector"], validate=True), "<f4").astype(np.float32)
     except (KeyError, TypeError, ValueError):
         return None
-    length = float(np.linalg.norm(vector)) if len(vector) else 0.0
-    return vector if abs(length - 1) < 1e-3 else None
+    return vector if abs(float(np.linalg.norm(vector)) - 1) < 1e-3 else None

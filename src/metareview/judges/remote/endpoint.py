@@ -11,8 +11,10 @@ import math
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -20,9 +22,9 @@ from urllib.request import getproxies, proxy_bypass
 from metareview import __version__
 from metareview.errors import UsageError
 from metareview.judges.remote.cache import JsonObject
-from metareview.judges.remote.pool import BACKOFF, GiveUp, RetryLater
+from metareview.judges.remote.pool import GiveUp, RetryLater
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import one_line
+from metareview.judges.remote.verdict import one_line, parse
 
 if TYPE_CHECKING:
     import urllib3
@@ -38,21 +40,20 @@ _CONNECT_SECONDS = 10.0
 class Endpoint:
     """Posts JSON to `operation` and decodes the reply. Safe for threads; connections are kept and shared.
 
-    `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections, replies
-    that are no JSON), GiveUp for a request that the server refuses, and UsageError for what no request will
-    ever get past: a wrong key, address or model. A field that the server refuses, and works without, is left
-    out from then on.
+    `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections, replies that
+    are no JSON), GiveUp for a request that the server refuses, and UsageError for what no request will ever get past: a
+    wrong key, address or model. An `optional` field that the server refuses, and works without, is left out from then
+    on. A server that was never reached counts as absent after `patience` seconds.
     """
 
     def __init__(
         self,
         settings: ModelSettings,
         operation: str,
-        *,
-        concurrency: int = 16,
-        timeout: float = 60.0,
-        optional: tuple[str, ...] = (),
-        patience: float = 6 * BACKOFF,
+        optional: tuple[str, ...],
+        concurrency: int,
+        timeout: float,
+        patience: float,
     ) -> None:
         self.settings = settings
         self.requests = 0
@@ -60,10 +61,9 @@ class Endpoint:
         """Whether the server has ever served us: a refusal then is about the request, not the settings."""
         self.left_out: set[str] = set()
         self._url = settings.address(operation)
-        self._timeout = timeout
-        self._optional = optional
+        self._server = f"the model server at {settings.shown_url}"
+        self._optional, self._timeout, self._patience = optional, timeout, patience
         self._accepted: set[str] = set()
-        self._patience = patience
         self._unreachable_since: float | None = None
         self._reached = False
         self._refusals = 0
@@ -116,7 +116,7 @@ class Endpoint:
         except exceptions.SSLError as error:
             message = one_line(str(error), _SHOWN)
             if not self._reached:
-                raise UsageError(f"{self._server()}: {message}. Check its certificate.") from None
+                raise UsageError(f"{self._server}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
             problem = RetryLater(f"no answer within {self._timeout:g} s")
@@ -130,26 +130,22 @@ class Endpoint:
         return reply
 
     def _exchange(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        """The body is read by a deadline that a server cannot put off by sending a byte now and then."""
         import urllib3
 
         deadline = time.monotonic() + self._timeout
-        response = self._http.request(
-            "POST",
-            self._url,
-            body=body,
-            headers=self._headers,
-            timeout=urllib3.Timeout(connect=min(_CONNECT_SECONDS, self._timeout), read=self._timeout),
-            retries=False,
-            redirect=False,
-            preload_content=False,
-        )
-        try:
-            data = _read(response, deadline)
-        except BaseException:
-            response.close()
-            raise
-        response.release_conn()
-        return response.status, response.headers, data
+        timeout = urllib3.Timeout(connect=min(_CONNECT_SECONDS, self._timeout), read=self._timeout)
+        send = partial(self._http.request, retries=False, redirect=False, preload_content=False)
+        with send("POST", self._url, body=body, headers=self._headers, timeout=timeout) as response:
+            data = bytearray()
+            while part := response.read1(2**16):
+                data += part
+                if len(data) > _LARGEST_REPLY:
+                    raise OSError("the reply is endless")
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+            response.release_conn()  # to be used again: leaving the block would close it
+        return response.status, response.headers, bytes(data)
 
     def _unreachable(self, error: Exception) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
@@ -159,7 +155,7 @@ class Endpoint:
             self._unreachable_since = self._unreachable_since or now
             if not self._reached and now - self._unreachable_since >= self._patience:
                 return UsageError(
-                    f"{self._server()} cannot be reached ({reason}). "
+                    f"{self._server} cannot be reached ({reason}). "
                     f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
                 )
         return RetryLater(reason, sent=False)
@@ -167,28 +163,22 @@ class Endpoint:
     def _message(self, data: bytes) -> str:
         """The server's own words on an error, without the key, should it repeat it."""
         text = data.decode("utf-8", "replace")
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
+        value = parse(text)
         if isinstance(value, dict):
             error = value.get("error", value)
-            message = error.get("message") if isinstance(error, dict) else error
+            error = error if isinstance(error, dict) else {"message": error}
+            message, code = error.get("message"), error.get("code")
             if isinstance(message, str):
-                code = error.get("code") if isinstance(error, dict) else None
                 text = f"{message} [{code}]" if isinstance(code, str) else message
         return one_line(self.settings.api_key.hide_in(text), _SHOWN)
 
     def _refused_field(self, status: int, message: str, body: JsonObject) -> str | None:
         """The optional field to try without: one that the server names, or has never yet accepted."""
-        if status not in (400, 422, 501):
-            return None
-        fields = [name for name in self._optional if name in body]
-        lower = message.lower()
-        for name in fields:
-            if name in lower or (name == "response_format" and "schema" in lower):
-                return name
-        return next((name for name in fields if name == "response_format" and name not in self._accepted), None)
+        fields = [name for name in self._optional if name in body] if status in (400, 422, 501) else []
+        words = message.lower().replace("schema", "response_format")
+        named = [name for name in fields if name in words]
+        unproven = [name for name in fields if name == "response_format" and name not in self._accepted]
+        return next(iter(named + unproven), None)
 
     def _problem(self, status: int, headers: Mapping[str, str], message: str, divisible: bool) -> Exception:
         reason = f"HTTP {status}" + (f": {message}" if message else "")
@@ -208,66 +198,38 @@ class Endpoint:
 
     def _setup_error(self, reason: str, status: int = 400) -> UsageError:
         kind, model = self.settings.kind, self.settings.model
-        fix = f"Check {kind}_MODEL_URL and {kind}_MODEL ({model})."
-        if status == 401:
-            # The server's words are left out: some repeat a part of the key.
-            reason = "HTTP 401, the key is refused" if self.settings.api_key else "HTTP 401, it wants a key"
-            fix = f"Set {kind}_API_KEY to a valid one."
-        elif status == 402:
-            fix = "Its account has no credit left: add some, or use another model."
-        elif status == 403:
-            fix = f"Check that the key in {kind}_API_KEY may use {model}."
-        elif status == 404:
-            fix = f"Check {kind}_MODEL_URL (most end in /v1) and {kind}_MODEL: does it have {model}?"
-        elif status < 400:
+        fixes = {
+            401: f"Set {kind}_API_KEY to a valid one.",
+            402: "Its account has no credit left: add some, or use another model.",
+            403: f"Check that the key in {kind}_API_KEY may use {model}.",
+            404: f"Check {kind}_MODEL_URL (most end in /v1) and {kind}_MODEL: does it have {model}?",
+        }
+        fix = fixes.get(status, f"Check {kind}_MODEL_URL and {kind}_MODEL ({model}).")
+        if status < 400:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
-        return UsageError(f"{self._server()} refuses to answer ({reason}). {fix}")
-
-    def _server(self) -> str:
-        return f"the model server at {self.settings.shown_url}"
+        if status == 401:  # the server's words are left out: some repeat a part of the key
+            reason = "HTTP 401, the key is refused" if self.settings.api_key else "HTTP 401, it wants a key"
+        return UsageError(f"{self._server} refuses to answer ({reason}). {fix}")
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        text = headers.get(name)
-        if text is None:
-            continue
-        try:
-            seconds = float(text) / unit
-        except ValueError:
-            try:
+        text = headers.get(name, "")
+        with suppress(ValueError):
+            if ":" in text:
                 then = parsedate_to_datetime(text)
-            except ValueError:
-                continue
-            then = then if then.tzinfo else then.replace(tzinfo=UTC)
-            seconds = (then - (now or datetime.now(UTC))).total_seconds()
-        if math.isfinite(seconds):
-            return max(0.0, seconds)
+                then = then if then.tzinfo else then.replace(tzinfo=UTC)
+                return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
+            if math.isfinite(seconds := float(text) / unit):
+                return max(0.0, seconds)
     return None
 
 
-def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-    """The body, by a deadline that a server cannot put off by sending a byte now and then."""
-    parts = []
-    size = 0
-    while part := response.read1(2**16):
-        parts.append(part)
-        size += len(part)
-        if size > _LARGEST_REPLY:
-            raise OSError("the reply is endless")
-        if time.monotonic() > deadline:
-            raise TimeoutError
-    return b"".join(parts)
-
-
 def _decode(data: bytes) -> JsonObject:
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        raise RetryLater("the reply is not JSON" if data.strip() else "the reply is empty") from None
+    value = parse(data)
     if not isinstance(value, dict):
-        raise RetryLater("the reply is JSON, but no object")
+        raise RetryLater("the reply is no JSON object" if data.strip() else "the reply is empty")
     return value
 
 
@@ -275,16 +237,13 @@ def _manager(settings: ModelSettings, concurrency: int) -> urllib3.PoolManager:
     """Connections to the server, through the proxy that the environment names for it."""
     import urllib3
 
-    parts = urlsplit(settings.url)
-    host = parts.hostname or ""
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    server, proxies = urlsplit(settings.url), getproxies()
+    host, proxy = server.hostname or "", proxies.get(server.scheme) or proxies.get("all")
     if not proxy or host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
         return urllib3.PoolManager(num_pools=1, maxsize=concurrency)
     login = urlsplit(proxy)
-    headers = None
-    if login.username:
-        headers = urllib3.make_headers(proxy_basic_auth=f"{unquote(login.username)}:{unquote(login.password or '')}")
+    password = f"{unquote(login.username)}:{unquote(login.password or '')}" if login.username else None
+    headers = urllib3.make_headers(proxy_basic_auth=password)
     try:
         return urllib3.ProxyManager(proxy, num_pools=1, maxsize=concurrency, proxy_headers=headers)
     except urllib3.exceptions.HTTPError:

@@ -1,67 +1,52 @@
-"""What the judges that ask a server have in common: settings, cache, limits, requests, usage.
-
-A judge of this kind says how it asks about pairs of notes (`ask`) and how many calls that would take (`uncached`).
-"""
+"""What the judges that ask a server have in common: settings, cache, limits, requests, usage."""
 
 from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
-from typing import Generic, TypedDict, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Answer, ModelJudge, Progress, Question, Usage
+from metareview.judges.protocol import Answer, ModelJudge, Parameters, Progress, Question, Usage
 from metareview.judges.registry import JudgeOptions
 from metareview.judges.remote.cache import JsonObject, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
-from metareview.judges.remote.pool import ATTEMPTS, BACKOFF, RequestFailed, RequestPool
+from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool
+from metareview.judges.remote.prompt import sendable
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import Verdict
 
-Pair = tuple[str, str]
-"""A generated note and a reference's note."""
+Pair = tuple[str, str]  # a generated note and a reference's note
 Job = TypeVar("Job")
 
 
-class RemoteKeywords(TypedDict, total=False):
-    """The keyword arguments of every judge that asks a server; RemoteJudge says what they mean."""
-
-    threshold: float | None
-    concurrency: int
-    cache: VerdictCache | None
-    max_calls: int | None
-    progress: Progress | None
-    timeout: float
-    attempts: int
-    backoff: float
-
-
 class RemoteJudge(ModelJudge, Generic[Job]):
-    """Asks the server of `settings`, up to `concurrency` requests at once; a job is what one request asks about.
+    """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
 
-    `max_calls` caps the jobs that are sent in this judge's life; the pairs that this leaves open are undecided, and
-    their reason says so. A job gets `attempts` attempts, the first pause between two of them is up to `backoff`
-    seconds, and a request may take `timeout` seconds. `close` lets go of the connections and of the cache's file;
-    both open again if the judge is used again.
+    A job is what one request asks about. `max_calls` caps the jobs that are sent in this judge's life; the pairs that
+    this leaves open are undecided, and their reason says so. The first pause between two attempts at a job
+    is up to `backoff` seconds, and a request may take `timeout` seconds. `close` lets go of the connections and of the
+    cache's file; both open again if the judge is used again.
     """
+
+    kind: str  # whose settings it takes: LLM or EMBEDDING
+    operation: str
+    optional_fields: tuple[str, ...] = ()  # what a server may refuse of a request, and is then asked without
 
     def __init__(
         self,
-        settings: ModelSettings,
-        operation: str,
+        settings: ModelSettings | None = None,
         *,
-        optional_fields: tuple[str, ...] = (),
         threshold: float | None = None,
         concurrency: int = 16,
         cache: VerdictCache | None = None,
         max_calls: int | None = None,
         progress: Progress | None = None,
         timeout: float = 60.0,
-        attempts: int = ATTEMPTS,
         backoff: float = BACKOFF,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
@@ -72,22 +57,24 @@ class RemoteJudge(ModelJudge, Generic[Job]):
             raise UsageError(f"at most {max_calls} model calls make no sense. Give 0 or more.")
         if not timeout > 0:
             raise UsageError(f"a time-out of {timeout} s leaves no time to answer. Give more than 0.")
-        self.settings = settings
-        self.threshold = threshold
-        self.cache = cache
-        self.max_calls = max_calls
-        self.progress = progress
+        self.settings = settings or ModelSettings.load(self.kind)
+        self.parameters: Parameters = {"model": self.settings.model, **self.parameters}
+        if threshold is not None:
+            self.threshold = threshold
+        self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
-        self._pool: RequestPool[Job] = RequestPool(concurrency, attempts=attempts, backoff=backoff)
+        self._pool: RequestPool[Job] = RequestPool(concurrency, backoff)
         self._endpoint = Endpoint(
-            settings,
-            operation,
-            concurrency=concurrency,
-            timeout=timeout,
-            optional=optional_fields,
-            patience=6 * backoff,
+            self.settings, self.operation, self.optional_fields, concurrency, timeout, patience=6 * backoff
         )
         self._lock = threading.Lock()
+        self._answered: dict[str, JsonObject] = {}
+
+    @classmethod
+    def of(cls, options: JudgeOptions) -> Self:
+        """The judge that the options describe, with the settings of the environment."""
+        cache, max_calls = VerdictCache(options.cache), options.max_llm_calls
+        return cls(threshold=options.threshold, concurrency=options.concurrency, cache=cache, max_calls=max_calls)
 
     @property
     def warnings(self) -> list[str]:
@@ -95,12 +82,22 @@ class RemoteJudge(ModelJudge, Generic[Job]):
         return [f"the model server refuses {field}; it was asked without" for field in refused]
 
     @abstractmethod
-    def ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """The verdicts on pairs of (generated note, reference's note), in their order."""
+    def _ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """The verdicts on pairs of sendable notes, in their order."""
 
     @abstractmethod
+    def _calls(self, pairs: Sequence[Pair]) -> int:
+        """How many calls `_ask` would make for these pairs, but for `max_calls`."""
+
+    def ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """The verdicts on pairs of (generated note, reference's note), in their order."""
+        verdicts = self._ask(_sendable(pairs))
+        self.usage.cached += sum(verdict.by == "cache" for verdict in verdicts)
+        return verdicts
+
     def uncached(self, pairs: Sequence[Pair]) -> int:
-        """How many calls `ask` would make for these pairs, after the cache."""
+        """How many calls `ask` would make for these pairs, after the cache, if none has to be repeated."""
+        return self._calls_left(self._calls(_sendable(pairs)))
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         verdicts = iter(self.ask(_pairs_of(questions)))
@@ -114,6 +111,18 @@ class RemoteJudge(ModelJudge, Generic[Job]):
         if self.cache is not None:
             self.cache.close()
 
+    def _stored(self, keys: Collection[str]) -> dict[str, JsonObject]:
+        """What was answered before, by key: in the cache or, where there is none, by this judge."""
+        if self.cache is None:
+            return {key: self._answered[key] for key in keys if key in self._answered}
+        return self.cache.get_many(list(keys))
+
+    def _keep(self, key: str, value: JsonObject) -> None:
+        if self.cache is None:
+            self._answered[key] = value
+        else:
+            self.cache.put(key, value, judge=self.name, model=self.settings.model)
+
     def _send(
         self,
         jobs: Sequence[Job],
@@ -122,6 +131,8 @@ class RemoteJudge(ModelJudge, Generic[Job]):
         sent: set[Job],
     ) -> None:
         """Runs the jobs and counts those that `_post` puts into `sent`."""
+        if not jobs:
+            return
         progress, requests = self.progress, self._endpoint.requests
         # A job may be split, so that more get done than there were.
         report = None if progress is None else (lambda done: progress(done, max(done, len(jobs))))
@@ -141,14 +152,12 @@ class RemoteJudge(ModelJudge, Generic[Job]):
                 sent.add(job)
             raise
         sent.add(job)
-        self._count_tokens(reply.get("usage"))
-        return reply
-
-    def _count_tokens(self, reported: object) -> None:
+        reported = reply.get("usage")
         if isinstance(reported, dict):
             with self._lock:
                 self.usage.prompt_tokens += _count(reported.get("prompt_tokens"))
                 self.usage.completion_tokens += _count(reported.get("completion_tokens"))
+        return reply
 
     def _calls_left(self, wanted: int) -> int:
         """How many of the calls that are wanted `max_calls` still allows."""
@@ -159,14 +168,8 @@ class RemoteJudge(ModelJudge, Generic[Job]):
         return f"not asked: the limit of {self.max_calls} model calls was reached"
 
 
-def keywords_of(options: JudgeOptions) -> RemoteKeywords:
-    """What a judge that asks a server takes from the options; the model's settings come from the environment."""
-    return {
-        "threshold": options.threshold,
-        "concurrency": options.concurrency,
-        "cache": VerdictCache(options.cache),
-        "max_calls": options.max_llm_calls,
-    }
+def _sendable(pairs: Sequence[Pair]) -> list[Pair]:
+    return [(sendable(generated), sendable(reference)) for generated, reference in pairs]
 
 
 def _pairs_of(questions: Sequence[Question]) -> list[Pair]:
@@ -175,8 +178,8 @@ def _pairs_of(questions: Sequence[Question]) -> list[Pair]:
 
 def _as_answer(verdicts: Sequence[Verdict]) -> Answer:
     return Answer(
-        score=np.array([verdict.score for verdict in verdicts], dtype=np.float64),
-        match=np.array([verdict.match for verdict in verdicts], dtype=np.int8),
+        score=np.array([verdict.score for verdict in verdicts], np.float64),
+        match=np.array([verdict.match for verdict in verdicts], np.int8),
         reason=[verdict.reason for verdict in verdicts],
         by=[verdict.by for verdict in verdicts],
     )

@@ -19,47 +19,33 @@ from typing import Generic, TypeVar
 
 Job = TypeVar("Job")
 
-ATTEMPTS = 8
 BACKOFF = 0.5
+_ATTEMPTS = 8
 _LONGEST_BACKOFF = 20.0
 _LONGEST_WAIT = 600.0
 _GRACE = 2.0
 
 
+@dataclass(eq=False)
 class RequestFailed(Exception):
     """A job's request failed. `sent`: whether it reached the server."""
 
-    def __init__(self, reason: str, *, sent: bool = True) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.sent = sent
+    reason: str
+    sent: bool = field(default=True, kw_only=True)
 
 
 class GiveUp(RequestFailed):
     """A failure that another attempt would only repeat."""
 
 
+@dataclass(eq=False, kw_only=True)
 class RetryLater(RequestFailed):
     """A passing failure: worth another attempt, after `wait` seconds if the server named them."""
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        sent: bool = True,
-        wait: float | None = None,
-        all_wait: bool = False,
-        fewer_at_once: bool = False,
-        remaining_job: object = None,
-    ) -> None:
-        super().__init__(reason, sent=sent)
-        self.wait = wait
-        self.all_wait = all_wait
-        """The wait is for all jobs, not only for this one."""
-        self.fewer_at_once = fewer_at_once
-        """The server wants fewer requests at once."""
-        self.remaining_job = remaining_job
-        """What is left to do, where a part of the job succeeded."""
+    wait: float | None = None
+    all_wait: bool = False  # the wait is for all jobs, not only for this one
+    fewer_at_once: bool = False  # the server wants fewer requests at once
+    remaining_job: object = None  # what is left to do, where a part of the job succeeded
 
 
 @dataclass(slots=True)
@@ -77,9 +63,8 @@ class _Run(Generic[Job]):
     attempt: Callable[[Job], Iterable[Job] | None]
     give_up: Callable[[Job, str], None]
     ready: deque[_Pending[Job]]
-    unfinished: int
+    # A heap: when each is due, a number that breaks ties, the job.
     delayed: list[tuple[float, int, _Pending[Job]]] = field(default_factory=list)
-    """A heap: when each is due, a number that breaks ties, the job."""
     under_way: int = 0
     finished: int = 0
     stopped: bool = False
@@ -87,19 +72,21 @@ class _Run(Generic[Job]):
 
     @property
     def going_on(self) -> bool:
-        return self.unfinished > 0 and not self.stopped and self.error is None
+        return bool(self.ready or self.delayed or self.under_way) and not self.stopped and self.error is None
+
+    def abandon(self, abandoned: Sequence[_Pending[Job]], reason: str) -> None:
+        for pending in abandoned:
+            self.give_up(pending.job, reason)
+        self.finished += len(abandoned)
 
 
 class RequestPool(Generic[Job]):
     """Runs jobs over at most `concurrency` threads. What it learned of the server's limits outlives a run."""
 
-    def __init__(self, concurrency: int, *, attempts: int = ATTEMPTS, backoff: float = BACKOFF) -> None:
-        self.concurrency = concurrency
-        self.attempts = attempts
-        self.backoff = backoff
+    def __init__(self, concurrency: int, backoff: float = BACKOFF) -> None:
+        self.concurrency, self.backoff = concurrency, backoff
         self._limit = float(concurrency)
-        self._slowed_at = 0.0
-        self._resume_at = 0.0
+        self._slowed_at = self._resume_at = 0.0
         self._order = itertools.count()
         self._changed = threading.Condition()
 
@@ -117,24 +104,23 @@ class RequestPool(Generic[Job]):
         does the same. `give_up` must be quick. `progress` gets the number of finished jobs now and then, in the
         calling thread.
         """
-        run = _Run(attempt, give_up, deque(map(_Pending, jobs)), len(jobs))
+        run = _Run(attempt, give_up, deque(map(_Pending, jobs)))
         reported = 0
+        going_on = True
         try:
             for _ in range(min(self.concurrency, len(jobs))):
                 # Daemons: a request without an answer must not keep an interrupted program alive.
                 threading.Thread(target=self._work, args=(run,), daemon=True).start()
-            while self._wait(run, 0.1):
+            while going_on:
+                going_on = self._wait(run, 0.1)
                 if progress is not None and run.finished != reported:
                     reported = run.finished
                     progress(reported)
+            if run.error is not None:
+                raise run.error
         except BaseException:
             self._stop(run)
             raise
-        if run.error is not None:
-            self._stop(run)
-            raise run.error
-        if progress is not None and run.finished != reported:
-            progress(run.finished)
 
     def _wait(self, run: _Run[Job], seconds: float) -> bool:
         """Waits for the end of the run; whether it is still going on."""
@@ -165,15 +151,13 @@ class RequestPool(Generic[Job]):
             with self._changed:
                 if problem is None:
                     self._succeeded(run, further)
-                    finished = 1
+                elif isinstance(problem, GiveUp):
+                    run.abandon([pending], problem.reason)
+                elif isinstance(problem, RetryLater):
+                    self._retry(run, pending, problem, started)
                 else:
-                    given_up = self._failed(run, pending, problem, started)
-                    for job, reason in given_up:
-                        run.give_up(job, reason)
-                    finished = len(given_up)
+                    run.error = run.error or problem
                 run.under_way -= 1
-                run.unfinished -= finished
-                run.finished += finished
                 if not run.going_on:
                     self._changed.notify_all()
 
@@ -195,46 +179,34 @@ class RequestPool(Generic[Job]):
     def _succeeded(self, run: _Run[Job], further: Sequence[Job]) -> None:
         before = int(self._limit)
         self._limit = min(float(self.concurrency), self._limit + 1 / self._limit)
+        run.finished += 1
         run.ready.extendleft(map(_Pending, further))
-        run.unfinished += len(further)
         if further or int(self._limit) > before:
             self._changed.notify_all()
 
-    def _failed(
-        self, run: _Run[Job], pending: _Pending[Job], problem: BaseException, started: float
-    ) -> list[tuple[Job, str]]:
-        """Postpones the job, or gives up; the jobs that are given up, with their reasons."""
-        if isinstance(problem, GiveUp):
-            return [(pending.job, problem.reason)]
-        if not isinstance(problem, RetryLater):
-            run.error = run.error or problem
-            return []
+    def _retry(self, run: _Run[Job], pending: _Pending[Job], problem: RetryLater, started: float) -> None:
+        """Postpones the job, or gives up on it; on all jobs, where the server wants to be left alone for long."""
+        now = time.monotonic()
         if problem.fewer_at_once and started >= self._slowed_at:  # once for all that were under way together
             self._limit = max(1.0, int(self._limit) / 2)
-            self._slowed_at = time.monotonic()
+            self._slowed_at = now
         if problem.wait is not None and problem.wait > _LONGEST_WAIT:
             reason = f"the server wants to be left alone for {problem.wait:.0f} s: {problem.reason}"
-            waiting = [*run.ready, *(entry[2] for entry in run.delayed), pending]
+            run.abandon([*run.ready, *(entry[2] for entry in run.delayed), pending], reason)
             run.ready.clear()
             run.delayed.clear()
-            return [(other.job, reason) for other in waiting]
+            return
         if problem.remaining_job is not None:
             pending.job = problem.remaining_job  # type: ignore[assignment]
         pending.failures += 1
-        if pending.failures >= self.attempts:
-            return [(pending.job, f"undecided after {pending.failures} attempts: {problem.reason}")]
-        now = time.monotonic()
-        if problem.wait is not None and problem.all_wait:
-            self._resume_at = max(self._resume_at, now + problem.wait)
-        due = now + self._pause(pending.failures, problem.wait)
-        heapq.heappush(run.delayed, (due, next(self._order), pending))
-        return []
-
-    def _pause(self, failures: int, wait: float | None) -> float:
-        """Seconds until the next attempt: longer with each failure, and never the same for all."""
-        pause: float = min(_LONGEST_BACKOFF, self.backoff * 2 ** (failures - 1))
-        pause *= random.uniform(0.5, 1)  # noqa: S311
-        if wait is None:
-            return pause
-        # The server's time, and a little on top, so that not everybody is back at the same instant.
-        return wait + min(pause, max(self.backoff, 0.1 * wait))
+        if pending.failures >= _ATTEMPTS:
+            run.abandon([pending], f"undecided after {pending.failures} attempts: {problem.reason}")
+            return
+        # Longer with each failure, and never the same for all.
+        pause = min(_LONGEST_BACKOFF, self.backoff * 2 ** (pending.failures - 1)) * random.uniform(0.5, 1)  # noqa: S311
+        if problem.wait is not None:
+            if problem.all_wait:
+                self._resume_at = max(self._resume_at, now + problem.wait)
+            # The server's time, and a little on top, so that not everybody is back at the same instant.
+            pause = problem.wait + min(pause, max(self.backoff, 0.1 * problem.wait))
+        heapq.heappush(run.delayed, (now + pause, next(self._order), pending))

@@ -12,31 +12,23 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import count
 from string import Template
 
 from metareview.judges.protocol import judged_part
 
 VERSION = "1"
 
-RESPONSE_FORMAT: dict[str, object] = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "verdict",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {
-                "match": {"type": "boolean"},
-                "confidence": {"type": "number"},
-                "reason": {"type": "string"},
-            },
-            "required": ["match", "confidence", "reason"],
-            "additionalProperties": False,
-        },
-    },
+_FIELDS = {"match": "boolean", "confidence": "number", "reason": "string"}
+"""Without the range of `confidence`, since several servers refuse `minimum` in a strict schema; `check_answer` checks
+it."""
+_SCHEMA = {
+    "type": "object",
+    "properties": {name: {"type": kind} for name, kind in _FIELDS.items()},
+    "required": list(_FIELDS),
+    "additionalProperties": False,
 }
-"""The range of `confidence` is left out, since several servers refuse `minimum` in a strict schema; `check_answer`
-checks it."""
+RESPONSE_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": _SCHEMA}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +67,5 @@ def sendable(note: str) -> str:
 def marker_code(*notes: str) -> str:
     """16 hexadecimal digits that occur in none of the notes; the same for the same notes."""
     text = json.dumps(notes)
-    for attempt in range(1_000_000):
-        code = hashlib.sha256(f"{attempt} {text}".encode()).hexdigest()[:16]
-        if not any(code in note for note in notes):
-            return code
-    raise AssertionError("no note is long enough to hold a million codes")
+    codes = (hashlib.sha256(f"{attempt} {text}".encode()).hexdigest()[:16] for attempt in count())
+    return next(code for code in codes if not any(code in note for note in notes))

@@ -18,12 +18,8 @@ from metareview.errors import InputError, UsageError
 
 _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-_EXAMPLES = {
-    "LLM_MODEL_URL": "https://api.openai.com/v1",
-    "LLM_MODEL": "gpt-4.1-mini",
-    "EMBEDDING_MODEL_URL": "https://api.openai.com/v1",
-    "EMBEDDING_MODEL": "text-embedding-3-small",
-}
+_EXAMPLES = {"LLM_MODEL": "gpt-4.1-mini", "EMBEDDING_MODEL": "text-embedding-3-small"}
+_EXAMPLE_URL = "https://api.openai.com/v1"
 
 
 class Secret:
@@ -44,12 +40,6 @@ class Secret:
     def __bool__(self) -> bool:
         return bool(self._text)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._text == other._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)
-
     def __repr__(self) -> str:
         return "Secret('***')" if self._text else "Secret('')"
 
@@ -68,15 +58,13 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         name = f"{self.kind}_MODEL_URL"
-        url = self.url.strip()
         try:
-            parts = urlsplit(url)
-            host, _ = parts.hostname, parts.port
+            parts = urlsplit(self.url.strip())
+            host, _ = parts.hostname, parts.port  # raises where the port is none
         except ValueError:
-            host = None
-            parts = urlsplit("")
+            parts, host = urlsplit(""), None
         if parts.scheme not in ("http", "https") or not host:
-            raise UsageError(f"{name} is not an http or https address. Set it to one, as in {_EXAMPLES[name]}")
+            raise UsageError(f"{name} is not an http or https address. Set it to one, as in {_EXAMPLE_URL}")
         if parts.username is not None or parts.password is not None:
             raise UsageError(f"{name} holds a user name or password. Put the key into {self.kind}_API_KEY.")
         path = parts.path.rstrip("/")
@@ -102,34 +90,23 @@ class ModelSettings:
         return urlunsplit(urlsplit(self.url)._replace(query=""))
 
     @classmethod
-    def llm(cls, environ: Mapping[str, str] | None = None, start: Path | None = None) -> ModelSettings:
-        """The model that judges; UsageError says what to set where something is missing."""
-        return _load("LLM", environ, start)
-
-    @classmethod
-    def embedding(cls, environ: Mapping[str, str] | None = None, start: Path | None = None) -> ModelSettings:
-        """The model that embeds. It has its own settings: a chat model cannot stand in for it."""
-        return _load("EMBEDDING", environ, start)
-
-
-def _load(kind: str, environ: Mapping[str, str] | None, start: Path | None) -> ModelSettings:
-    file = nearest_env_file(start or Path.cwd())
-    values = {**(read_env_file(file) if file else {}), **(os.environ if environ is None else environ)}
-    missing = [name for name in (f"{kind}_MODEL_URL", f"{kind}_MODEL") if not values.get(name, "").strip()]
-    if missing:
-        # On one line: what a command prints of an error has no line breaks, since a file's name may hold some.
-        example = " and ".join(f"{name}={_EXAMPLES[name]}" for name in missing)
-        what = "the embedding model" if kind == "EMBEDDING" else "the model that judges"
-        where = f"{file} does not have" if file else "there is no .env with"
-        raise UsageError(
-            f"{' and '.join(missing)} not set, so {what} is unknown; {where} "
-            f"{'them' if len(missing) > 1 else 'it'} either. "
-            f"Set {'them' if len(missing) > 1 else 'it'} in the environment or in .env, for example {example}"
-            f" and, if the server wants a key, {kind}_API_KEY."
-        )
-    return ModelSettings(
-        values[f"{kind}_MODEL_URL"], values[f"{kind}_MODEL"], Secret(values.get(f"{kind}_API_KEY", "")), kind
-    )
+    def load(cls, kind: str, environ: Mapping[str, str] | None = None, start: Path | None = None) -> ModelSettings:
+        """Those of the model that judges (LLM) or embeds (EMBEDDING); UsageError says what to set if one is missing."""
+        file = nearest_env_file(start or Path.cwd())
+        values = {**(read_env_file(file) if file else {}), **(os.environ if environ is None else environ)}
+        names = (f"{kind}_MODEL_URL", f"{kind}_MODEL")
+        missing = [name for name in names if not values.get(name, "").strip()]
+        if missing:
+            # On one line: what a command prints of an error has no line breaks, since a file's name may hold some.
+            example = " and ".join(f"{name}={_EXAMPLES.get(name, _EXAMPLE_URL)}" for name in missing)
+            what = "the embedding model" if kind == "EMBEDDING" else "the model that judges"
+            where = f"{file} does not have" if file else "there is no .env with"
+            them = "them" if len(missing) > 1 else "it"
+            raise UsageError(
+                f"{' and '.join(missing)} not set, so {what} is unknown; {where} {them} either. Set {them} in the "
+                f"environment or in .env, for example {example} and, if the server wants a key, {kind}_API_KEY."
+            )
+        return cls(values[names[0]], values[names[1]], Secret(values.get(f"{kind}_API_KEY", "")), kind)
 
 
 def nearest_env_file(start: Path) -> Path | None:

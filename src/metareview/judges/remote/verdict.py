@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
+from metareview.judges.remote.pool import RetryLater
 
 _REASON_LENGTH = 1_000
 _MOST_OBJECTS = 100
@@ -23,8 +24,8 @@ _TEXTS = {"yes": True, "no": False}
 _DECODER = json.JSONDecoder()
 
 
-class Malformed(Exception):
-    """An answer that holds no verdict; the message says why, and is safe to show."""
+class Malformed(RetryLater):
+    """An answer that holds no verdict, so that it is asked for again. The reason is safe to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,13 @@ class Verdict:
 
 def read_answer(text: str) -> ModelAnswer:
     """The answer in what a model wrote; raises Malformed."""
-    value = _json(text)
+    value = parse(text)
     if isinstance(value, dict):
         return check_answer(value)
-    text = _without_thoughts(text).strip()
+    # Only the tag that closes the thinking counts: some chat templates swallow the opening one.
+    text = _THOUGHT_END.split(text)[-1].strip()
+    if _THOUGHT_START.search(text):
+        raise Malformed("the answer ends inside its thinking")
     if not text:
         raise Malformed("the answer is empty")
     fenced = _FENCED.findall(text)
@@ -71,7 +75,8 @@ def read_answer(text: str) -> ModelAnswer:
     word = text.strip(" \t\n*_`\"'.!").lower()
     if word in _TEXTS:
         return ModelAnswer(_TEXTS[word], 1.0, f"The model answered only: {word}.")
-    return check_answer(_object_in(text))
+    value = parse(text)
+    return check_answer(_object_in(text) if value is None else value)
 
 
 def check_answer(value: object) -> ModelAnswer:
@@ -93,15 +98,8 @@ def one_line(text: str, length: int = _REASON_LENGTH) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _without_thoughts(text: str) -> str:
-    """What follows the thinking. Only the closing tag counts: some chat templates swallow the opening one."""
-    text = _THOUGHT_END.split(text)[-1]
-    if _THOUGHT_START.search(text):
-        raise Malformed("the answer ends inside its thinking")
-    return text
-
-
-def _json(text: str) -> object:
+def parse(text: str | bytes) -> object:
+    """What the JSON says; None where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -109,24 +107,20 @@ def _json(text: str) -> object:
 
 
 def _object_in(text: str) -> object:
-    """The verdict object that `text` is, starts with or ends with. Two with different verdicts are none."""
-    whole = _json(text)
-    if whole is not None:
-        return whole
+    """The verdict object that `text` starts or ends with. Two with different verdicts are none."""
     objects: list[tuple[int, int, dict[object, object]]] = []
-    position = text.find("{")
+    start = text.find("{")
     for _ in range(_MOST_OBJECTS):
-        if position < 0:
+        if start < 0:
             break
         try:
-            value, end = _DECODER.raw_decode(text, position)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            if isinstance(value, dict) and "match" in value:
-                objects.append((position, end, value))
-        position = text.find("{", end)
-    if len({json.dumps(value.get("match")) for _, _, value in objects}) > 1:
+            value, end = None, start + 1
+        if isinstance(value, dict) and "match" in value:
+            objects.append((start, end, value))
+        start = text.find("{", end)
+    if len({json.dumps(value["match"]) for _, _, value in objects}) > 1:
         raise Malformed("the answer holds two verdicts that differ")
     for start, end, value in objects:
         if start == 0 or end == len(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.comments.filters import FilterConfig
@@ -13,7 +13,6 @@ from metareview.comments.summary import CommentsConfig
 from metareview.errors import UsageError
 from metareview.judges.protocol import Judge, ModelJudge
 from metareview.judges.registry import open_judge
-from metareview.model.comment import ReferenceSet
 from metareview.pipelines.comments.options import CommentsOptions
 from metareview.pipelines.comments.read import CommentInputs, read
 
@@ -52,15 +51,17 @@ class Plan:
 def open_plan(options: CommentsOptions) -> Iterator[Plan]:
     """The plan, with its judge open; a judge that the caller made stays open."""
     with open_judge(options.judge, options.judge_options()) as judge:
-        yield make_plan(options, judge)
+        yield _make_plan(options, judge)
 
 
-def make_plan(options: CommentsOptions, judge: Judge) -> Plan:
-    """Read the inputs and find the pairs; nothing is judged and nothing is written."""
+def _make_plan(options: CommentsOptions, judge: Judge) -> Plan:
     inputs = read(options)
     references, filters = inputs.references, options.filters or FilterConfig()
     filters.check(references)
-    location = _compares_locations(options, references, judge)
+    location = references.has_locations and not options.ignore_location
+    if judge.name == "none" and not location:
+        why = "--ignore-location leaves it nothing" if options.ignore_location else "no reference has a path"
+        raise UsageError(f"The judge none goes by location alone, and {why}. Choose another --judge.")
     rules = Rules(
         line_distance=options.line_distance,
         reach=0 if isinstance(judge, ModelJudge) else FREE_REACH,
@@ -77,32 +78,10 @@ def make_plan(options: CommentsOptions, judge: Judge) -> Plan:
     cases = _sample(cases, options)
     if all(case.skipped for case in cases):
         raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")
-    config = CommentsConfig(
-        judge=judge.name,
-        judge_parameters=judge.parameters,
-        threshold=judge.threshold,
-        line_distance=options.line_distance,
-        alignment=options.mode,
-        ignore_location=options.ignore_location,
-        location=location,
-        filters=filters,
-        all_prs=options.all_prs,
-        name=options.name,
-        format=options.format,
-        reference_format=options.reference_format,
-        limit=options.limit,
-        seed=options.seed,
-        negatives=rules.negatives,
-    )
-    return Plan(cases, judge, config, inputs)
-
-
-def _compares_locations(options: CommentsOptions, references: ReferenceSet, judge: Judge) -> bool:
-    location = references.has_locations and not options.ignore_location
-    if judge.name == "none" and not location:
-        why = "--ignore-location leaves it nothing" if options.ignore_location else "no reference has a path"
-        raise UsageError(f"The judge none goes by location alone, and {why}. Choose another --judge.")
-    return location
+    typed = {each.name: getattr(options, each.name) for each in fields(CommentsConfig) if hasattr(options, each.name)}
+    typed |= {"judge": judge.name, "judge_parameters": judge.parameters, "threshold": judge.threshold}
+    typed |= {"location": location, "filters": filters, "negatives": rules.negatives}
+    return Plan(cases, judge, CommentsConfig(**typed), inputs)
 
 
 def _sample(cases: list[Case], options: CommentsOptions) -> list[Case]:

@@ -57,14 +57,9 @@ def _by_pull_request(
 ) -> tuple[dict[ReviewKey, Review], list[Skipped]]:
     """Reviews by pull request and reviewer, and those that are about no pull request of the set."""
     index = PullRequestIndex({key: review.pr for key, review in references.references.items()})
-    known: list[Review] = []
-    skipped: list[Skipped] = []
-    for review in reviews:
-        key = index.find(review)
-        if isinstance(key, Skipped):
-            skipped.append(key)
-        else:
-            known.append(replace(review, pr=references.references[key].pr))
+    found = [(review, index.find(review)) for review in reviews]
+    skipped = [key for _, key in found if isinstance(key, Skipped)]
+    known = [replace(review, pr=references.references[key].pr) for review, key in found if not isinstance(key, Skipped)]
     return {(key, reviewer or ""): review for (key, reviewer), review in merged(known).items()}, skipped
 
 
@@ -86,12 +81,9 @@ def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
         *((f"the negatives of {key}", review) for key, review in references.negatives.items()),
     ]
     for owner, review in everything:
-        empty = sum(not comment.counted for comment in review.comments)
-        if empty:
+        if empty := sum(not comment.counted for comment in review.comments):
             yield f"{empty} comments without a note are not counted: {owner}"
         for position, comment in enumerate(review.comments):
             if len(comment.note) > LONG_NOTE:
-                yield (
-                    f"a note of {len(comment.note):,} characters is judged on its first 20,000: "
-                    f"comment {position} of {owner}"
-                )
+                size = f"{len(comment.note):,} characters"
+                yield f"a note of {size} is judged on its first 20,000: comment {position} of {owner}"

@@ -30,8 +30,8 @@ def score(inputs: Inputs, options: RoutingOptions) -> RoutingResult:
     plan = make_plan(inputs, options)
     # A router of the user's may well make reference cycles, which must be collected.
     with garbage_collection_paused(all(router.built_in for router in plan.routers)):
-        answers = [answer(part, plan.routers, options) for part in plan.parts]
-    return count(answers, plan, inputs, options)
+        answers = answer(plan)
+    return count(answers, plan)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TypedDict
 
@@ -76,8 +76,12 @@ class RoutingOptions:
 
     def __post_init__(self) -> None:
         cutoff = parse_cutoff(self.cutoff)
-        _check_choice("--truth", self.truth, TRUTHS)
-        _check_choice("--reviews-visible-at", self.reviews_visible_at, REVIEWS_VISIBLE_AT)
+        for option, choice, known in (
+            ("--truth", self.truth, TRUTHS),
+            ("--reviews-visible-at", self.reviews_visible_at, REVIEWS_VISIBLE_AT),
+        ):
+            if choice not in known:
+                raise UsageError(f"{option} {choice!r} is not known. Give one of {', '.join(known)}.")
         if self.reviews_visible_at == "creation" and cutoff != Cutoff("created_at"):
             raise UsageError(
                 "--reviews-visible-at creation goes with --cutoff created_at only: at a later cutoff a router "
@@ -110,30 +114,11 @@ class RoutingOptions:
 
     def config(self, routers: Sequence[str]) -> RoutingConfig:
         """The options as a run records them: as typed, with the routers' names."""
-        return RoutingConfig(
-            cutoff=self.cutoff,
-            truth=self.truth,
-            truth_window=self.truth_window,
-            include_bots=self.include_bots,
-            include_author=self.include_author,
-            k=tuple(self.k),
-            merged_within=self.merged_within,
-            ttfc=self.ttfc,
-            reviews_visible_at=self.reviews_visible_at,
-            since=self.since,
-            until=self.until,
-            repos=tuple(sorted(set(self.repos))),
-            prs=tuple(sorted(set(self.prs))),
-            limit=self.limit,
-            routers=tuple(routers),
-            codeowners=None if self.codeowners is None else str(self.codeowners),
-            seed=self.seed,
-        )
-
-
-def _check_choice(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UsageError(f"{option} {value!r} is not known. Give one of {', '.join(known)}.")
+        typed = {each.name: getattr(self, each.name) for each in fields(RoutingConfig)}
+        typed["k"], typed["routers"] = tuple(self.k), tuple(routers)
+        typed["repos"], typed["prs"] = tuple(sorted(set(self.repos))), tuple(sorted(set(self.prs)))
+        typed["codeowners"] = None if self.codeowners is None else str(self.codeowners)
+        return RoutingConfig(**typed)
 
 
 def _span(option: str, text: str | None) -> int | None:

@@ -34,9 +34,7 @@ def read(options: RoutingOptions) -> Inputs:
 
 def hash_inputs(options: RoutingOptions) -> dict[str, str]:
     """A hash of each input's content."""
-    hashes = {"history": content_hash(Path(options.history))}
-    for path in several(options.predictions):
-        hashes[f"predictions/{Path(path).name}"] = content_hash(Path(path))
-    if options.codeowners is not None:
-        hashes["codeowners"] = content_hash(Path(options.codeowners))
-    return hashes
+    files = {"history": options.history}
+    files |= {f"predictions/{Path(path).name}": path for path in several(options.predictions)}
+    files |= {} if options.codeowners is None else {"codeowners": options.codeowners}
+    return {name: content_hash(Path(path)) for name, path in files.items()}

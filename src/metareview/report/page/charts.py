@@ -1,26 +1,102 @@
-"""Charts with two axes, as inline SVG drawn from templates: a fixed drawing area, scaled as a whole.
+"""Figures as inline SVG. They carry no colour of their own, but classes, which style.css fills.
 
-They carry no colour of their own, but classes, which style.css fills.
+Bars in table cells have lengths in percent, so that they fit any width while text keeps its size. Charts with two axes
+have a fixed drawing area, scaled as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from metareview.report.page.bars import scale_end
+from metareview.report.numbers import interval, rate
 from metareview.report.page.markup import Html, html, join
 
 SERIES = 6
 """How many lines can be told apart; style.css has as many colours and dashes."""
 MOST_CROSSES = 5
 """Reviewers up to which a plane shows their intervals."""
+_STEPS = (0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)
 _LEFT, _TOP, _WIDE, _HIGH = 60, 12, 344, 270
 """The drawing area inside a chart of 420 x 330."""
+_AXIS = (
+    '<svg class="axis" width="100%" height="16" aria-hidden="true" focusable="false"><text x="0" y="12">0</text>'
+    '<text x="50%" y="12" text-anchor="middle">{}</text><text x="100%" y="12" text-anchor="end">{}</text></svg>'
+)
+_BAR = (
+    '<svg class="row" width="100%" height="22" role="img" aria-label="{}">'
+    '<line class="grid" x1="0" x2="0" y1="0" y2="22"/><line class="grid" x1="50%" x2="50%" y1="0" y2="22"/>'
+    '<line class="grid" x1="100%" x2="100%" y1="0" y2="22"/>{}</svg>'
+)
+_CELL_BAR = (
+    '<svg class="cell" width="100%" height="5" aria-hidden="true" focusable="false">'
+    '<rect class="rail" width="100%" height="5" rx="2"/><rect class="fill" width="{}" height="5" rx="2"/></svg>'
+)
+_LEGEND = (
+    '<li><svg width="34" height="10" aria-hidden="true" focusable="false">'
+    '<line class="line s{}" x1="0" x2="34" y1="5" y2="5"/></svg> <bdi>{}</bdi></li>'
+)
+
+
+def scale_end(values: Iterable[float | None]) -> float:
+    """Where an axis from 0 should end to hold these rates: a round number, 1 at the most.
+
+    >>> scale_end([0.41, None, 0.03])
+    0.5
+    """
+    most = max((value for value in values if value is not None), default=1.0)
+    return next((end for end in _STEPS if 0 < most <= end), 1.0)
+
+
+def _percent(value: float, end: float) -> str:
+    return f"{100 * min(max(value / end, 0.0), 1.0):.2f}%"
 
 
 def _number(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def _shape(kind: str, css: str, content: object = None, **attributes: float | str) -> Html:
+    """An element. Numbers get one decimal at the most; an attribute's `_` is a hyphen."""
+    given = {"class": css, **attributes} if css else attributes
+    written = [
+        html(' {}="{}"', key.replace("_", "-"), value if isinstance(value, str) else _number(value))
+        for key, value in given.items()
+    ]
+    end = html("/>") if content is None else html(">{}</{}>", content, kind)
+    return html("<{}{}{}", kind, written, end)
+
+
+def axis(end: float) -> Html:
+    """The scale over a column of bars."""
+    return html(_AXIS, f"{end / 2:g}", f"{end:g}")
+
+
+def interval_bar(label: str, value: float | None, ends: Sequence[float] | None, end: float) -> Html:
+    """A rate as a dot, its interval as a bar through it."""
+    spoken = f"{label} {rate(value)}" + (f", 95 % interval {interval(ends)}" if ends else "")
+    across = _across("interval", ends[0], ends[1], end) if ends else None
+    return html(_BAR, spoken, [across, _circle("dot", value, end)])
+
+
+def dumbbell(label: str, outer: float | None, inner: float | None, end: float) -> Html:
+    """Two rates on one line: a ring for the looser measure, a dot for the stricter one."""
+    between = None if outer is None or inner is None else _across("between", inner, outer, end)
+    return html(_BAR, label, [between, _circle("ring", outer, end), _circle("dot", inner, end)])
+
+
+def _across(css: str, start: float, stop: float, end: float) -> Html:
+    return _shape("line", css, x1=_percent(start, end), x2=_percent(stop, end), y1=11, y2=11)
+
+
+def _circle(css: str, value: float | None, end: float) -> Html | None:
+    return None if value is None else _shape("circle", css, cx=_percent(value, end), cy=11, r=4.5)
+
+
+def cell_bar(value: float | None, end: float = 1.0) -> Html:
+    """A thin bar under a figure in a cell; the figure itself is the cell's text."""
+    return html(_CELL_BAR, _percent(value or 0.0, end))
 
 
 @dataclass(frozen=True)
@@ -36,54 +112,52 @@ class Point:
 
 def plane(label: str, points: Sequence[Point]) -> Html:
     """Recall to the right, precision upwards, and lines of equal F1. Intervals only where they leave room to see."""
-    crosses = len(points) <= MOST_CROSSES
-    values = [value for point in points for value in (point.x, point.y)]
-    if crosses:
-        values += [e for point in points for ends in (point.x_interval, point.y_interval) for e in ends or ()]
-    end = scale_end(values)
-
-    def at(x: float, y: float) -> tuple[float, float]:
-        return _LEFT + _WIDE * min(x / end, 1), _TOP + _HIGH * (1 - min(y / end, 1))
-
+    crossed = points if len(points) <= MOST_CROSSES else ()
+    ends = [end for point in crossed for two in (point.x_interval, point.y_interval) for end in two or ()]
+    end = scale_end([*ends, *(value for point in points for value in (point.x, point.y))])
     marks = [_iso_f1(level * end, end) for level in (0.2, 0.4, 0.6, 0.8)]
-    for point in points if crosses else ():
-        for ends, across in ((point.x_interval, True), (point.y_interval, False)):
-            if ends:
-                (x1, y1), (x2, y2) = (at(e, point.y) if across else at(point.x, e) for e in ends)
+    for point in crossed:
+        across = [(x, point.y) for x in point.x_interval or ()]
+        upright = [(point.x, y) for y in point.y_interval or ()]
+        for whisker in (across, upright):
+            if whisker:
+                (x1, y1), (x2, y2) = (_at(x / end, y / end) for x, y in whisker)
                 marks.append(_line("whisker", x1, y1, x2, y2))
     for point in points:
-        x, y = at(point.x, point.y)
-        marks.append(html('<circle class="dot" cx="{x}" cy="{y}" r="5"/>', x=_number(x), y=_number(y)))
+        x, y = _at(point.x / end, point.y / end)
+        marks.append(_shape("circle", "dot", cx=x, cy=y, r=5))
     for members in _clusters(points, end):
         rightmost = max(members, key=lambda point: point.x)
-        x, y = at(rightmost.x, rightmost.y)
-        room = x < _LEFT + 0.9 * _WIDE
-        label_x, anchor = (x + 8, "start") if room else (x - 8, "end")
-        numbers = _marks(sorted(point.mark for point in members))
-        marks.append(_text(numbers, label_x, y - 6, anchor, css="halo"))
+        x, y = _at(rightmost.x / end, rightmost.y / end)
+        label_x, anchor = (x + 8, "start") if x < _LEFT + 0.9 * _WIDE else (x - 8, "end")
+        marks.append(_text(_marks(sorted(point.mark for point in members)), label_x, y - 6, anchor, css="halo"))
     return _chart(label, [*_frame([f"{end * k / 4:g}" for k in range(5)], end, "recall", "precision"), *marks])
+
+
+def _at(x: float, y: float) -> tuple[float, float]:
+    """A point of the drawing area, from its shares of the axes."""
+    return _LEFT + _WIDE * min(x, 1), _TOP + _HIGH * (1 - min(y, 1))
 
 
 def _iso_f1(level: float, end: float) -> Html:
     """The points where 2PR / (P + R) is this level, inside the axes."""
     start = level * end / (2 * end - level)
-    path = []
-    for step in range(33):
-        recall = start * (end / start) ** (step / 32)
-        precision = level * recall / (2 * recall - level)
-        path.append((recall, min(precision, end)))
-    shown = [(_LEFT + _WIDE * r / end, _TOP + _HIGH * (1 - p / end)) for r, p in path]
-    x, y = shown[-1]
-    return join([_polyline("iso", shown), _text(f"F1 {level:.3g}", x - 2, y + 4, "end", css="small halo")])
+    recalls = [start * (end / start) ** (step / 32) for step in range(33)]
+    path = [_at(recall / end, level * recall / (2 * recall - level) / end) for recall in recalls]
+    x, y = path[-1]
+    return join([_polyline("iso", path), _text(f"F1 {level:.3g}", x - 2, y + 4, "end", css="small halo")])
 
 
 def _clusters(points: Sequence[Point], end: float) -> list[list[Point]]:
     """Points whose labels would cover each other share one."""
+
+    def near(a: Point, b: Point) -> bool:
+        return abs(a.x - b.x) / end * _WIDE < 30 and abs(a.y - b.y) / end * _HIGH < 16
+
     clusters: list[list[Point]] = []
     for point in points:
         for cluster in clusters:
-            near_x = abs(cluster[0].x - point.x) / end * _WIDE < 30
-            if near_x and abs(cluster[0].y - point.y) / end * _HIGH < 16:
+            if near(cluster[0], point):
                 cluster.append(point)
                 break
         else:
@@ -96,41 +170,29 @@ def _marks(numbers: Sequence[int]) -> str:
     >>> _marks([1, 3, 4, 5])
     '1, 3–5'
     """
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    shown = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    return ", ".join(shown)
+    runs = [[n for _, n in run] for _, run in groupby(enumerate(numbers), lambda place: place[1] - place[0])]
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A line over the chart's x values; None where it has no value."""
-
-    name: str
-    values: Sequence[float | None]
+Lines = Mapping[str, Sequence[float | None]]
+"""By name, a value for each x of the chart; None where there is none."""
 
 
-def curves(
-    label: str, x_label: str, y_label: str, xs: Sequence[float], lines: Sequence[Curve], chosen: float | None
-) -> Html:
+def curves(label: str, x_label: str, y_label: str, xs: Sequence[float], lines: Lines, chosen: float | None) -> Html:
     """At most SERIES lines over xs; `chosen` marks the run's own value on the x axis."""
-    top = scale_end(value for line in lines for value in line.values)
+    top = scale_end(value for values in lines.values() for value in values)
     low, high = min(xs), max(xs)
 
     def at(x: float, y: float) -> tuple[float, float]:
-        share = (x - low) / (high - low) if high > low else 0.5
-        return _LEFT + _WIDE * share, _TOP + _HIGH * (1 - min(y / top, 1))
+        return _at((x - low) / (high - low) if high > low else 0.5, y / top)
 
     marks: list[Html] = []
     if chosen is not None and low <= chosen <= high:
-        marks.append(_line("chosen", at(chosen, 0)[0], _TOP, at(chosen, 0)[0], _TOP + _HIGH))
-    for number, line in enumerate(lines[:SERIES]):
+        x, bottom = at(chosen, 0)
+        marks.append(_line("chosen", x, _TOP, x, bottom))
+    for number, values in enumerate(list(lines.values())[:SERIES]):
         pieces: list[list[tuple[float, float]]] = [[]]
-        for x, y in zip(xs, line.values, strict=True):
+        for x, y in zip(xs, values, strict=True):
             if y is None:
                 pieces.append([])
             else:
@@ -140,92 +202,52 @@ def curves(
     return _chart(label, [*_frame(ticks, top, x_label, y_label), *marks])
 
 
-def histogram(label: str, x_label: str, names: Sequence[str], counts: Sequence[int]) -> Html:
+def histogram(label: str, x_label: str, counts: Mapping[str, int]) -> Html:
     """Counts as upright bars, each with its name below and its count above."""
-    most, step = max([*counts, 1]), 412 / max(len(names), 1)
+    most, step = max([*counts.values(), 1]), 412 / max(len(counts), 1)
     bars = []
-    for position, (name, value) in enumerate(zip(names, counts, strict=True)):
+    for position, (name, value) in enumerate(counts.items()):
         high = 136 * value / most
         middle = 4 + step * (position + 0.5)
         bars += [
-            html(
-                '<rect class="fill" x="{x}" y="{y}" width="{w}" height="{h}"/>',
-                x=_number(middle - step * 0.38),
-                y=_number(160 - high),
-                w=_number(step * 0.76),
-                h=_number(high),
-            ),
+            _shape("rect", "fill", x=middle - step * 0.38, y=160 - high, width=step * 0.76, height=high),
             _text(f"{value:,}", middle, 155 - high, css="small"),
             _text(name, middle, 177, css="small"),
         ]
-    title = _text(x_label, 210, 203)
-    return _chart(label, [_line("frame", 4, 160, 416, 160), *bars, title], high=212)
+    return _chart(label, [_line("frame", 4, 160, 416, 160), *bars, _text(x_label, 210, 203)], high=212)
 
 
-def legend(names: Sequence[str]) -> Html:
+def legend(names: Iterable[str]) -> Html:
     """Which line is whose, with the line's own colour and dash."""
-    items = [
-        html(
-            '<li><svg width="34" height="10" aria-hidden="true" focusable="false">'
-            '<line class="line s{number}" x1="0" x2="34" y1="5" y2="5"/></svg> <bdi>{name}</bdi></li>',
-            number=number,
-            name=name,
-        )
-        for number, name in enumerate(names[:SERIES])
-    ]
-    return html('<ul class="legend">{items}</ul>', items=items)
+    return html('<ul class="legend">{}</ul>', [html(_LEGEND, k, name) for k, name in enumerate([*names][:SERIES])])
 
 
 def _frame(ticks: Sequence[str], y_end: float, x_label: str, y_label: str) -> list[Html]:
     parts = []
     for k, tick in enumerate(ticks):
-        x = _LEFT + _WIDE * k / 4
-        parts.append(_line("grid", x, _TOP, x, _TOP + _HIGH))
-        parts.append(_text(tick, x, _TOP + _HIGH + 17, css="small"))
+        x, bottom = _at(k / 4, 0)
+        parts += [_line("grid", x, _TOP, x, bottom), _text(tick, x, bottom + 17, css="small")]
     for k in range(5):
-        y = _TOP + _HIGH * (1 - k / 4)
-        parts.append(_line("grid", _LEFT, y, _LEFT + _WIDE, y))
-        parts.append(_text(f"{y_end * k / 4:g}", _LEFT - 6, y + 4, "end", css="small"))
-    upright = html(
-        '<text x="11" y="{y}" text-anchor="middle" transform="rotate(-90 11 {y})">{label}</text>',
-        y=_TOP + _HIGH // 2,
-        label=y_label,
-    )
+        left, y = _at(0, k / 4)
+        parts += [_line("grid", left, y, left + _WIDE, y)]
+        parts += [_text(f"{y_end * k / 4:g}", left - 6, y + 4, "end", css="small")]
+    upright = _shape("text", "", y_label, x=11, y=147, text_anchor="middle", transform="rotate(-90 11 147)")
     return [*parts, _text(x_label, _LEFT + _WIDE // 2, 325), upright]
 
 
-def _text(text: str, x: float, y: float, anchor: str = "middle", *, css: str = "") -> Html:
-    return html(
-        '<text{css} x="{x}" y="{y}" text-anchor="{anchor}">{text}</text>',
-        css=html(' class="{css}"', css=css) if css else None,
-        x=_number(x),
-        y=_number(y),
-        anchor=anchor,
-        text=text,
-    )
+def _text(text: str, x: float, y: float, anchor: str = "middle", css: str = "") -> Html:
+    return _shape("text", css, text, x=x, y=y, text_anchor=anchor)
 
 
-def _line(name: str, x1: float, y1: float, x2: float, y2: float) -> Html:
-    return html(
-        '<line class="{name}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>',
-        name=name,
-        x1=_number(x1),
-        y1=_number(y1),
-        x2=_number(x2),
-        y2=_number(y2),
-    )
+def _line(css: str, x1: float, y1: float, x2: float, y2: float) -> Html:
+    return _shape("line", css, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def _polyline(name: str, points: Sequence[tuple[float, float]]) -> Html:
+def _polyline(css: str, points: Sequence[tuple[float, float]]) -> Html:
     drawn = [points[0], *points] if len(points) == 1 else points  # a lone point shows as a round dot
-    path = " ".join(f"{_number(x)},{_number(y)}" for x, y in drawn)
-    return html('<polyline class="{name}" points="{path}"/>', name=name, path=path)
+    return _shape("polyline", css, points=" ".join(f"{_number(x)},{_number(y)}" for x, y in drawn))
 
 
 def _chart(label: str, marks: Sequence[Html], high: int = 330) -> Html:
-    return html(
-        '<svg class="chart" viewBox="0 0 420 {high}" role="img" aria-label="{label}">{marks}</svg>',
-        high=high,
-        label=label,
-        marks=marks,
-    )
+    opened = html('<svg class="chart" viewBox="0 0 420 {}" role="img" aria-label="{}">', high, label)
+    return html("{}{}</svg>", opened, marks)

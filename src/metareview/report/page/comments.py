@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from metareview.comments.measures import f1, line_f1, positive_match_rate, positive_recall_rate
+from metareview.comments.measures import table as count_table
+from metareview.comments.records import CommentRecord
 from metareview.comments.summary import CommentsSummary
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.names import capital
 from metareview.report.numbers import count, interval, p_value, ranked, rate, share
-from metareview.report.page.bars import dumbbell, interval_bar, scale_end
-from metareview.report.page.blocks import (
-    Column,
-    Section,
-    behind,
-    facts,
-    headed,
-    name,
-    paragraph,
-    ranked_name,
-    remark,
-    table,
-    terms,
-)
-from metareview.report.page.charts import MOST_CROSSES, Point, plane
+from metareview.report.page import blocks
+from metareview.report.page.blocks import Section, headed, name, paragraph, ranked_names, table_of
+from metareview.report.page.charts import MOST_CROSSES, Point, dumbbell, interval_bar, plane, scale_end
 from metareview.report.page.markup import Html, html, join
-from metareview.report.page.ties import ALPHA, MOST_REVIEWERS, Ties, ties
 from metareview.runs.run import CommentsRun
+from metareview.stats import Array, pairwise_tests, tie_letters
 
+ALPHA = 0.05
+MOST_REVIEWERS = 20
+"""Beyond this there are too many pairs for a test of each to be worth much, and to wait for."""
 INTERVAL_TERM = (
     "95 % interval",
     "What the figure might have been with other pull requests of the same kind: a bootstrap over pull requests.",
@@ -38,12 +32,36 @@ _TIES_TERM = (
     "Two reviewers that share a letter cannot be told apart on F1: a paired permutation test on the pull "
     f"requests that both have, Holm's correction over all pairs, level {ALPHA:g}.",
 )
+_LEADER = (
+    "<strong>{}</strong> {} an F1 of {} (95 % interval {}): of {} comments {} match a reference, "
+    "and of {} references {} were raised."
+)
+
+
+@dataclass(frozen=True)
+class Ties:
+    """`letters`: two reviewers that share one cannot be told apart; `p`: Holm's p value of each pair."""
+
+    letters: Mapping[str, str]
+    p: Mapping[tuple[str, str], float | None]
+
+
+def ties(records: Iterable[CommentRecord], names: Sequence[str]) -> Ties | None:
+    """Each pair of reviewers tested on the pull requests that both have; None where there is nothing to test."""
+    if not 2 <= len(names) <= MOST_REVIEWERS:
+        return None
+    tables: dict[str, dict[str, Array]] = {name: {} for name in names}
+    for record in records:
+        if not record.skipped:
+            tables[record.reviewer][record.pr] = count_table([record.counts])[0]
+    p = {pair: test.p_holm for pair, test in pairwise_tests(tables, f1).items()}
+    return Ties(tie_letters(names, [pair for pair, value in p.items() if value is not None and value <= ALPHA]), p)
 
 
 def meaning(measure: Measure) -> tuple[str, str]:
     """A measure's name and definition, as a reader of the page needs them."""
-    lower = " Lower is better." if measure.lower_is_better else ""
     label = measure.label if measure.label == measure.name else capital(measure.label)  # hit@5 as it is written
+    lower = " Lower is better." if measure.lower_is_better else ""
     return label, f"{capital(measure.definition).rstrip('.')}.{lower}"
 
 
@@ -52,20 +70,15 @@ def answer(run: CommentsRun) -> Section:
     summary = run.result
     names = ranked(summary.metrics, f1.name)
     tied = ties(run.read_records(), names)
-    undecided = sum(block.counts.undecided for block in summary.reviewers.values())
     parts = [paragraph(_headline(summary, names, tied), css="lead")]
-    if undecided:
-        parts.append(
-            remark(
-                f"{plural(undecided, 'pair')} stayed undecided and counted as no match; the bounds show how far "
-                "the figures could move."
-            )
-        )
+    if undecided := sum(block.counts.undecided for block in summary.reviewers.values()):
+        no_match = "stayed undecided and counted as no match; the bounds show how far the figures could move."
+        parts.append(blocks.remark(f"{plural(undecided, 'pair')} {no_match}"))
     parts.append(_leaderboard(summary, names, tied))
     if len(names) > MOST_REVIEWERS:
         why = f"With more than {MOST_REVIEWERS} reviewers not every pair is tested, so there are no letters for ties."
         parts.append(paragraph(why, css="muted"))
-    parts += [_key_facts(summary), terms([*map(meaning, summary.measures), INTERVAL_TERM, _TIES_TERM])]
+    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), INTERVAL_TERM, _TIES_TERM])]
     return Section("answer", "The answer", join(parts))
 
 
@@ -73,138 +86,112 @@ def _headline(summary: CommentsSummary, names: Sequence[str], tied: Ties | None)
     if not names:
         return html("No reviewer has a pull request in this run.")
     best = summary.reviewers[names[0]]
-    if len(names) > 1 and not best.counts.matched:
-        return html("None of the {n} reviewers has a comment that matches a reference.", n=len(names))
-    value = best.metrics[f1.name]
+    counts, value = best.counts, best.metrics[f1.name]
+    if len(names) > 1 and not counts.matched:
+        return html("None of the {} reviewers has a comment that matches a reference.", len(names))
     equal = sum(summary.reviewers[other].metrics[f1.name] == value for other in names[1:])
-    start = html(
-        "<strong>{name}</strong> {verb} an F1 of {f1} (95 % interval {interval}): of {comments} comments {matched} "
-        "match a reference, and of {expected} references {covered} were raised.",
-        name=name(names[0]),
-        verb="has" if len(names) == 1 else f"has, like {plural(equal, 'other')}," if equal else "leads with",
-        f1=rate(value),
-        interval=interval(best.intervals[f1.name]),
-        comments=count(best.counts.generated),
-        matched=count(best.counts.matched),
-        expected=count(best.counts.expected),
-        covered=count(best.counts.covered),
-    )
+    verb = "has" if len(names) == 1 else f"has, like {plural(equal, 'other')}," if equal else "leads with"
+    shown = map(count, (counts.generated, counts.matched, counts.expected, counts.covered))
+    start = html(_LEADER, name(names[0]), verb, rate(value), interval(best.intervals[f1.name]), *shown)
     return join([start, _lead_over_others(names, tied)], " ")
 
 
 def _lead_over_others(names: Sequence[str], tied: Ties | None) -> Html | None:
     if tied is None:
         return None
-    best = names[0]
+    best, second, *_ = names
     level = [other for other in names[1:] if set(tied.letters[best]) & set(tied.letters[other])]
-    p = tied.p[best, names[1]]
     if not level:
-        shown = "" if p is None else f" (p {p_value(p)} against the next)"
-        return html("Its lead over everybody else is larger than chance{shown}.", shown=shown)
-    listed = join([name(other) for other in level[:4]], ", ")
+        p = tied.p[best, second]
+        against = "" if p is None else f" (p {p_value(p)} against the next)"
+        return html("Its lead over everybody else is larger than chance{}.", against)
     more = f" and {len(level) - 4} more" if len(level) > 4 else ""
-    return html("The data cannot tell it from {listed}{more}.", listed=listed, more=more)
+    return html("The data cannot tell it from {}{}.", join(map(name, level[:4]), ", "), more)
 
 
 def _leaderboard(summary: CommentsSummary, names: Sequence[str], tied: Ties | None) -> Html:
-    blocks = summary.reviewers
-    end = scale_end(
-        value for block in blocks.values() for value in (block.metrics[f1.name], *(block.intervals[f1.name] or ()))
-    )
-    # Line measures have a section of their own.
-    others = [measure for measure in summary.measures if measure is not f1 and measure.needs != "location"]
-    undecided = any(block.counts.undecided for block in blocks.values())
-    columns = [Column("Reviewer", "name"), Column(f1.label, "num")]
-    columns += [Column(headed(f"95 % interval of {f1.label}", end), "wide")]
-    columns += [Column("Ties")] if tied else []
-    columns += [Column(capital(measure.label), "num") for measure in others]
-    columns += [Column("Comments", "num"), Column("Pull requests", "num")]
-    columns += [Column("Undecided", "num"), Column(f"{f1.label} bounds", "num")] if undecided else []
-    rows = []
-    for rank, reviewer in enumerate(names, 1):
-        block = blocks[reviewer]
-        value = block.metrics[f1.name]
-        row: list[object] = [ranked_name(rank, reviewer), rate(value)]
-        row += [interval_bar(f"{reviewer}: {f1.label}", value, block.intervals[f1.name], end)]
-        row += [tied.letters[reviewer]] if tied else []
-        row += [rate(block.metrics[measure.name]) for measure in others]
-        row += [count(block.counts.generated), count(block.prs)]
-        row += [count(block.counts.undecided), interval(block.bounds[f1.name])] if undecided else []
-        rows.append(row)
-    return table(f"Reviewers, the best {f1.label} first", columns, rows)
+    reviewers = {each: summary.reviewers[each] for each in names}
+    rows = reviewers.values()
+    f1s = [(row.metrics[f1.name], row.intervals[f1.name]) for row in rows]
+    end = scale_end(figure for value, ends in f1s for figure in (value, *(ends or ())))
+    bars = [interval_bar(f"{each}: {f1.label}", *of_one, end) for each, of_one in zip(names, f1s, strict=True)]
+    columns: list[blocks.Cells] = [
+        ("Reviewer", "name", ranked_names(names)),
+        (f1.label, "num", [rate(value) for value, _ in f1s]),
+        (headed(f"95 % interval of {f1.label}", end), "wide", bars),
+    ]
+    columns += [("Ties", "", [tied.letters[each] for each in names])] if tied else []
+    for measure in summary.measures:
+        if measure is not f1 and measure.needs != "location":  # line measures have a section of their own
+            columns.append((capital(measure.label), "num", [rate(row.metrics[measure.name]) for row in rows]))
+    columns += [("Comments", "num", [count(row.counts.generated) for row in rows])]
+    columns += [("Pull requests", "num", [count(row.prs) for row in rows])]
+    if any(row.counts.undecided for row in rows):
+        columns += [("Undecided", "num", [count(row.counts.undecided) for row in rows])]
+        columns += [(f"{f1.label} bounds", "num", [interval(row.bounds[f1.name]) for row in rows])]
+    return table_of(f"Reviewers, the best {f1.label} first", columns)
 
 
 def _key_facts(summary: CommentsSummary) -> Html:
-    blocks, config = summary.reviewers.values(), summary.config
-    near = f"within {plural(config.line_distance, 'line')}" if config.location else "any location"
-    return facts(
-        [
-            ("Reviewers", count(len(blocks))),
-            ("Pull requests", count(max((block.prs for block in blocks), default=0))),
-            ("References", count(max((block.counts.expected for block in blocks), default=0))),
-            ("Judge", summary.judge.name),
-            ("Pairs judged", count(summary.judge.pairs)),
-            ("A match needs", near),
-        ]
+    reviewers, config = summary.reviewers.values(), summary.config
+    return blocks.facts(
+        ("Reviewers", count(len(reviewers))),
+        ("Pull requests", count(max((block.prs for block in reviewers), default=0))),
+        ("References", count(max((block.counts.expected for block in reviewers), default=0))),
+        ("Judge", summary.judge.name),
+        ("Pairs judged", count(summary.judge.pairs)),
+        ("A match needs", f"within {plural(config.line_distance, 'line')}" if config.location else "any location"),
     )
 
 
 def precision_recall(summary: CommentsSummary) -> Section | None:
     """The plane: who comments little and is right, who comments much and finds more."""
     names = ranked(summary.metrics, f1.name)
-    shown = (positive_match_rate, positive_recall_rate)
-    points, rows = [], []
-    for rank, reviewer in enumerate(names, 1):
-        block = summary.reviewers[reviewer]
-        (precision, up), (recall, across) = (
-            (block.metrics[measure.name], block.intervals[measure.name]) for measure in shown
-        )
+    rows = [summary.reviewers[each] for each in names]
+    points = []
+    for rank, row in enumerate(rows, 1):
+        precision, recall = row.metrics[positive_match_rate.name], row.metrics[positive_recall_rate.name]
         if precision is not None and recall is not None:
+            across, up = row.intervals[positive_recall_rate.name], row.intervals[positive_match_rate.name]
             points.append(Point(rank, recall, precision, across, up))
-        figures = [rate(precision), interval(up), rate(recall), interval(across)]
-        rows.append([ranked_name(rank, reviewer), *figures])
     if not points:
         return None
-    columns = [Column("Reviewer", "name")]
-    for measure in shown:
-        columns += [Column(capital(measure.label), "num"), Column("95 %", "num")]
+    columns: list[blocks.Cells] = [("Reviewer", "name", ranked_names(names))]
+    for measure in (positive_match_rate, positive_recall_rate):
+        columns += [(capital(measure.label), "num", [rate(row.metrics[measure.name]) for row in rows])]
+        columns += [("95 %", "num", [interval(row.intervals[measure.name]) for row in rows])]
     text = paragraph(
         "Up is fewer wrong comments, right is more issues found; reviewers on one dashed line have the same F1. "
         "Numbers are ranks in the leaderboard"
         + (", crosses are 95 % intervals." if len(points) <= MOST_CROSSES else ".")
     )
     label = f"Precision against recall of {plural(len(points), 'reviewer')}; the table has the figures"
-    items = [html("<li>{name}</li>", name=name(reviewer)) for reviewer in names]
-    body = html(
-        '{text}<div class="figures"><figure>{chart}</figure><div><ol>{items}</ol></div></div>{data}',
-        text=text,
-        chart=plane(label, points),
-        items=items,
-        data=behind("The figures of this chart", table("Precision and recall", columns, rows)),
-    )
-    return Section("plane", "Precision against recall", body)
+    items = [html("<li>{}</li>", name(reviewer)) for reviewer in names]
+    figures = html('<div class="figures"><figure>{}</figure><div><ol>{}</ol></div></div>', plane(label, points), items)
+    data = blocks.behind("The figures of this chart", table_of("Precision and recall", columns))
+    return Section("plane", "Precision against recall", join([text, figures, data]))
 
 
 def location_and_meaning(summary: CommentsSummary) -> Section | None:
     """Location alone against a full match: how much of the credit comes from pointing at the right lines."""
-    blocks = summary.reviewers
-    names = [n for n in ranked(summary.metrics, f1.name) if blocks[n].metrics[line_f1.name] is not None]
+    reviewers = summary.reviewers
+    names = [n for n in ranked(summary.metrics, f1.name) if reviewers[n].metrics[line_f1.name] is not None]
     if not names:
         return None
-    end = scale_end(blocks[n].metrics[measure.name] for n in names for measure in (line_f1, f1))
-    columns = [Column("Reviewer", "name"), Column(capital(line_f1.label), "num"), Column(f1.label, "num")]
-    columns += [Column(headed("F1 (dot) and line F1 (ring)", end), "wide")]
-    columns += [Column("Right location", "num"), Column("Right issue", "num"), Column("Kept", "num")]
-    rows: list[Sequence[object]] = []
+    end = scale_end(reviewers[n].metrics[measure.name] for n in names for measure in (line_f1, f1))
+    columns = [("Reviewer", "name"), *blocks.numeric(capital(line_f1.label), f1.label)]
+    columns += [(headed("F1 (dot) and line F1 (ring)", end), "wide")]
+    columns += blocks.numeric("Right location", "Right issue", "Kept")
+    rows = []
     for reviewer in names:
-        block = blocks[reviewer]
-        line, full = block.metrics[line_f1.name], block.metrics[f1.name]
-        near, matched = block.counts.line_matched, block.counts.matched
+        row = reviewers[reviewer]
+        line, full = row.metrics[line_f1.name], row.metrics[f1.name]
+        near, matched = row.counts.line_matched, row.counts.matched
         bar = dumbbell(f"{reviewer}: line F1 {rate(line)}, F1 {rate(full)}", line, full, end)
         rows.append([name(reviewer), rate(line), rate(full), bar, count(near), count(matched), share(matched, near)])
     text = paragraph(
         "Pointing at the right lines is easier than raising the right issue. The ring is what a reviewer gets "
         "for the location alone, the dot what is left when the judge also reads the notes."
     )
-    body = join([text, table("Location alone against location and meaning", columns, rows)])
+    body = join([text, blocks.table("Location alone against location and meaning", columns, rows)])
     return Section("location", "Right location, right issue", body)

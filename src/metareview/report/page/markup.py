@@ -11,7 +11,7 @@ from functools import lru_cache
 from string import Formatter
 from urllib.parse import urlsplit
 
-from metareview.report.names import clean, is_clean
+from metareview.report.names import clean
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
@@ -42,17 +42,18 @@ def _parsed(template: str) -> tuple[tuple[str, str | None], ...]:
     return tuple((literal, name) for literal, name, _, _ in Formatter().parse(template))
 
 
-def html(template: str, /, **values: object) -> Html:
-    """The template, a literal of this package, with each `{name}` replaced by its value, escaped.
+def html(template: str, /, *values: object, **named: object) -> Html:
+    """The template, a literal of this package, with each `{}` or `{name}` replaced by its value, escaped.
 
-    >>> html('<p title="{title}">{text}</p>', title='a "b"', text="<script>")
+    >>> html('<p title="{title}">{}</p>', "<script>", title='a "b"')
     '<p title="a &quot;b&quot;">&lt;script&gt;</p>'
     """
     parts: list[str] = []
+    in_order = iter(values)
     for literal, name in _parsed(template):
         parts.append(literal)
         if name is not None:
-            parts.append(escape(values[name]))
+            parts.append(escape(named[name] if name else next(in_order)))
     return Html("".join(parts))
 
 
@@ -64,9 +65,7 @@ def join(parts: Iterable[object], between: str = "") -> Html:
 def link(url: str, text: str) -> Html:
     """A link where the address is one of the web; anything else (`javascript:`, a bare name) is only text."""
     try:
-        safe = urlsplit(url).scheme in ("http", "https")
+        safe = urlsplit(url).scheme in ("http", "https") and clean(url) == url
     except ValueError:
         safe = False
-    if not safe or not is_clean(url):
-        return html("{text}", text=text)
-    return html('<a href="{url}" rel="noreferrer">{text}</a>', url=url, text=text)
+    return html('<a href="{}" rel="noreferrer">{}</a>', url, text) if safe else html("{}", text)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from metareview.report.names import in_words
 from metareview.report.numbers import count, duration, ranked, rate
-from metareview.report.page.bars import cell_bar
-from metareview.report.page.blocks import Column, Section, barred, behind, name, paragraph, table
-from metareview.report.page.charts import SERIES, Curve, curves, legend
+from metareview.report.page.blocks import Cells, Section, barred, behind, name, paragraph, table_of
+from metareview.report.page.charts import SERIES, cell_bar, curves, legend
 from metareview.report.page.markup import html, join
+from metareview.report.tables import merged_rates, queue_times
 from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import RoutingRun
 
@@ -25,66 +25,52 @@ _DECLARATIONS = {
 
 def queue(summary: RoutingSummary) -> Section | None:
     """How long pull requests waited, by the risk that a router gave them."""
-    buckets = [
-        (router, risk, bucket)
-        for router in ranked(summary.metrics, "mrr")
-        for risk, bucket in summary.routers[router].queue.items()
-        if bucket.n
-    ]
+    buckets = queue_times(summary)
     if not buckets:
         return None
-    longest = max(bucket.ttfr_seconds_median or 0.0 for _, _, bucket in buckets) or 1.0
-    ttfc = any(bucket.ttfc_seconds_mean is not None for _, _, bucket in buckets)
-    rows = []
-    for router, risk, bucket in buckets:
-        median = bucket.ttfr_seconds_median
-        row = [
-            html("{router}, {risk} risk", router=name(router), risk=risk),
-            count(bucket.n),
-            count(bucket.ttfr_n),
-            html("{text}{bar}", text=duration(median), bar=cell_bar(median, longest)),
-            duration(bucket.ttfr_seconds_mean),
-        ]
-        comments = [duration(bucket.ttfc_seconds_median), duration(bucket.ttfc_seconds_mean)]
-        rows.append([*row, *comments] if ttfc else row)
-    columns = [Column("Router and risk", "name"), Column("Pull requests", "num"), Column("Reviewed", "num")]
-    columns += [Column("Median time to first review", "wide"), Column("Mean", "num")]
-    columns += [Column("Median time to first comment", "num"), Column("Mean", "num")] if ttfc else []
-    over = "From the cutoff to the first review, over the pull requests that were reviewed at all."
-    text = paragraph(over + " Times to the first comment are over those that were commented on." * ttfc)
-    return Section("queue", "The queue by risk", join([text, table("Waiting times by risk", columns, rows)]))
+    times = [bucket for _, _, bucket in buckets]
+    medians = [bucket.ttfr_seconds_median for bucket in times]
+    longest = max(median or 0.0 for median in medians) or 1.0
+    bars = [html("{}{}", duration(median), cell_bar(median, longest)) for median in medians]
+    columns: list[Cells] = [
+        ("Router and risk", "name", [html("{}, {} risk", name(router), risk) for router, risk, _ in buckets]),
+        ("Pull requests", "num", [count(bucket.n) for bucket in times]),
+        ("Reviewed", "num", [count(bucket.ttfr_n) for bucket in times]),
+        ("Median time to first review", "wide", bars),
+        ("Mean", "num", [duration(bucket.ttfr_seconds_mean) for bucket in times]),
+    ]
+    text = "From the cutoff to the first review, over the pull requests that were reviewed at all."
+    if any(bucket.ttfc_seconds_mean is not None for bucket in times):
+        columns += [("Median time to first comment", "num", [duration(bucket.ttfc_seconds_median) for bucket in times])]
+        columns += [("Mean", "num", [duration(bucket.ttfc_seconds_mean) for bucket in times])]
+        text += " Times to the first comment are over those that were commented on."
+    shown = table_of("Waiting times by risk", columns)
+    return Section("queue", "The queue by risk", join([paragraph(text), shown]))
 
 
 def declarations(summary: RoutingSummary) -> Section | None:
     """What pull requests declare, and how often those that do and do not were merged."""
-    blocks = {key: block for key, block in summary.declarations.items() if block.n}
-    if not blocks:
+    blocks = summary.declarations.values()
+    if not any(block.n for block in blocks):
         return None
-    columns = [Column("Declaration", "name"), Column("Declared", "num"), Column("Missing", "num")]
-    columns += [Column("Missing rate", "slice")]
-    columns += [Column("Merged, declared", "slice"), Column("Merged, missing", "slice")]
-    within = summary.config.merged_within
-    if within is not None:
-        by_then = f"Merged within {within}"
-        columns += [Column(f"{by_then}, declared", "slice"), Column(f"{by_then}, missing", "slice")]
-    rows = []
-    for key, block in blocks.items():
-        figures = [block.missing_rate]
-        for merged in (block.merged, block.merged_within):
-            figures += [merged.merged_rate_present, merged.merged_rate_missing] if merged else []
-        title = _DECLARATIONS.get(key, in_words(key))
-        rows.append([title, count(block.present_n), count(block.missing_n), *map(barred, figures)])
+    columns: list[Cells] = [
+        ("Declaration", "name", [_DECLARATIONS.get(key, in_words(key)) for key in summary.declarations]),
+        ("Declared", "num", [count(block.present_n) for block in blocks]),
+        ("Missing", "num", [count(block.missing_n) for block in blocks]),
+        ("Missing rate", "slice", [barred(block.missing_rate) for block in blocks]),
+    ]
+    columns += [(head, "slice", map(barred, rates)) for head, rates in merged_rates(summary).items()]
     text = paragraph(
         "Descriptive only: that merged pull requests declare it more often does not mean that it got them merged."
     )
-    shown = table("Declarations, as of the cutoff; bars run from 0 to 1", columns, rows)
+    shown = table_of("Declarations, as of the cutoff; bars run from 0 to 1", columns)
     return Section("declarations", "What pull requests declare", join([text, shown]))
 
 
 def load(run: RoutingRun) -> Section | None:
     """How first recommendations are spread: the share that the busiest person, the two busiest … get."""
-    routers = run.result.routers
     names = ranked(run.metrics, "mrr")
+    loads = [run.result.routers[router].load for router in names]
     firsts = {router: Counter[str]() for router in names}
     for record in run.read_records():
         for router in names:
@@ -94,14 +80,15 @@ def load(run: RoutingRun) -> Section | None:
     if not most:
         return None
     xs = list(range(-(-most // 4) * 4 + 1))  # to a multiple of 4, so that the axis has whole numbers
-    lines = [Curve(r, _shares(firsts[r], xs)) for r in names[:SERIES] if firsts[r]]
-    columns = [Column("Router", "name"), Column("Gini", "num"), Column("Share of the busiest", "num")]
-    columns += [Column("People recommended first", "num")]
-    rows = [
-        [name(r), rate(routers[r].load.gini), rate(routers[r].load.top1_share), count(len(firsts[r]))] for r in names
+    lines = {router: _shares(firsts[router], xs) for router in names[:SERIES] if firsts[router]}
+    columns: list[Cells] = [
+        ("Router", "name", map(name, names)),
+        ("Gini", "num", [rate(each.gini) for each in loads]),
+        ("Share of the busiest", "num", [rate(each.top1_share) for each in loads]),
+        ("People recommended first", "num", [count(len(people)) for people in firsts.values()]),
     ]
-    heads = [Column("Busiest people"), *(Column(name(line.name), "num") for line in lines)]
-    shares = [[count(x), *(rate(line.values[x]) for line in lines)] for x in xs]
+    shares: list[Cells] = [("Busiest people", "", map(count, xs))]
+    shares += [(name(router), "num", map(rate, values)) for router, values in lines.items()]
     text = paragraph(
         "The share of all first recommendations that the busiest people get: the sooner a line is at 1, the fewer "
         "people carry the load."
@@ -109,12 +96,12 @@ def load(run: RoutingRun) -> Section | None:
     )
     label = "Share of first recommendations of the busiest people; the table has the figures"
     body = html(
-        '{text}{legend}<div class="figures"><figure>{chart}</figure><div>{table}</div></div>{data}',
-        text=text,
-        legend=legend([line.name for line in lines]),
-        chart=curves(label, "busiest people", "share of the load", xs, lines, None),
-        table=table("Load of first recommendations", columns, rows),
-        data=behind("The figures of this chart", table("Share of first recommendations", heads, shares)),
+        '{}{}<div class="figures"><figure>{}</figure><div>{}</div></div>{}',
+        text,
+        legend(lines),
+        curves(label, "busiest people", "share of the load", xs, lines, None),
+        table_of("Load of first recommendations", columns),
+        behind("The figures of this chart", table_of("Share of first recommendations", shares)),
     )
     return Section("load", "Who carries the load", body)
 

@@ -10,21 +10,24 @@ from metareview.comparison.sensitivity import Curves, Ranking, Sensitivity
 from metareview.model.measure import Measure
 from metareview.report.names import capital
 from metareview.report.numbers import ranked, rate
-from metareview.report.page.blocks import Column, Section, behind, name, paragraph, table
-from metareview.report.page.charts import SERIES, Curve, curves, legend
+from metareview.report.page.blocks import Cells, Section, behind, name, paragraph, table_of
+from metareview.report.page.charts import SERIES, curves, legend
 from metareview.report.page.markup import Html, html, join
 
 
 def sensitivity_section(sensitivity: Sensitivity, summary: CommentsSummary) -> Section | None:
     """F1 as a function of the line distance and of the threshold, and whether the order of reviewers survives."""
+    lines_apart = "How many lines apart a comment and a reference may be."
+    same_from = "The score from which the judge calls two notes the same."
     order = ranked(summary.metrics, f1.name)
-    parts = []
-    if sensitivity.line_distance and len(sensitivity.line_distance.values) > 1:
-        meaning = "How many lines apart a comment and a reference may be."
-        parts.append(_part("line distance", meaning, sensitivity.line_distance, (f1, line_f1), order))
-    if sensitivity.threshold and len(sensitivity.threshold.values) > 1:
-        meaning = "The score from which the judge calls two notes the same."
-        parts.append(_part("judge's threshold", meaning, sensitivity.threshold, (f1,), order))
+    parts = [
+        _part(setting, meaning, of_setting, measures, order)
+        for setting, meaning, of_setting, measures in (
+            ("line distance", lines_apart, sensitivity.line_distance, (f1, line_f1)),
+            ("judge's threshold", same_from, sensitivity.threshold, (f1,)),
+        )
+        if of_setting and len(of_setting.values) > 1
+    ]
     if not parts:
         return None
     text = paragraph(
@@ -38,24 +41,25 @@ def _part(setting: str, meaning: str, of_setting: Curves, measures: Sequence[Mea
     names = [reviewer for reviewer in order if reviewer in of_setting.reviewers]
     figures, tables = [], []
     for measure in measures:
-        lines = [Curve(each, of_setting.reviewers[each][measure.name]) for each in names]
-        if all(value is None for line in lines for value in line.values):
+        lines = {each: of_setting.reviewers[each][measure.name] for each in names}
+        if all(value is None for values in lines.values() for value in values):
             continue
+        drawn = {each: lines[each] for each in names[:SERIES]}
         label = f"{measure.label} as a function of the {setting}; the table has the figures"
-        chart = curves(label, setting, measure.label, of_setting.values, lines[:SERIES], of_setting.at)
-        caption = html("<figcaption>{label}</figcaption>", label=measure.label)
-        figures.append(html("<figure>{caption}{chart}</figure>", caption=caption, chart=chart))
-        columns = [Column(capital(setting)), *(Column(name(each), "num") for each in names)]
-        rows = [[f"{x:g}", *(rate(line.values[k]) for line in lines)] for k, x in enumerate(of_setting.values)]
-        tables.append(table(f"{measure.label} by {setting}", columns, rows))
+        chart = curves(label, setting, measure.label, of_setting.values, drawn, of_setting.at)
+        figures.append(html("<figure><figcaption>{}</figcaption>{}</figure>", measure.label, chart))
+        columns: list[Cells] = [(capital(setting), "", [f"{x:g}" for x in of_setting.values])]
+        columns += [(name(each), "num", map(rate, values)) for each, values in lines.items()]
+        tables.append(table_of(f"{measure.label} by {setting}", columns))
     left = f" The {SERIES} best of {len(names)} reviewers are drawn; the table has all." if len(names) > SERIES else ""
+    survival = _survival(of_setting.ranking, len(of_setting.values), setting)
     return html(
-        '<h3>{title}</h3>{text}{legend}<div class="figures">{figures}</div>{data}',
-        title=capital(setting),
-        text=paragraph(f"{meaning} {_survival(of_setting.ranking, len(of_setting.values), setting)}{left}"),
-        legend=legend(names[:SERIES]),
-        figures=figures,
-        data=behind("The figures of these charts", tables),
+        '<h3>{}</h3>{}{}<div class="figures">{}</div>{}',
+        capital(setting),
+        paragraph(f"{meaning} {survival}{left}"),
+        legend(names),
+        figures,
+        behind("The figures of these charts", tables),
     )
 
 
@@ -65,8 +69,7 @@ def _survival(ranking: Ranking, values: int, setting: str) -> str:
         return ""
     if ranking.stable:
         return f"Nobody overtakes anybody by F1 at any {setting} shown: the ranking does not depend on it."
-    changes = ranking.changes
-    first = changes[0]
+    first, changes = ranking.changes[0], ranking.changes
     lower, upper = first.overtakes[0]
     at = ", ".join(f"{change.value:g}" for change in changes[:8]) + (" …" if len(changes) > 8 else "")
     return (

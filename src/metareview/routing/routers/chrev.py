@@ -1,6 +1,4 @@
-"""`chrev`: whoever reviewed these very files, often, on many days, and lately (Zanjani, Kagdi and Bird, TSE
-2016).
-"""
+"""`chrev`: whoever reviewed these very files, often, on many days, and lately (Zanjani, Kagdi and Bird, TSE 2016)."""
 
 from __future__ import annotations
 
@@ -16,13 +14,12 @@ class CHRev(Router):
 
         C(r, f) / C(f)  +  W(r, f) / W(f)  +  1 / max(1, T(f) - T(r, f))
 
-    C counts contributions (reviews, review comments and comments that name f, or name no file and are on a
-    pull request that changes f; but for those of its own author), W the distinct days (UTC) with one, T is
-    the latest such day; without r they are over everybody. A file that nobody reviewed adds nothing, so new
-    files alone give nobody.
+    C counts contributions (reviews, review comments and comments that name f, or name no file and are on a pull request
+    that changes f; but for those of its own author), W the distinct days (UTC) with one, T is the latest such day;
+    without r they are over everybody. A file that nobody reviewed adds nothing, so new files alone give nobody.
 
-    Ties: whoever contributed last, then by login. Risk: low where half or more of the files have been
-    reviewed before, medium where fewer have, high where none has.
+    Ties: whoever contributed last, then by login. Risk: low where half or more of the files have been reviewed before,
+    medium where fewer have, high where none has.
     """
 
     needs_files = True
@@ -30,7 +27,8 @@ class CHRev(Router):
     def __init__(self) -> None:
         self._files: dict[int, tuple[str, ...]] = {}
         self._authors: dict[int, str] = {}
-        self._efforts: dict[str, _Effort] = {}
+        self._efforts: dict[str, dict[str | None, list[int]]] = {}
+        """Contributions, days and the latest day by file and reviewer; of everybody under None, which comes first."""
         self._latest: dict[str, int] = {}
 
     def observe(self, event: Event) -> None:
@@ -43,50 +41,32 @@ class CHRev(Router):
         if event.kind not in RESPONSES or self._authors.get(event.pr) == fold(event.actor):
             return
         self._latest[event.actor] = event.at
+        day = event.at // DAY
         for path in event.files or self._files.get(event.pr, ()):
-            effort = self._efforts.get(path)
-            if effort is None:
-                effort = self._efforts[path] = _Effort()
-            effort.add(event.actor, event.at // DAY)
+            efforts = self._efforts.setdefault(path, {})
+            for reviewer in (None, event.actor):
+                sums = efforts.setdefault(reviewer, [0, 0, -1])
+                sums[0] += 1
+                if day != sums[2]:  # Events come in order: a day that is not the latest is a new one.
+                    sums[1] += 1
+                    sums[2] = day
 
     def rank(self, pull_request: PullRequest) -> Ranking:
         scores: dict[str, float] = {}
         known = 0
         for path in pull_request.files:
-            effort = self._efforts.get(path)
-            if effort is not None:
-                known += 1
-                for login, factor in effort.factors():
-                    scores[login] = scores.get(login, 0.0) + factor
+            if path not in self._efforts:
+                continue
+            known += 1
+            (_, (count, days, latest)), *reviewers = self._efforts[path].items()
+            for login, (own_count, own_days, own_latest) in reviewers:
+                assert login is not None
+                factor = own_count / count + own_days / days + 1.0 / max(1, latest - own_latest)
+                scores[login] = scores.get(login, 0.0) + factor
         # Rounded for the order only: sums formed in another order must not decide.
         order = sorted(scores, key=lambda who: (-round(scores[who], 9), -self._latest[who], fold(who)))
         risk = "high" if not known else "low" if 2 * known >= len(pull_request.files) else "medium"
         return Ranking([(login, scores[login]) for login in order], risk)
-
-
-class _Effort:
-    """What went into reviewing one file: contributions, days, and the latest day; in all and by reviewer."""
-
-    __slots__ = ("_all", "_by_reviewer")
-
-    def __init__(self) -> None:
-        self._all = [0, 0, -1]
-        self._by_reviewer: dict[str, list[int]] = {}
-
-    def add(self, login: str, day: int) -> None:
-        for sums in (self._all, self._by_reviewer.setdefault(login, [0, 0, -1])):
-            sums[0] += 1
-            # Events come in order: a day that is not the latest is a new one.
-            if day != sums[2]:
-                sums[1] += 1
-                sums[2] = day
-
-    def factors(self) -> list[tuple[str, float]]:
-        count, days, latest = self._all
-        return [
-            (login, own[0] / count + own[1] / days + 1.0 / max(1, latest - own[2]))
-            for login, own in self._by_reviewer.items()
-        ]
 
 
 PLUGIN = CHRev

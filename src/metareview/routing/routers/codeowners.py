@@ -12,9 +12,8 @@ from metareview.routing.protocol import Ranking, Router
 class CodeOwnersRouter(Router):
     """One point for each changed file that a user or team owns; ties by first appearance.
 
-    A team is a candidate named `org/team`. An owner given by an address stays an address: only GitHub knows
-    whose it is. Risk: low where every changed file has an owner, medium where some have, high where none
-    has.
+    A team is a candidate named `org/team`. An owner given by an address stays an address: only GitHub knows whose it
+    is. Risk: low where every changed file has an owner, medium where some have, high where none has.
     """
 
     needs_files = True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,16 @@ _CHUNK = 256
 class RevFinder(Router):
     """Four path similarities, each a ranking of everybody seen so far, joined by a Borda count.
 
-    The similarity of two paths is what they have in common over the greater number of parts: common prefix,
-    suffix, longest run and longest subsequence of parts. A past review scores the mean over all pairs of
-    new and old files, and gives it to each of its reviewers. Under each of the four everybody is ranked by
-    score, zeros included, ties by first appearance, and gets (number of people - position) points; the sum
-    decides.
+    The similarity of two paths is what they have in common over the greater number of parts: common prefix, suffix,
+    longest run and longest subsequence of parts. A past review scores the mean over all pairs of new and old files, and
+    gives it to each of its reviewers. Under each of the four everybody is ranked by score, zeros included, ties by
+    first appearance, and gets (number of people - position) points; the sum decides.
 
-    Nobody visits past reviews one by one: the sum over them regroups into one weight for each old path and
-    reviewer, a past review of n files giving 1/n to each of its paths.
+    Nobody visits past reviews one by one: the sum over them regroups into one weight for each old path and reviewer, a
+    past review of n files giving 1/n to each of its paths.
 
-    Risk: low where the first candidate reviewed a path with a common prefix, medium where not, high where
-    nobody has reviewed anything or the pull request has no files.
+    Risk: low where the first candidate reviewed a path with a common prefix, medium where not, high where nobody has
+    reviewed anything or the pull request has no files.
     """
 
     needs_files = True
@@ -65,30 +64,21 @@ class RevFinder(Router):
         if not people or not pull_request.files:
             return Ranking([], "high")
         scores = self._weights.scores(pull_request.files, people)
-        points = _borda(scores)
+        points = np.zeros(people, dtype=np.int64)
+        for measure in scores:
+            points[best_first(measure)] += np.arange(people - 1, -1, -1)
         order = np.argsort(-points, kind="stable")
         risk = "low" if scores[PREFIX, order[0]] > 0 else "medium"
         return Ranking(Scored(self._people, order, points[order].astype(np.float64)), risk)
 
 
-def _borda(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Each person's points from the four rankings: number of people - position, summed."""
-    people = scores.shape[1]
-    points = np.zeros(people, dtype=np.int64)
-    for measure in scores:
-        points[best_first(measure)] += np.arange(people - 1, -1, -1)
-    return points
-
-
+@dataclass(slots=True)
 class _Past:
     """A past pull request: its files, and who reviewed them."""
 
-    __slots__ = ("author", "files", "reviewers")
-
-    def __init__(self) -> None:
-        self.author: str | None = None
-        self.files: tuple[str, ...] = ()
-        self.reviewers: dict[int, None] = {}
+    author: str | None = None
+    files: tuple[str, ...] = ()
+    reviewers: dict[int, None] = field(default_factory=dict)
 
 
 class _Sparse:
@@ -98,9 +88,7 @@ class _Sparse:
 
     def __init__(self) -> None:
         self._index: dict[tuple[int, int], int] = {}
-        self._places = array("q")
-        self._reviewers = array("q")
-        self._weights = array("d")
+        self._places, self._reviewers, self._weights = array("q"), array("q"), array("d")
 
     def add(self, place: int, reviewer: int, weight: float) -> None:
         index = self._index.setdefault((place, reviewer), len(self._weights))
@@ -111,9 +99,6 @@ class _Sparse:
             self._reviewers.append(reviewer)
             self._weights.append(weight)
 
-    def items(self) -> Iterator[tuple[int, int, float]]:
-        return zip(self._places, self._reviewers, self._weights, strict=True)
-
     def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """The columns without a copy: drop them before the next add."""
         return (
@@ -123,11 +108,8 @@ class _Sparse:
         )
 
 
-class _Spot(NamedTuple):
-    """Where a path is held: its place, and its name if the place leaves it open."""
-
-    place: int
-    name: str | None
+_Spot = tuple[int, str | None]
+"""Where a path is held: its place, and its name if the place leaves it open."""
 
 
 class _PathWeights:
@@ -143,34 +125,28 @@ class _PathWeights:
         self._spot_of: dict[str, _Spot] = {}
 
     def add(self, files: tuple[str, ...], reviewer: int, sign: float) -> None:
-        for spot in self._spots(files):
-            self._held.add(spot.place, reviewer, sign / len(files))
-            if spot.name is not None:
-                self._by_name.setdefault(spot.name, _Sparse()).add(spot.place, reviewer, sign / len(files))
+        for place, name in self._spots(files):
+            self._held.add(place, reviewer, sign / len(files))
+            if name is not None:
+                self._by_name.setdefault(name, _Sparse()).add(place, reviewer, sign / len(files))
 
     def _spots(self, files: Iterable[str]) -> list[_Spot]:
-        unmet = [split_path(path) for path in files if path not in self._spot_of]
-        for parts in unmet:
-            for folder in parts[:-1]:
+        for path in [path for path in files if path not in self._spot_of]:
+            for folder in split_path(path)[:-1]:
                 if folder not in self._folders:
                     self._folders.add(folder)
                     self._make_whole(folder)
-        spots = []
-        for path in files:
-            spot = self._spot_of.get(path)
-            if spot is None:
-                spot = self._spot_of[path] = self._spot(split_path(path))
-            spots.append(spot)
-        return spots
+        known = self._spot_of
+        return [known.get(path) or known.setdefault(path, self._spot(split_path(path))) for path in files]
 
     def _spot(self, parts: tuple[str, ...]) -> _Spot:
         name = parts[-1]
         if name in self._folders:
-            return _Spot(self._places.number(parts, named=True), None)
+            return self._places.number(parts, named=True), None
         place = self._places.number(parts[:-1], named=False)
         self._folder_of[place] = parts[:-1]
         self._names.add(name)
-        return _Spot(place, name)
+        return place, name
 
     def _make_whole(self, name: str) -> None:
         """The name has turned up as a folder: give the paths that end in it places of their own."""
@@ -178,14 +154,14 @@ class _PathWeights:
         if name in self._names:
             self._spot_of.clear()
         if held is not None:
-            for place, reviewer, weight in held.items():
+            for place, reviewer, weight in zip(*(column.tolist() for column in held.columns()), strict=True):
                 self._held.add(place, reviewer, -weight)
-                self._held.add(self._spot((*self._folder_of[place], name)).place, reviewer, weight)
+                self._held.add(self._spot((*self._folder_of[place], name))[0], reviewer, weight)
 
     def scores(self, files: tuple[str, ...], people: int) -> NDArray[np.float64]:
         """Each reviewer's mean similarity sum over the files, under the four measures."""
         spots = self._spots(files)
-        repeats = Counter(spot.place for spot in spots)
+        repeats = Counter(place for place, _ in spots)
         names: dict[int, list[str]] = {}
         for place, name in spots:
             if name is not None and name in self._by_name:

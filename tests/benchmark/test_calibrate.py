@@ -2,11 +2,12 @@
 
 import itertools
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
-from metareview.benchmark.agreement import agreement, auc, kappa, reliability
+from metareview.benchmark.calibrate import agreement, auc, kappa, reliability
 
 
 def test_hand_counted():
@@ -100,7 +101,7 @@ def test_reliability_bins():
 
 
 def test_json_names():
-    found = agreement([1, 0], [0.9, 0.1], 0.5).to_dict()
+    found = asdict(agreement([1, 0], [0.9, 0.1], 0.5))
     names = "n errors kappa accuracy precision recall auc threshold best_threshold best_kappa reliability"
     assert list(found) == names.split()
     assert found["reliability"][0] == {"low": 0.1, "high": 0.2, "n": 1, "mean_score": 0.1, "match_rate": 0.0}
