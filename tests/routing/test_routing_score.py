@@ -7,7 +7,7 @@ from routing_stories import happen, history_of, score_history, summary_of
 from metareview.errors import InputError, UsageError
 from metareview.formats.predictions import read_predictions
 from metareview.model.prediction import Prediction
-from metareview.routing.protocol import Ranking
+from metareview.routing.protocol import Ranking, Router
 from metareview.runs.routing_json import record_from_json, record_to_json, summary_from_json, summary_to_json
 
 STORY = [
@@ -295,6 +295,33 @@ def test_a_router_that_keeps_its_list_cannot_change_it_afterwards():
             return self.given
 
     assert set(lists(score_history(history_of(*STORY), [Late]), "Late").values()) == {("nobody",)}
+
+
+class Needy(Router):
+    """Says what it lacked, as routers of our own do."""
+
+    needs_files = True
+
+    def __init__(self):
+        self.asked = 0
+
+    @property
+    def missing(self):
+        return {"label": self.asked}
+
+    def observe(self, event):
+        pass
+
+    def rank(self, pull_request):
+        self.asked += 1
+        return Ranking([])
+
+
+def test_what_a_users_router_lacks_is_warned_of():
+    assert list(score_history(history_of(*STORY), [Needy]).summary.warnings) == [
+        "2 of 4 pull requests have no files at their cutoff, which Needy need",
+        "4 of 4 pull requests have no label",
+    ]
 
 
 # -- predictions --------------------------------------------------------------------------------------------

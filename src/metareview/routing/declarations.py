@@ -129,7 +129,9 @@ _PROVENANCE = _Subject(
 )
 _BOX = re.compile(r"\s*(?:>\s*)*(?:[-*+]|\d+[.)])\s+\[([ xX✓✔])\]\s*(.*)")
 _PAIR = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?([^:\n]{1,80}?)\s*:(?!//)(.*)")
-_ASKED = re.compile(r"\s*(?:[-*+]\s+)?([^?\n]{1,100})\?[*_]*\s*:?\s*[*_]*((?:yes|no|none|n/a|not?)\b.*)", re.IGNORECASE)
+_QUESTION = re.compile(
+    r"\s*(?:[-*+]\s+)?([^?\n]{1,100})\?[*_]*\s*:?\s*[*_]*((?:yes|no|none|n/a|not?)\b.*)", re.IGNORECASE
+)
 _BOLD = re.compile(r"\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__)\s*:?\s*$")
 _CREDITS = ("-by:", "generated")
 # Co-authored-by, or generated with, a known assistant: a line that begins so.
@@ -161,16 +163,16 @@ def _declares(text: str, lowered: str, about: _Subject) -> bool:
     if not _names(lowered, about.words) and not (about.capitals and about.capitals.search(text)):
         return False
     titled = False
-    found = about.pattern.search(text)
-    while found:
-        start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+    mention = about.pattern.search(text)
+    while mention:
+        start, end = text.rfind("\n", 0, mention.start()) + 1, text.find("\n", mention.end())
         end = len(text) if end < 0 else end
         line = _tidy(text[start:end])
         if _heading(line):
             titled = True
         elif _line_declares(line, about.pattern):
             return True
-        found = about.pattern.search(text, end)
+        mention = about.pattern.search(text, end)
     return titled and any(map(_is_answered, _sections(text.split("\n"), about.pattern)))
 
 
@@ -184,7 +186,7 @@ def _line_declares(line: str, about: re.Pattern[str]) -> bool:
         return box[1] != " " and about.search(box[2]) is not None
     if _HEADING.match(line):
         return False
-    if (asked := _ASKED.match(line)) and about.search(asked[1]):
+    if (question := _QUESTION.match(line)) and about.search(question[1]):
         return True
     pair = _PAIR.match(line)
     return (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 PREFIX, RUN, SUBSEQUENCE, SUFFIX = range(4)
 _DEEPEST = 62  # A place's parts are the bits of one 64-bit word.
-_STORED = 8_192  # Pairs of so many places are kept, 4 bytes each; beyond, they are worked out when asked for.
+_STORED = 8_192  # Pairs of so many places are kept, 4 bytes each; beyond, they are worked out each time.
 _FIRST = 64  # Room for places at the start.
 
 
@@ -34,7 +34,7 @@ class Places:
         self._numbers: dict[tuple[bool, tuple[str, ...]], int] = {}
         self._tokens: dict[str, int] = {}
         self._count = 0
-        # One column a place, its parts from the first on and from the last on; 0 is no part.
+        # One column per place, its parts from the first on and from the last on; 0 is no part.
         self._parts: NDArray[np.int32] = np.zeros((8, _FIRST), dtype=np.int32)
         self._endings: NDArray[np.int32] = np.zeros((8, _FIRST), dtype=np.int32)
         self._lengths: NDArray[np.int64] = np.zeros(_FIRST, dtype=np.int64)

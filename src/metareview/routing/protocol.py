@@ -41,7 +41,7 @@ class Router(PlainRouter, Protocol):
     """
 
     name: str = ""
-    """How results call it; empty: as it was asked for, or its class."""
+    """What results call it; empty: as the user names it, or its class."""
     needs_files: bool = False
     """Whether it cannot rank a pull request without changed files; their number is warned of."""
 

@@ -1,6 +1,6 @@
 """The replay: events in time order, and each router's answer at each cutoff.
 
-A router cannot see the future because nobody has told it yet. What it is handed is immutable and never
+A router cannot see the future because it has not been shown any of it. What it is handed is immutable and never
 updated, so keeping it gains nothing.
 """
 

@@ -85,7 +85,7 @@ class RoutingOptions:
         if self.reviews_visible_at == "creation" and cutoff != Cutoff("created_at"):
             raise UsageError(
                 "--reviews-visible-at creation goes with --cutoff created_at only: at a later cutoff a router "
-                "would have been told who reviews the pull request. Drop one of the two."
+                "would have learned who reviews the pull request. Drop one of the two."
             )
         if not self.k or min(self.k) < 1:
             typed = ",".join(map(str, self.k))

@@ -91,9 +91,9 @@ class _Sparse:
         self._places, self._reviewers, self._weights = array("q"), array("q"), array("d")
 
     def add(self, place: int, reviewer: int, weight: float) -> None:
-        found = self._index.setdefault((place, reviewer), len(self._weights))
-        if found < len(self._weights):
-            self._weights[found] += weight
+        index = self._index.setdefault((place, reviewer), len(self._weights))
+        if index < len(self._weights):
+            self._weights[index] += weight
         else:
             self._places.append(place)
             self._reviewers.append(reviewer)
