@@ -1,7 +1,4 @@
-"""Instants and spans of time, as whole nanoseconds: no rounding can reorder two events.
-
-An instant is nanoseconds since 1970 in UTC; a span is nanoseconds.
-"""
+"""Instants (since 1970, in UTC) and spans of time, as whole nanoseconds: no rounding can reorder two events."""
 
 from __future__ import annotations
 

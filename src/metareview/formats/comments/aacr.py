@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
-from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Review
@@ -24,7 +23,7 @@ def read(source: Source) -> Iterator[Review]:
     for record in source.records("a pull request", depth=1):
         yield Review(
             pr=record.required("githubPrUrl", "the pull request's address"),
-            comments=tuple(map(read_comment, record.children("comments", "a comment"))),
+            comments=tuple(item.comment() for item in record.children("comments", "a comment")),
             language=record.text("project_main_language"),
             pr_category=record.text("category"),
             source=source.name,

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from metareview.errors import UsageError
-from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
 from metareview.formats.source import Source
@@ -60,7 +59,7 @@ def _login(record: Record) -> str:
 
 def _comment(record: Record) -> Comment:
     prefix = "original_" if record.value.get("line") is None else ""  # null where the comment is outdated
-    comment = read_comment(record, _KEYS | {"from_line": f"{prefix}start_line", "to_line": f"{prefix}line"})
+    comment = record.comment(_KEYS | {"from_line": f"{prefix}start_line", "to_line": f"{prefix}line"})
     if record.value.get("subject_type") == "file":
         return replace(comment, from_line=None, to_line=None)
     return replace(comment, from_line=comment.from_line or comment.to_line)

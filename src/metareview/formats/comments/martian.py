@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
-from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
@@ -29,13 +28,14 @@ def sniff(source: Source) -> bool:
 def read(source: Source) -> Iterator[Review]:
     for record in source.records("a pull request", depth=1):
         if record.path:  # in a list: golden comments
-            golden = tuple(read_comment(comment, _GOLDEN) for comment in record.children("comments", "a comment"))
-            yield Review(record.required("url", "the pull request's address"), golden, source=source.name)
+            url = record.required("url", "the pull request's address")
+            golden = tuple(item.comment(_GOLDEN) for item in record.children("comments", "a comment"))
+            yield Review(url, golden, source=source.name)
             continue
         for url in record.value:
             tools = record.child(url, "a pull request")
             for tool in tools.value:
-                candidates = tuple(read_comment(item, _CANDIDATE) for item in tools.children(tool, "a candidate"))
+                candidates = tuple(item.comment(_CANDIDATE) for item in tools.children(tool, "a candidate"))
                 yield Review(record.clean(url, url), candidates, tools.clean(tool, tool), source=source.name)
 
 
