@@ -36,9 +36,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     reviewers: dict[str, str | None] = {}
     for review in reviews:
         if reviewers.setdefault(review.key, review.reviewer) != review.reviewer:
-            raise UsageError(
-                f"aacr has no field for the reviewer and cannot hold two of them ({review.pr}). Use jsonl."
-            )
+            raise UsageError(f"aacr has no field for the reviewer and cannot hold two ({review.pr}). Use jsonl.")
         samples.append(
             {
                 "githubPrUrl": review.pr,

@@ -40,21 +40,15 @@ def read(source: Source) -> Iterator[Review]:
         if not url:
             problem = "no pull_request_url, and the file's name does not tell the pull request"
             record.fail(None, problem, "Name the file comments_{repo}_{number}.json.")
-        reviews.setdefault((_web_address(url), _login(record)), []).append(_comment(record))
+        # https://api.github.com/repos/O/R/pulls/N -> https://github.com/O/R/pull/N
+        address = _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#discussion")[0])
+        login = None if record.value.get("user") is None else record.child("user", "user").text("login")
+        login = login or "ghost"  # GitHub's own name for a deleted account
+        reviews.setdefault((address, login), []).append(_comment(record))
     for (url, login), comments in reviews.items():
         yield Review(pr=url, comments=tuple(comments), reviewer=login, source=source.name)
     if not reviews and named:
         yield Review(pr=named, source=source.name)
-
-
-def _web_address(url: str) -> str:
-    """https://api.github.com/repos/O/R/pulls/N -> https://github.com/O/R/pull/N"""
-    return _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#discussion")[0])
-
-
-def _login(record: Record) -> str:
-    login = None if record.value.get("user") is None else record.child("user", "user").text("login")
-    return login or "ghost"  # GitHub's own name for a deleted account
 
 
 def _comment(record: Record) -> Comment:
@@ -75,7 +69,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def _record(review: Review, comment: Comment) -> dict[str, object]:
-    last = comment.to_line if comment.to_line is not None else comment.from_line
+    last = comment.to_line or comment.from_line
     return {
         "id": comment.id,
         "pull_request_url": review.pr,

@@ -58,13 +58,13 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def _golden_comment(review: Review, comment: Comment) -> dict[str, str | None]:
-    if comment.path or comment.side or comment.from_line is not None or comment.to_line is not None:
+    if comment.path or comment.side or comment.from_line or comment.to_line:
         raise UsageError(f"martian's golden comments have no location, and one here has ({review.pr}). Use jsonl.")
     return {"comment": comment.note, "severity": comment.severity}
 
 
 def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:
-    lines = {line for line in (comment.from_line, comment.to_line) if line is not None}
+    lines = {comment.from_line, comment.to_line} - {None}
     if len(lines) > 1 or comment.side:
         location = f"{comment.side or ''} {comment.from_line}-{comment.to_line}".strip()
         raise UsageError(
