@@ -8,9 +8,13 @@ from hypothesis import strategies as st
 import metareview.text.matching
 from metareview.errors import UsageError
 from metareview.text.matching import MatchingStrategy, PrecisionRecallF1
-from metareview.text.rouge import rouge_l_recall
+from metareview.text.rouge import EncodedTexts
 
 S = MatchingStrategy
+
+
+def rouge_l_recall(reference, candidate):
+    return EncodedTexts([reference, candidate]).recall_pairs([(0, 1)]).item()
 
 
 def score(strategy, retrieved, truth, threshold=None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +14,6 @@ from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.records import CommentRecord
 from metareview.errors import InputError, UsageError
-from metareview.formats.comment_fields import comment_of
 from metareview.formats.comments import aacr_text
 from metareview.formats.source import Source
 from metareview.judges.registry import open_judge
@@ -116,13 +116,20 @@ def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
     return record_of(case, judged)
 
 
+def _comment(value: object) -> Comment:
+    """A comment from a dictionary, with the checks of a file."""
+    text = json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str)
+    [record] = Source.of_text(text, "comment").records("a comment")
+    return record.comment()
+
+
 def _comments(values: Sequence[Comment | Mapping[str, object]], name: str) -> tuple[Comment, ...]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise UsageError(f"{name} must be a list of comments, found {type(values).__name__}.")
     comments = []
     for position, value in enumerate(values):
         try:
-            comments.append(value if isinstance(value, Comment) else comment_of(value))
+            comments.append(value if isinstance(value, Comment) else _comment(value))
         except InputError as error:
             raise InputError(f"{name}[{position}]: {error}") from None
     return tuple(comments)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from metareview.model.comment import MAX_LINE
+from metareview.model.comment import MAX_LINE, Comment
 from metareview.model.time import parse_time
 
 if TYPE_CHECKING:
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 JsonPath = tuple[str | int, ...]
 SEE_FORMATS = "See docs/formats.md."
+REVERSED = "a range that ends before it begins; swapped"
+_TEXTS = ("note", "path", "side", "category", "context", "severity")
+_OWN_NAMES: Mapping[str, str] = {name: name for name in (*_TEXTS, "from_line", "to_line", "id")}
 
 
 class Nanoseconds(int):
@@ -109,6 +112,21 @@ class Record(NamedTuple):
             fix = "Lines count from 1; leave the field out where there is none."
             self.refuse(key, f"a line number from 1 to {MAX_LINE}", fix, quote=True)
         return number
+
+    def comment(self, keys: Mapping[str, str] = _OWN_NAMES) -> Comment:
+        """The comment that this record is; `keys` says what the format calls each field that it has.
+
+        A range of lines that ends before it begins is swapped, with a warning.
+        """
+        texts = {name: self.text(keys[name]) for name in _TEXTS if name in keys}
+        note = texts.pop("note") or ""
+        start, end = (self.line_number(keys[name]) if name in keys else None for name in ("from_line", "to_line"))
+        if start is not None and end is not None and start > end:
+            detail = f"{keys['from_line']} {start} is after {keys['to_line']} {end}; swapped"
+            self.source.warn(REVERSED, lambda: self.line_of(keys["from_line"]), detail)
+            start, end = end, start
+        identity = self.identifier(keys["id"]) if "id" in keys else None
+        return Comment(note, from_line=start, to_line=end, id=identity, **texts)
 
     def instant(self, key: str) -> int:
         """A time as text, or the instant of a typed column."""

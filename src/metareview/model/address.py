@@ -17,9 +17,7 @@ _STEM = re.compile(r"(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})")
 def pull_request_key(url: str) -> str:
     """One key for the many ways to write a pull request's address.
 
-    >>> pull_request_key("https://github.com/Owner/Repo/pull/5/files")
-    'github.com/owner/repo#5'
-    >>> pull_request_key("https://api.github.com/repos/owner/repo/pulls/5")
+    >>> pull_request_key("https://api.github.com/repos/Owner/Repo/pulls/5")
     'github.com/owner/repo#5'
     """
     found = _PULL_URL.match(url.strip())

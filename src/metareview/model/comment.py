@@ -179,14 +179,15 @@ def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
     """Reviews by (pull request, reviewer); two records for the same are one, in order."""
     by_key: dict[tuple[str, str | None], Review] = {}
     for review in reviews:
-        first = by_key.setdefault((review.key, review.reviewer), review)
-        if first is not review:
-            by_key[review.key, review.reviewer] = replace(
+        key = (review.key, review.reviewer)
+        if first := by_key.get(key):
+            review = replace(
                 first,
                 comments=first.comments + review.comments,
                 language=first.language or review.language,
                 pr_category=first.pr_category or review.pr_category,
             )
+        by_key[key] = review
     return by_key
 
 

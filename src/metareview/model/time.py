@@ -1,7 +1,4 @@
-"""Instants and spans of time, as whole nanoseconds: no rounding can reorder two events.
-
-An instant is nanoseconds since 1970 in UTC; a span is nanoseconds.
-"""
+"""Instants (since 1970, in UTC) and spans of time, as whole nanoseconds: no rounding can reorder two events."""
 
 from __future__ import annotations
 
@@ -89,9 +86,8 @@ def parse_span(text: str, option: str) -> int:
     span = int(Fraction(f"{parts[1]}.{parts[2] or 0}") * _UNITS[parts[3]]) if parts else 0
     if span > 0:
         return span
-    raise UsageError(
-        f"{option} {text!r} is not a span of time. Give a number above 0 with s, m, h or d, for example 60m or 30d."
-    )
+    fix = "Give a number above 0 with s, m, h or d, for example 60m or 30d."
+    raise UsageError(f"{option} {text!r} is not a span of time. {fix}")
 
 
 class Cutoff(NamedTuple):
@@ -107,6 +103,5 @@ def parse_cutoff(text: str) -> Cutoff:
         return Cutoff(text)
     if text.startswith("created_at+"):
         return Cutoff("created_at", parse_span(text.removeprefix("created_at+"), "--cutoff created_at+"))
-    raise UsageError(
-        f"--cutoff {text!r} is not known. Give created_at, created_at+30m (s, m, h, d) or ready_for_review."
-    )
+    fix = "Give created_at, created_at+30m (s, m, h, d) or ready_for_review."
+    raise UsageError(f"--cutoff {text!r} is not known. {fix}")

@@ -71,16 +71,17 @@ class PrecisionRecallF1:
         relevant, covered = self._matches(retrieved, truth)
         precision = relevant / len(retrieved) if retrieved else None
         recall = covered / len(truth) if truth else None
-        return {"precision": precision, "recall": recall, "f1": _f1(precision, recall)}
+        f1 = 2 * precision * recall / (precision + recall) if precision and recall else 0.0
+        return {"precision": precision, "recall": recall, "f1": f1 if retrieved or truth else None}
 
     def _components(self, name: str, context: Sequence[str]) -> list[str]:
         if isinstance(context, str) or not isinstance(context, Sequence):
-            found = type(context).__name__
-            raise UsageError(f"{name} must be a list of strings, found {found}. Put a single text into a list: [text].")
+            kind = type(context).__name__
+            raise UsageError(f"{name} must be a list of strings, found {kind}. Put a single text into a list: [text].")
         for position, chunk in enumerate(context):
             if not isinstance(chunk, str):
-                found = type(chunk).__name__
-                raise UsageError(f"{name}[{position}] must be a string, found {found}. Give each chunk as its text.")
+                kind = type(chunk).__name__
+                raise UsageError(f"{name}[{position}] must be a string, found {kind}. Give each chunk as its text.")
         if not self.strategy.by_sentence:
             return list(context)
         return [sentence for chunk in context for sentence in sentences(chunk)]
@@ -132,11 +133,3 @@ def _threshold(strategy: MatchingStrategy, threshold: float | None) -> float | N
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= threshold <= 1:
         raise UsageError(f"the threshold must be a number from 0 to 1, found {threshold!r}. Correct it.")
     return float(threshold)
-
-
-def _f1(precision: float | None, recall: float | None) -> float | None:
-    if precision is None and recall is None:
-        return None
-    if not precision or not recall:
-        return 0.0
-    return 2 * precision * recall / (precision + recall)

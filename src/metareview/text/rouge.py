@@ -36,17 +36,11 @@ def tokens(text: str) -> list[str]:
     return _RUNS.findall(text.lower())
 
 
-def rouge_l_recall(reference: str, candidate: str) -> float:
-    """The recall of one reference in one candidate. For many texts, encode them once: `EncodedTexts`.
-
-    >>> rouge_l_recall("close the file handle", "The handle: close the handle!")
-    0.75
-    """
-    return float(EncodedTexts([reference, candidate]).recall_pairs([(0, 1)])[0])
-
-
 class EncodedTexts:
     """Texts tokenised once, to be compared many times by their positions.
+
+    >>> EncodedTexts(["close the file handle", "The handle: close the handle!"]).recall_pairs([(0, 1)]).tolist()
+    [0.75]
 
     Each distinct token becomes one character, so that the bit-parallel subsequence search for strings works on words.
     With more distinct tokens than there are characters, texts are tuples of numbers: slower, and exact too.

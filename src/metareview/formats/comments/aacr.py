@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
-from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Review
@@ -24,7 +23,7 @@ def read(source: Source) -> Iterator[Review]:
     for record in source.records("a pull request", depth=1):
         yield Review(
             pr=record.required("githubPrUrl", "the pull request's address"),
-            comments=tuple(map(read_comment, record.children("comments", "a comment"))),
+            comments=tuple(item.comment() for item in record.children("comments", "a comment")),
             language=record.text("project_main_language"),
             pr_category=record.text("category"),
             source=source.name,
@@ -37,9 +36,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     reviewers: dict[str, str | None] = {}
     for review in reviews:
         if reviewers.setdefault(review.key, review.reviewer) != review.reviewer:
-            raise UsageError(
-                f"aacr has no field for the reviewer and cannot hold two of them ({review.pr}). Use jsonl."
-            )
+            raise UsageError(f"aacr has no field for the reviewer and cannot hold two ({review.pr}). Use jsonl.")
         samples.append(
             {
                 "githubPrUrl": review.pr,

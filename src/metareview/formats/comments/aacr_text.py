@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
 from metareview.formats.protocol import CommentFormat
+from metareview.formats.record import REVERSED
 from metareview.formats.source import Source
 from metareview.model.address import pull_request_of_stem, repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, Review
@@ -63,11 +64,8 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
         return None
     start, end = (_line(source, begin, fields.get(name)) for name in ("from", "to"))
     if start is not None and end is not None and start > end:
-        source.warn(
-            "a range that ends before it begins; swapped",
-            lambda: source.line_at(begin + fields["from"].start()),
-            f"<from> {start} is after <to> {end}; swapped",
-        )
+        detail = f"<from> {start} is after <to> {end}; swapped"
+        source.warn(REVERSED, lambda: source.line_at(begin + fields["from"].start()), detail)
         start, end = end, start
     path, side = (fields[name][2].strip() or None if name in fields else None for name in ("path", "side"))
     return Comment(note if closing else "", path, side, start, end)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from metareview.errors import UsageError
-from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
 from metareview.formats.source import Source
@@ -41,26 +40,20 @@ def read(source: Source) -> Iterator[Review]:
         if not url:
             problem = "no pull_request_url, and the file's name does not tell the pull request"
             record.fail(None, problem, "Name the file comments_{repo}_{number}.json.")
-        reviews.setdefault((_web_address(url), _login(record)), []).append(_comment(record))
+        # https://api.github.com/repos/O/R/pulls/N -> https://github.com/O/R/pull/N
+        address = _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#discussion")[0])
+        login = None if record.value.get("user") is None else record.child("user", "user").text("login")
+        login = login or "ghost"  # GitHub's own name for a deleted account
+        reviews.setdefault((address, login), []).append(_comment(record))
     for (url, login), comments in reviews.items():
         yield Review(pr=url, comments=tuple(comments), reviewer=login, source=source.name)
     if not reviews and named:
         yield Review(pr=named, source=source.name)
 
 
-def _web_address(url: str) -> str:
-    """https://api.github.com/repos/O/R/pulls/N -> https://github.com/O/R/pull/N"""
-    return _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#discussion")[0])
-
-
-def _login(record: Record) -> str:
-    login = None if record.value.get("user") is None else record.child("user", "user").text("login")
-    return login or "ghost"  # GitHub's own name for a deleted account
-
-
 def _comment(record: Record) -> Comment:
     prefix = "original_" if record.value.get("line") is None else ""  # null where the comment is outdated
-    comment = read_comment(record, _KEYS | {"from_line": f"{prefix}start_line", "to_line": f"{prefix}line"})
+    comment = record.comment(_KEYS | {"from_line": f"{prefix}start_line", "to_line": f"{prefix}line"})
     if record.value.get("subject_type") == "file":
         return replace(comment, from_line=None, to_line=None)
     return replace(comment, from_line=comment.from_line or comment.to_line)
@@ -76,7 +69,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def _record(review: Review, comment: Comment) -> dict[str, object]:
-    last = comment.to_line if comment.to_line is not None else comment.from_line
+    last = comment.to_line or comment.from_line
     return {
         "id": comment.id,
         "pull_request_url": review.pr,

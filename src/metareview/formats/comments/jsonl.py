@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Review
@@ -22,7 +21,7 @@ def read(source: Source) -> Iterator[Review]:
     for record in source.records("a line"):
         yield Review(
             pr=record.required("pr", "the pull request's address"),
-            comments=tuple(map(read_comment, record.children("comments", "a comment"))),
+            comments=tuple(item.comment() for item in record.children("comments", "a comment")),
             reviewer=record.text("reviewer") or None,
             language=record.text("language"),
             pr_category=record.text("pr_category"),

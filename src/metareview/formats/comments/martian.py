@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
-from metareview.formats.comment_fields import read_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
@@ -29,13 +28,14 @@ def sniff(source: Source) -> bool:
 def read(source: Source) -> Iterator[Review]:
     for record in source.records("a pull request", depth=1):
         if record.path:  # in a list: golden comments
-            golden = tuple(read_comment(comment, _GOLDEN) for comment in record.children("comments", "a comment"))
-            yield Review(record.required("url", "the pull request's address"), golden, source=source.name)
+            url = record.required("url", "the pull request's address")
+            golden = tuple(item.comment(_GOLDEN) for item in record.children("comments", "a comment"))
+            yield Review(url, golden, source=source.name)
             continue
         for url in record.value:
             tools = record.child(url, "a pull request")
             for tool in tools.value:
-                candidates = tuple(read_comment(item, _CANDIDATE) for item in tools.children(tool, "a candidate"))
+                candidates = tuple(item.comment(_CANDIDATE) for item in tools.children(tool, "a candidate"))
                 yield Review(record.clean(url, url), candidates, tools.clean(tool, tool), source=source.name)
 
 
@@ -58,13 +58,13 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 
 def _golden_comment(review: Review, comment: Comment) -> dict[str, str | None]:
-    if comment.path or comment.side or comment.from_line is not None or comment.to_line is not None:
+    if comment.path or comment.side or comment.from_line or comment.to_line:
         raise UsageError(f"martian's golden comments have no location, and one here has ({review.pr}). Use jsonl.")
     return {"comment": comment.note, "severity": comment.severity}
 
 
 def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:
-    lines = {line for line in (comment.from_line, comment.to_line) if line is not None}
+    lines = {comment.from_line, comment.to_line} - {None}
     if len(lines) > 1 or comment.side:
         location = f"{comment.side or ''} {comment.from_line}-{comment.to_line}".strip()
         raise UsageError(

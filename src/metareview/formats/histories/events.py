@@ -18,7 +18,6 @@ from metareview.formats.source import Source
 from metareview.model.event import Event, History, make_history
 
 _PARQUET = b"PAR1"
-_TEXTS = ("actor", "actor_type", "state", "title", "body", "base_sha", "target")
 
 
 def sniff(source: Source) -> bool:
@@ -35,12 +34,12 @@ def _event(record: Record) -> Event:
     """The event of a record. A history has millions: what is as it should be is taken without a further call."""
     get = record.value.get
     repo, pr, kind, identity = get("repo"), get("pr"), get("kind"), get("id")
-    files, draft = get("files"), get("draft")
-    texts = [get(name) for name in _TEXTS]
-    for name, text in zip(_TEXTS, texts, strict=True):
+    actor, actor_type, state, title = get("actor"), get("actor_type"), get("state"), get("title")
+    body, base_sha, target, files, draft = get("body"), get("base_sha"), get("target"), get("files"), get("draft")
+    for text in (actor, actor_type, state, title, body, base_sha, target):
         if text is not None and type(text) is not str:
-            record.text(name)
-    actor, actor_type, state, title, body, base_sha, target = texts
+            for name in ("actor", "actor_type", "state", "title", "body", "base_sha", "target"):
+                record.text(name)
     if draft is not None and type(draft) is not bool:
         record.refuse("draft", "true or false", "Give true, false or null.")
     return Event(
