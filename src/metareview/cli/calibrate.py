@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from metareview.benchmark.calibrate import Calibration
 
 
-def _reading_judges() -> list[str]:
-    return [name for name in judge_names() if name != "none"]
-
-
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
 @click.argument("labels", type=PATH)
-@click.option("--judge", cls=ListingOption, names=_reading_judges, default="offline", show_default=True, metavar="NAME",
+@click.option("--judge", cls=ListingOption, names=lambda: [name for name in judge_names() if name != "none"],
+              default="offline", show_default=True, metavar="NAME",
               help="{names}, or package.module:factory.")  # fmt: skip
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
 @model_options

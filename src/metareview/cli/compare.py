@@ -10,6 +10,7 @@ import click
 
 from metareview.cli.options import PATH, common_options
 from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
+from metareview.errors import GateFailed, Undecided
 
 if TYPE_CHECKING:
     from metareview.comparison.paired import Comparison, MetricDifference
@@ -43,7 +44,6 @@ def command(run_a: Path, run_b: Path | None, fail_if_worse: tuple[str, ...], scr
 
 def _check(result: Comparison, watched: Sequence[MetricDifference]) -> None:
     """Exit 3 where B lost on one of these metrics; 4 where undecided pairs leave that open."""
-    from metareview.errors import GateFailed, Undecided
     from metareview.report.numbers import p_value, rate
 
     undecided = sum(result.undecided.values())

@@ -50,7 +50,7 @@ def _metrics() -> Iterator[Listed]:
     """By short name; the summary has the key in JSON where that is another."""
     from metareview.comments.measures import MEASURES
     from metareview.plugins import BUILT_IN
-    from metareview.report.names import definition
+    from metareview.report.tables import definition
     from metareview.routing.measures import rank_measures
 
     for measure in (*MEASURES, *rank_measures((1, 3, 5))):
@@ -65,8 +65,7 @@ def command(kind: str, screen: Screen) -> None:
     """What there is to choose from: names, where each comes from, and a line on each."""
     from metareview.report.tables import Column
 
-    items = list(_metrics() if kind == "metrics" else _plugins(kind))
-    document = {"schema": "metareview.list/1", "kind": kind, "items": [asdict(item) for item in items]}
-    heads = {"name": [item.name for item in items], "from": [item.origin for item in items]}
-    heads["what it is"] = [item.summary for item in items]
-    screen.show(document, [Column(head, cells, text=True) for head, cells in heads.items()])
+    rows = [asdict(item) for item in (_metrics() if kind == "metrics" else _plugins(kind))]
+    heads = {"name": "name", "from": "origin", "what it is": "summary"}
+    columns = [Column(head, [row[key] for row in rows], text=True) for head, key in heads.items()]
+    screen.show({"schema": "metareview.list/1", "kind": kind, "items": rows}, columns)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from metareview.comments.records import ScoredReference
 from metareview.comparison.explain import ReviewerPair, RouterPair
 from metareview.comparison.leaderboard import Leaderboard
 from metareview.comparison.paired import Comparison
@@ -95,15 +94,10 @@ def _pair_lines(pair: ReviewerPair | RouterPair, result: Comparison, most: int) 
     a, b = (f"{record.counts.matched} of {record.counts.generated}" for record in (pair.a, pair.b))
     kept = sum(reference.kept for reference in pair.a.references)
     yield f"comments that match: {a} and {b}; {plural(kept, 'reference')}"
-    yield from _only(result.a.label, pair.only_a(), most)
-    yield from _only(result.b.label, pair.only_b(), most)
-
-
-def _only(label: str, references: list[ScoredReference], most: int) -> Iterator[str]:
-    for reference in references[:most]:
-        yield f"only {label}: {excerpt(reference.comment.note, 100)}"
-    if len(references) > most:
-        yield f"only {label}: {len(references) - most} more"
+    for label, references in ((result.a.label, pair.only_a()), (result.b.label, pair.only_b())):
+        yield from (f"only {label}: {excerpt(reference.comment.note, 100)}" for reference in references[:most])
+        if len(references) > most:
+            yield f"only {label}: {len(references) - most} more"
 
 
 def comparison_section(result: Comparison) -> str:

@@ -50,11 +50,7 @@ def as_csv(run: AnyRun) -> str:
 
 
 def cell(value: object) -> object:
-    """A text that a spreadsheet would run as a formula gets an apostrophe in front.
-
-    >>> cell("=1+1"), cell(" @x"), cell(-0.5), cell(True)
-    ("'=1+1", "' @x", -0.5, 'true')
-    """
+    """A text that a spreadsheet would run as a formula gets an apostrophe in front."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

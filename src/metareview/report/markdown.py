@@ -42,11 +42,7 @@ _BREAK = "\u200b"
 
 
 def safe(text: object) -> str:
-    """Text that shows as itself, on one line, shortened where it is very long.
-
-    >>> safe("a|b <i>")
-    'a&#124;b &#60;i&#62;'
-    """
+    """Text that shows as itself, on one line, shortened where it is very long."""
     line = " ".join(clean(str(text)).split())
     line = line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
     return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(_BREAK, "&#8203;")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Comment
-
-if TYPE_CHECKING:
-    from metareview.model.measure import Measure
 
 # Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -30,17 +26,7 @@ def capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def definition(measure: Measure) -> str:
-    """As a sentence, with which way is better where that is downwards."""
-    lower = " Lower is better." if measure.lower_is_better else ""
-    return f"{capital(measure.definition).rstrip('.')}.{lower}"
-
-
 def in_words(key: str) -> str:
-    """
-    >>> in_words("no_response")
-    'no response'
-    """
     return key.replace("_", " ")
 
 
@@ -57,11 +43,7 @@ def cut_at(text: str, most: int) -> int:
 
 
 def pull_request_name(url: str) -> str:
-    """`owner/repo#5` for the address of a pull request, the address itself for anything else.
-
-    >>> pull_request_name("https://github.com/Owner/Repo/pull/5")
-    'Owner/Repo#5'
-    """
+    """`owner/repo#5` for the address of a pull request, the address itself for anything else."""
     _, slash, name = pull_request_key(url).partition("/")
     repository, sharp, number = name.rpartition("#")
     start = url.lower().find(repository)
@@ -71,11 +53,7 @@ def pull_request_name(url: str) -> str:
 
 
 def location(comment: Comment) -> str:
-    """Where a comment points: `src/a.py:3–4`, with the side where it is the old one.
-
-    >>> location(Comment("leaks", path="a.py", side="left", from_line=3, to_line=3))
-    'a.py:3 (left)'
-    """
+    """Where a comment points: `src/a.py:3–4`, or `src/a.py:3 (left)` with the side where it is the old one."""
     known = [str(line) for line in (comment.from_line, comment.to_line) if line is not None]
     lines = ":" + "–".join(dict.fromkeys(known)) if known else ""
     old = f" ({comment.side})" if comment.side and comment.side.casefold() != "right" else ""

@@ -18,11 +18,7 @@ def interval(ends: Sequence[float] | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """A difference. A part of a long history is smaller than three decimals, and still shown.
-
-    >>> signed(0.25), signed(-0.0004)
-    ('+0.250', '-0.0004')
-    """
+    """A difference. A part of a long history is smaller than three decimals, and still shown."""
     if value is None:
         return NOT_DEFINED
     return f"{value:+.1g}" if 0 < abs(value) < 0.0005 else f"{value:+.3f}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.measures import f1, positive_line_recall_rate, positive_match_rate, positive_recall_rate
-from metareview.comments.summary import CommentsSummary, PullRequestSlice, ReferenceSlice, ReviewerSummary
+from metareview.comments.summary import CommentsSummary, PullRequestSlice, ReviewerSummary
 from metareview.model.measure import Measure
 from metareview.report.numbers import ranked
 
@@ -28,9 +28,6 @@ class Dimension:
     @property
     def main(self) -> Measure:
         return self.measures[-1]
-
-    def parts(self, block: ReviewerSummary) -> Mapping[str, PullRequestSlice | ReferenceSlice]:
-        return block.by_pull_request.get(self.key) or block.by_reference.get(self.key) or {}
 
 
 _PULL_REQUESTS = ("pull requests", (positive_match_rate, positive_recall_rate, f1))
@@ -66,7 +63,10 @@ def sliced(summary: CommentsSummary) -> list[Slices]:
 
 
 def _slices_of(dimension: Dimension, reviewers: Mapping[str, ReviewerSummary]) -> Slices | None:
-    parts = {name: dimension.parts(block) for name, block in reviewers.items()}
+    parts = {
+        name: block.by_pull_request.get(dimension.key) or block.by_reference.get(dimension.key) or {}
+        for name, block in reviewers.items()
+    }
     sizes: dict[str, int] = {}
     for part in parts.values():
         for value, one in part.items():

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from metareview.comments.measures import f1, positive_line_match_rate, positive_line_recall_rate
 from metareview.comments.summary import CommentsSummary, JudgeSummary
+from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.names import in_words
+from metareview.report.names import capital, in_words
 from metareview.report.numbers import count, interval, ranked, rate
 from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
@@ -94,6 +95,12 @@ def merged_rates(summary: RoutingSummary) -> dict[str, list[float | None]]:
         columns[f"{head}, declared"] = [merged.merged_rate_present for merged in group]
         columns[f"{head}, missing"] = [merged.merged_rate_missing for merged in group]
     return columns
+
+
+def definition(measure: Measure) -> str:
+    """As a sentence, with which way is better where that is downwards."""
+    lower = " Lower is better." if measure.lower_is_better else ""
+    return f"{capital(measure.definition).rstrip('.')}.{lower}"
 
 
 def judged_by(judge: JudgeSummary, name: str = "") -> str:

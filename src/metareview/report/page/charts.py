@@ -40,11 +40,7 @@ _LEGEND = (
 
 
 def scale_end(values: Iterable[float | None]) -> float:
-    """Where an axis from 0 should end to hold these rates: a round number, 1 at the most.
-
-    >>> scale_end([0.41, None, 0.03])
-    0.5
-    """
+    """Where an axis from 0 should end to hold these rates: a round number, 1 at the most."""
     most = max((value for value in values if value is not None), default=1.0)
     return next((end for end in _STEPS if 0 < most <= end), 1.0)
 
@@ -150,14 +146,10 @@ def _iso_f1(level: float, end: float) -> Html:
 
 def _clusters(points: Sequence[Point], end: float) -> list[list[Point]]:
     """Points whose labels would cover each other share one."""
-
-    def near(a: Point, b: Point) -> bool:
-        return abs(a.x - b.x) / end * _WIDE < 30 and abs(a.y - b.y) / end * _HIGH < 16
-
     clusters: list[list[Point]] = []
     for point in points:
         for cluster in clusters:
-            if near(cluster[0], point):
+            if abs(cluster[0].x - point.x) / end * _WIDE < 30 and abs(cluster[0].y - point.y) / end * _HIGH < 16:
                 cluster.append(point)
                 break
         else:

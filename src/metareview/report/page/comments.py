@@ -11,12 +11,13 @@ from metareview.comments.records import CommentRecord
 from metareview.comments.summary import CommentsSummary
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.names import capital, definition
+from metareview.report.names import capital
 from metareview.report.numbers import count, interval, p_value, ranked, rate, share
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, name, paragraph, ranked_names, table_of
 from metareview.report.page.charts import MOST_CROSSES, Point, dumbbell, headed, interval_bar, plane, scale_end
 from metareview.report.page.markup import Html, html, join
+from metareview.report.tables import definition
 from metareview.runs.run import CommentsRun
 from metareview.stats import Array, pairwise_tests, tie_letters
 
@@ -109,8 +110,7 @@ def _lead_over_others(names: Sequence[str], tied: Ties | None) -> Html | None:
 
 
 def _leaderboard(summary: CommentsSummary, names: Sequence[str], tied: Ties | None) -> Html:
-    reviewers = {each: summary.reviewers[each] for each in names}
-    rows = reviewers.values()
+    rows = [summary.reviewers[each] for each in names]
     f1s = [(row.metrics[f1.name], row.intervals[f1.name]) for row in rows]
     end = scale_end(figure for value, ends in f1s for figure in (value, *(ends or ())))
     bars = [interval_bar(f"{each}: {f1.label}", *of_one, end) for each, of_one in zip(names, f1s, strict=True)]

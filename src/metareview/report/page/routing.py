@@ -68,12 +68,14 @@ def _answer(summary: RoutingSummary) -> Section:
     observed: list[blocks.Cells] = [("Router", "name", map(name, names))]
     observed += [("Pull requests", "num", [count(block.observed_prs) for block in routers.values()])]
     for measure, column in figures.items():
-        cells = [
-            _bar_cell(f"{router}: {measure.label}", *of_one, end) for router, of_one in zip(names, column, strict=True)
-        ]
+        cells = []
+        for router, (value, ends) in zip(names, column, strict=True):
+            bar = interval_bar(f"{router}: {measure.label}", value, ends, end)
+            cells.append(html('{} <span class="muted">{}</span>{}', rate(value), ends and interval(ends), bar))
         columns.append((headed(measure.label, end), "bar", cells))
         among = [rate(block.observed_metrics[measure.name]) for block in routers.values()]
         observed.append((measure.label, "num", among))
+    of_observed = table_of("Over pull requests with a truth only", observed)
     parts = [
         paragraph(_headline(summary, names), css="lead") if names else None,
         table_of("Routers, the best MRR first; bars are 95 % intervals", columns),
@@ -83,9 +85,7 @@ def _answer(summary: RoutingSummary) -> Section:
             ("Nobody responded", count(summary.truth.no_response)),
             ("Not known yet", count(summary.truth.unknown)),
         ),
-        behind(
-            "The same over pull requests with a truth only", table_of("Over pull requests with a truth only", observed)
-        ),
+        behind("The same over pull requests with a truth only", of_observed),
         blocks.terms([*map(meaning, measures), *_TERMS]),
     ]
     return Section("answer", "The answer", join(parts))
@@ -102,11 +102,6 @@ def _headline(summary: RoutingSummary, names: Sequence[str]) -> Html:
     start = html("<strong>{}</strong> {}", join(equal, ", "), "has" if len(equal) == 1 else "share")
     figures = f"the highest MRR, {rate(value)} (95 % interval {interval(best.intervals.get('mrr'))})."
     return html("{} {}{}", start, figures, "" if best.observed_prs == summary.prs else among)
-
-
-def _bar_cell(label: str, value: float | None, ends: Sequence[float] | None, end: float) -> Html:
-    shown = interval(ends) if ends else None
-    return html('{} <span class="muted">{}</span>{}', rate(value), shown, interval_bar(label, value, ends, end))
 
 
 def _ranks(run: RoutingRun) -> Section | None:
@@ -208,14 +203,11 @@ def _load(run: RoutingRun) -> Section | None:
         + (f" The {SERIES} best of {len(names)} routers are drawn." if len(names) > SERIES else "")
     )
     label = "Share of first recommendations of the busiest people; the table has the figures"
-    body = html(
-        '{}{}<div class="figures"><figure>{}</figure><div>{}</div></div>{}',
-        text,
-        legend(lines),
-        curves(label, "busiest people", "share of the load", xs, lines, None),
-        table_of("Load of first recommendations", columns),
-        behind("The figures of this chart", table_of("Share of first recommendations", shares)),
-    )
+    chart = curves(label, "busiest people", "share of the load", xs, lines, None)
+    loads_table = table_of("Load of first recommendations", columns)
+    figures = html('<div class="figures"><figure>{}</figure><div>{}</div></div>', chart, loads_table)
+    data = behind("The figures of this chart", table_of("Share of first recommendations", shares))
+    body = join([text, legend(lines), figures, data])
     return Section("load", "Who carries the load", body)
 
 
