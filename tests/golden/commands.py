@@ -101,7 +101,7 @@ _MODEL = {
     "llm-from-the-cache": f"{_MARTIAN} --limit 4 --judge llm --cache caches/llm.sqlite",
     "llm-partly-cached-dry-run": f"{_MARTIAN} --limit 5 --judge llm --cache caches/llm.sqlite --dry-run",
     "llm-limited": f"{_MARTIAN} --limit 3 --judge llm --cache caches/llm-limited.sqlite --max-llm-calls 20",
-    "llm-refused": f"{_DEMO_NEGATIVES} --judge llm --cache caches/llm-refused.sqlite",
+    "llm-refused": f"{_DEMO_NEGATIVES} --judge llm --concurrency 1 --cache caches/llm-refused.sqlite",
     "llm-coverage": f"{_DEMO_NEGATIVES} --judge llm --alignment coverage --cache caches/llm-coverage.sqlite --limit 6",
     "cascade": f"{_MARTIAN} --judge cascade --cache caches/cascade.sqlite",
     "cascade-dry-run": f"{_MARTIAN} --judge cascade --dry-run --cache caches/cascade-dry-run.sqlite",

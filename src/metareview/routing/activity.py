@@ -42,11 +42,13 @@ class ActivityRouter(Router):
         if number == len(self._counts):
             for column in (self._counts, self._scores, self._latest):
                 column.append(0)
-        if is_bot(login, event.actor_type):
+            if is_bot(login):
+                self._bots.add(number)
+        if event.actor_type == "Bot":
             self._bots.add(number)
         self._events.append((event.at, number))
         self._counts[number] += 1
-        self._scores[number] += self._worth(event.at)
+        self._scores[number] += self._worth(event.at) if self.fades else 1.0
         self._latest[number] = event.at
 
     def _worth(self, at: int) -> float:

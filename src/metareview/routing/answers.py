@@ -33,6 +33,7 @@ class AnswerReader:
         self._numbers: dict[str, int] = {}
         """The number of each login as the router writes it."""
         self._bots = self._ever = np.zeros(0, dtype=bool)
+        self._any_bot = False
 
     def recommended(self) -> set[str]:
         """Everybody who was on a list, folded."""
@@ -50,12 +51,13 @@ class AnswerReader:
             numbers = self._number([login for login, _ in candidates])
             scores = np.array([score for _, score in candidates])
         self._meet()
-        left_out = self._bots[numbers]
+        if self._any_bot:
+            people_only = ~self._bots[numbers]
+            numbers, scores = numbers[people_only], scores[people_only]
         author = None if self._eligible.include_author else pull_request.author
         if author is not None and (number := self._people.find(author)) is not None:
-            left_out |= numbers == number
-        if np.count_nonzero(left_out):
-            numbers, scores = numbers[~left_out], scores[~left_out]
+            others = numbers != number
+            numbers, scores = numbers[others], scores[others]
         return RouterAnswer(
             tuple(map(self._people.logins.__getitem__, numbers[: self._kept].tolist())),
             tuple(scores[: self._kept].tolist()),
@@ -89,7 +91,9 @@ class AnswerReader:
 
     def _meet(self) -> None:
         """Make room for those who are new."""
-        if unmet := self._people.logins[len(self._bots) :]:
+        if len(self._people) > len(self._bots):
+            unmet = self._people.logins[len(self._bots) :]
             bots = [not self._eligible.include_bots and self._eligible.is_bot(login) for login in unmet]
             self._bots = np.append(self._bots, bots)
+            self._any_bot |= any(bots)
             self._ever = np.append(self._ever, np.zeros(len(unmet), dtype=bool))
