@@ -6,6 +6,7 @@ import pytest
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.outcome import pairs_of
+from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review
@@ -175,3 +176,19 @@ def test_a_note_beyond_reason_is_judged_on_its_beginning():
     case = Case.of("bot", Review(URL, (at(1, "x" * 100_001),)), Review(URL, (at(1, "y" * 100_000),)), None, Rules())
     question = case.question()
     assert [len(question.generated[0]), len(question.reference[0])] == [20_000, 100_000]
+
+
+class Forgetful(Judge):
+    name = "forgetful"
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def judge(self, questions):
+        return self.answers
+
+
+@pytest.mark.parametrize("answers", [[], [Answer(np.ones(2), np.ones(2, np.int8))]])
+def test_a_judge_that_does_not_answer_what_it_was_asked_is_refused_by_name(answers):
+    with pytest.raises(UsageError, match="judge forgetful: it must return one answer per question"):
+        record_of([at(1, "x")], [at(1, "x")], judge=Forgetful(answers))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 @click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
 @model_options
 @common_options
-def command(labels: Path, judge: str, cache: Path | None, no_cache: bool, screen: Screen, **options: Any) -> None:
+def command(
+    labels: Path,
+    judge: str,
+    threshold: float | None,
+    concurrency: int,
+    cache: Path | None,
+    no_cache: bool,
+    max_llm_calls: int | None,
+    screen: Screen,
+) -> None:
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note."""
     from metareview.benchmark.calibrate import calibrate
     from metareview.formats.labels import read_labels
@@ -37,7 +46,8 @@ def command(labels: Path, judge: str, cache: Path | None, no_cache: bool, screen
     with tempfile.TemporaryDirectory() as scratch, screen.progress("pairs") as progress:
         verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
         known = read_labels(labels)
-        with open_judge(judge, JudgeOptions(cache=verdicts, **options)) as opened:
+        options = JudgeOptions(threshold, concurrency, verdicts, max_llm_calls)
+        with open_judge(judge, options) as opened:
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
             result = calibrate(known, opened)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,13 +26,21 @@ if TYPE_CHECKING:
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significant: p, after Holm, up to this.")
 @click.option("--common", is_flag=True, help="Restrict both to the pull requests that they share.")
 @common_options
-def command(run_a: Path, run_b: Path | None, fail_if_worse: tuple[str, ...], screen: Screen, **options: Any) -> None:
+def command(
+    run_a: Path,
+    run_b: Path | None,
+    reviewers: tuple[str, ...],
+    fail_if_worse: tuple[str, ...],
+    alpha: float,
+    common: bool,
+    screen: Screen,
+) -> None:
     """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request."""
     from metareview.comparison.paired import compare
     from metareview.model.measure import find_measure
     from metareview.report.comparison import comparison_section, comparison_table, explanation_lines, found_line
 
-    result = compare(run_a, run_b, **options)
+    result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha)
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     screen.say(warning_lines(result.warnings))

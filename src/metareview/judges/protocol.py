@@ -77,7 +77,6 @@ class Judge(Protocol):
     @abstractmethod
     def judge(self, questions: Sequence[Question]) -> Sequence[Answer]:
         """One answer per question, in their order."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Lets go of files and connections."""
@@ -108,4 +107,3 @@ class ModelJudge(Judge, Protocol):
     @abstractmethod
     def planned_calls(self, questions: Sequence[Question]) -> int:
         """How many calls it would take at most to judge these questions, after the cache. Asks nothing."""
-        raise NotImplementedError

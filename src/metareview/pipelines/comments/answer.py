@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from metareview.comments.case import Case
 from metareview.comments.outcome import JudgedCase
-from metareview.judges.protocol import Judge
+from metareview.errors import UsageError
+from metareview.judges.protocol import Answer, Judge, Question
 
 BATCH_PAIRS = 1_000_000
 """How many pairs are judged in one go: enough to keep a model busy, few enough to fit in memory."""
@@ -16,12 +17,26 @@ def answer(cases: Iterable[Case], judge: Judge) -> Iterator[tuple[Case, JudgedCa
     """Each case with its verdicts, in order; None for a case that a filter drops."""
     for batch in _batches(cases):
         asked = [case for case in batch if not case.skipped]
-        answers = judge.judge([case.question() for case in asked])
+        answers = _judged(judge, [case.question() for case in asked])
         rest = [case.unexplained(answer) for case, answer in zip(asked, answers, strict=True)]
-        negative_answers = judge.judge([case.negative_question() for case in rest])
+        negative_answers = _judged(judge, [case.negative_question() for case in rest])
         judged = map(JudgedCase, rest, answers, negative_answers)
         for case in batch:
             yield case, None if case.skipped else next(judged)
+
+
+def _judged(judge: Judge, questions: Sequence[Question]) -> Sequence[Answer]:
+    """The judge's answers; UsageError where a judge of the user's own does not answer what it was asked."""
+    answers = judge.judge(questions)
+    if len(answers) != len(questions) or any(
+        len(answer.match) != len(question.pairs) or len(answer.score) != len(question.pairs)
+        for question, answer in zip(questions, answers, strict=True)
+    ):
+        raise UsageError(
+            f"judge {judge.name}: it must return one answer per question, with a score and a match per pair, in order."
+            " Correct its judge method."
+        )
+    return answers
 
 
 def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
