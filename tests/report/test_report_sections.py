@@ -7,8 +7,6 @@ import pytest
 from report_samples import comment, pull, two_reviewers, write_jsonl
 
 from metareview.api import evaluate_comments
-from metareview.comments.measures import Counts
-from metareview.comments.records import CommentRecord
 from metareview.comparison.sensitivity import Curves, RankChange, Ranking, Sensitivity
 from metareview.model.comment import Comment
 from metareview.report.names import location, pull_request_name
@@ -16,7 +14,7 @@ from metareview.report.numbers import duration
 from metareview.report.page import charts, pull_requests
 from metareview.report.page.blocks import note
 from metareview.report.page.charts import scale_end
-from metareview.report.page.comments import answer, location_and_meaning, precision_recall, ties
+from metareview.report.page.comments import answer, location_and_meaning, precision_recall
 from metareview.report.page.evidence import judge_section, left_out_section
 from metareview.report.page.pull_requests import pull_request_section
 from metareview.report.page.sensitivity import sensitivity_section
@@ -178,22 +176,6 @@ def test_sensitivity_shows_the_curves_their_figures_and_who_overtakes_whom(run):
 
 def test_without_curves_there_is_no_section(run):
     assert sensitivity_section(Sensitivity(None, "plain", None, None), run.result) is None
-
-
-def _record(reviewer, number, matched, total):
-    counts = Counts(expected=10, generated=total, matched=matched, covered=matched)
-    return CommentRecord(pull(number), reviewer, None, None, 10, 10, counts=counts)
-
-
-def test_ties_separate_only_what_the_data_separates():
-    """x is better than z in each of 20 pull requests, y differs from x in one."""
-    records = [_record("x", n, 8, 10) for n in range(20)]
-    records += [_record("y", n, 8 if n else 7, 10) for n in range(20)]
-    records += [_record("z", n, 2, 10) for n in range(20)]
-    found = ties(records, ["x", "y", "z"])
-    assert found.letters == {"x": "a", "y": "a", "z": "b"}
-    assert found.p["x", "y"] == 1.0
-    assert ties(records[:20], ["x"]) is None
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Skipped
 from metareview.model.measure import Measure, Sums
-from metareview.stats import Interval, bootstrap_intervals
+from metareview.stats import Interval, intervals
 
 Intervals = Mapping[str, Interval | None]
 """The two ends by the name of the measure."""
@@ -55,7 +55,8 @@ class ReviewerSummary:
     metrics: Rates
     intervals: Intervals
     bounds: Intervals
-    """Each metric with no undecided pair as a match and with all of them, the lower first."""
+    """The least and the greatest value of each metric over all ways to decide the undecided pairs; None where that
+    is not worked out."""
     macro: Macro
     by_pull_request: Mapping[str, Mapping[str, PullRequestSlice]]
     """`language` and `pr_category`, then the value."""
@@ -100,7 +101,7 @@ class CommentsConfig:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that mean something in this run."""
-        return measured(location=self.location, negatives=self.negatives)
+        return measured(location=self.location, negatives=self.negatives, alignment=self.alignment)
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ class CommentsSummary:
     judge: JudgeSummary
     warnings: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    unreviewed: Mapping[str, int] = field(default_factory=dict)
+    """Pull requests with references that no reviewer has a file for, and how many references each has."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -124,21 +127,20 @@ class CommentsSummary:
 
 def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> ReviewerSummary:
     """One reviewer's figures over its records that were not skipped."""
-    # By pull request, so that the order of the input changes no resample.
+    # By pull request, so that the order of the input does not change the last digit of a sum.
     scored = sorted(
         (record for record in records if not record.skipped), key=lambda record: pull_request_key(record.pr)
     )
     available = config.measures
     counts = table(record.counts for record in scored)
     sums = counts.sum(axis=0)
-    formulas = {measure.name: measure.formula for measure in available}
-    intervals = bootstrap_intervals(counts, formulas, seed=config.seed)
+    ends = intervals(counts, available)
     return ReviewerSummary(
         prs=len(scored),
         counts=Counts.from_sums(sums, location=config.location),
         metrics=rates(sums, available),
-        intervals={measure.name: intervals.get(measure.name) for measure in MEASURES},
-        bounds=_bounds(scored, sums, available),
+        intervals={measure.name: ends.get(measure.name) for measure in MEASURES},
+        bounds=_bounds(scored, config),
         macro=_macro(counts, available),
         by_pull_request={
             "language": _pull_request_slices(scored, lambda record: record.language, config),
@@ -148,10 +150,17 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> Revie
     )
 
 
-def _bounds(records: Iterable[CommentRecord], sums: Sums, available: Sequence[Measure]) -> Intervals:
-    most = table(record.counts_if_undecided_match or record.counts for record in records).sum(axis=0)
-    without, with_all = rates(sums, available), rates(most, available)
-    return {name: _ordered(low, with_all[name]) for name, low in without.items()}
+def _bounds(records: Sequence[CommentRecord], config: CommentsConfig) -> Intervals:
+    undecided = [record for record in records if record.counts.undecided]
+    if any(record.bounds is None for record in undecided):
+        return {measure.name: None for measure in MEASURES}
+    ends = zip(*(record.bounds or (record.counts, record.counts) for record in records), strict=True)
+    low, high = (rates(table(end).sum(axis=0), config.measures) for end in ends) if records else ({}, {})
+    known = {name: _ordered(value, high[name]) for name, value in low.items()}
+    if undecided and config.filters.drops_comments:
+        # Which comments are left out then depends on the decisions, and these figures with them, either way.
+        known |= {measure.name: None for measure in MEASURES if measure.needs}
+    return known
 
 
 def _ordered(a: float | None, b: float | None) -> Interval | None:
@@ -161,8 +170,9 @@ def _ordered(a: float | None, b: float | None) -> Interval | None:
 def _macro(counts: Sums, available: Sequence[Measure]) -> Macro:
     means: dict[str, float | None] = {}
     nulls: dict[str, int] = {}
+    known = {measure.name for measure in available}
     for measure in MEASURES:
-        values = measure(counts) if measure in available else np.full(len(counts), np.nan)
+        values = measure(counts) if measure.name in known else np.full(len(counts), np.nan)
         defined = values[~np.isnan(values)]
         means[measure.name] = float(defined.mean()) if len(defined) else None
         nulls[measure.name] = int(len(values) - len(defined))

@@ -48,7 +48,7 @@ def reviewers_table(summary: CommentsSummary) -> Table:
             continue  # line F1 holds both
         rates = [rate(block.metrics[measure.name]) for block in blocks]
         columns.append(Column(measure.label, rates, optional=bool(measure.needs)))
-        if measure is f1:
+        if measure.name == f1.name:
             columns.append(Column("95 %", [interval(block.intervals[f1.name]) for block in blocks]))
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))

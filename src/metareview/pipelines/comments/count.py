@@ -37,4 +37,5 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
         ),
         warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ())),
         skipped=plan.inputs.skipped,
+        unreviewed=plan.unreviewed,
     )

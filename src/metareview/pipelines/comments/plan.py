@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 
@@ -13,6 +13,7 @@ from metareview.comments.summary import CommentsConfig
 from metareview.errors import UsageError
 from metareview.judges.protocol import Judge, ModelJudge
 from metareview.judges.registry import open_judge
+from metareview.model.comment import ReferenceSet
 from metareview.pipelines.comments.options import CommentsOptions
 from metareview.pipelines.comments.read import CommentInputs, read
 
@@ -25,6 +26,8 @@ class Plan:
     judge: Judge
     config: CommentsConfig
     inputs: CommentInputs
+    unreviewed: Mapping[str, int]
+    """Pull requests with references that no reviewer has a file for, and how many references each has."""
 
     @property
     def pull_requests(self) -> int:
@@ -81,7 +84,19 @@ def _make_plan(options: CommentsOptions, judge: Judge) -> Plan:
     typed = {each.name: getattr(options, each.name) for each in fields(CommentsConfig) if hasattr(options, each.name)}
     typed |= {"judge": judge.name, "judge_parameters": judge.parameters, "threshold": judge.threshold}
     typed |= {"location": location, "filters": filters, "negatives": rules.negatives}
-    return Plan(cases, judge, CommentsConfig(**typed), inputs)
+    unreviewed = {} if options.limit else _unreviewed(cases, references, filters)
+    return Plan(cases, judge, CommentsConfig(**typed), inputs, unreviewed)
+
+
+def _unreviewed(cases: Sequence[Case], references: ReferenceSet, filters: FilterConfig) -> dict[str, int]:
+    """Pull requests with references that no reviewer has a file for, and how many references each has."""
+    reviewed = {case.reference_review.key for case in cases}
+    absent = {
+        key: sum(comment.counted and filters.keeps_comment(comment) for comment in review.comments)
+        for key, review in references.references.items()
+        if key not in reviewed and filters.keeps_pull_request(review.language, review.pr_category)
+    }
+    return {key: expected for key, expected in absent.items() if expected}
 
 
 def _sample(cases: list[Case], options: CommentsOptions) -> list[Case]:

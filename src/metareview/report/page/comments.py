@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.measures import f1, line_f1, positive_match_rate, positive_recall_rate
-from metareview.comments.measures import table as count_table
-from metareview.comments.records import CommentRecord
 from metareview.comments.summary import CommentsSummary
+from metareview.comparison.leaderboard import leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.names import capital
@@ -19,7 +18,6 @@ from metareview.report.page.charts import MOST_CROSSES, Point, dumbbell, headed,
 from metareview.report.page.markup import Html, html, join
 from metareview.report.tables import definition
 from metareview.runs.run import CommentsRun
-from metareview.stats import Array, pairwise_tests, tie_letters
 
 ALPHA = 0.05
 MOST_REVIEWERS = 20
@@ -47,16 +45,13 @@ class Ties:
     p: Mapping[tuple[str, str], float | None]
 
 
-def ties(records: Iterable[CommentRecord], names: Sequence[str]) -> Ties | None:
-    """Each pair of reviewers tested on the pull requests that both have; None where there is nothing to test."""
-    if not 2 <= len(names) <= MOST_REVIEWERS:
+def ties(run: CommentsRun) -> Ties | None:
+    """Each pair of ranked reviewers tested on the pull requests that all of them have; None without a pair."""
+    board = leaderboard([run])
+    if len(board.rows) < 2:
         return None
-    tables: dict[str, dict[str, Array]] = {name: {} for name in names}
-    for record in records:
-        if not record.skipped:
-            tables[record.reviewer][record.pr] = count_table([record.counts])[0]
-    p = {pair: test.p_holm for pair, test in pairwise_tests(tables, f1).items()}
-    return Ties(tie_letters(names, [pair for pair, value in p.items() if value is not None and value <= ALPHA]), p)
+    letters = {row.label: row.ties for row in (*board.rows, *board.unranked)}
+    return Ties(letters, {pair: test.p_family for pair, test in board.pairs.items()})
 
 
 def meaning(measure: Measure) -> tuple[str, str]:
@@ -69,7 +64,7 @@ def answer(run: CommentsRun) -> Section:
     """Who is best, by how much, and whether that could be chance."""
     summary = run.result
     names = ranked(summary.metrics, f1.name)
-    tied = ties(run.read_records(), names)
+    tied = ties(run)
     parts = [paragraph(_headline(summary, names, tied), css="lead")]
     if undecided := sum(block.counts.undecided for block in summary.reviewers.values()):
         no_match = "stayed undecided and counted as no match; the bounds show how far the figures could move."
@@ -121,7 +116,7 @@ def _leaderboard(summary: CommentsSummary, names: Sequence[str], tied: Ties | No
     ]
     columns += [("Ties", "", [tied.letters[each] for each in names])] if tied else []
     for measure in summary.measures:
-        if measure is not f1 and measure.needs != "location":  # line measures have a section of their own
+        if measure.name != f1.name and measure.needs != "location":  # line measures have a section of their own
             columns.append((capital(measure.label), "num", [rate(row.metrics[measure.name]) for row in rows]))
     columns += [("Comments", "num", [count(row.counts.generated) for row in rows])]
     columns += [("Pull requests", "num", [count(row.prs) for row in rows])]
