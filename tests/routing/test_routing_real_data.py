@@ -30,7 +30,7 @@ def test_revfinder_meets_the_published_figures(android):
 def test_revfinder_without_the_leak_is_lower_as_the_documentation_says(android):
     revfinder = summary_of(android, ["revfinder"], **PUBLISHED)["routers"]["revfinder"]
     figures = [round(100 * revfinder[f"hit@{k}"], 1) for k in (1, 3, 5, 10)]
-    assert figures == [41.1, 65.1, 73.6, 84.6]
+    assert figures == [41.1, 65.1, 73.6, 84.5]
     assert round(revfinder["mrr"], 3) == 0.557
 
 

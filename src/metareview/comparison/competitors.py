@@ -33,7 +33,18 @@ Source = AnyRun | str | Path
 _CHOICES = (
     {"format", "seed", "limit", "name", "reference_format", "all_prs"}
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
-    | {"routers", "predictions", "codeowners", "since", "until", "repos", "prs", "merged_within", "ttfc"}
+    | {
+        "routers",
+        "router_config",
+        "predictions",
+        "codeowners",
+        "since",
+        "until",
+        "repos",
+        "prs",
+        "merged_within",
+        "ttfc",
+    }
 )
 
 

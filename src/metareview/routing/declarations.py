@@ -135,7 +135,8 @@ _PROVENANCE_WORDS = ("provenance", "origin", "source", "authorship", "human", "m
 # A title that says what a change does: "Add AI summary", "feat(ai)".
 _CHANGES = re.compile(
     r"\W*(?:\w+\([^)]*\)|(?:add|fix|implement|improve|update|remove|refactor|support|bump|introduce|enable|disable|allow|"
-    r"move|rename|handle|track|show|hide|replace|rework|how to|docs?|feat|chore|perf|ci|build|revert)(?:e?[sd]|ing)?(?!\w))",
+    r"move|rename|handle|track|show|hide|replace|rework|how to|docs?|feat|chore|perf|ci|build|revert)"
+    r"(?:e?[sd]|ing)?(?!\w))",
     re.IGNORECASE,
 )
 _LONGEST_KEY = 8
