@@ -45,20 +45,15 @@ class Load:
 def active_people(events: Iterable[Event], since: int, until: int | None, eligible: Eligibility) -> set[str]:
     """Everybody eligible who reviewed or commented in the time, folded. Events are in order."""
     authors: dict[tuple[str, int], str | None] = {}
-    active: set[str] = set()
+    active: set[str | None] = set()
     for event in events:
-        key = (event.repo, event.pr)
         if event.kind == "opened":
-            authors[key] = event.actor
-        elif (
-            event.kind in RESPONSES
-            and event.at >= since
-            and (until is None or event.at <= until)
-            and eligible(event.actor, authors.get(key))
-        ):
-            assert event.actor is not None
-            active.add(fold(event.actor))
-    return active
+            authors[event.repo, event.pr] = event.actor
+        elif event.actor in active or event.kind not in RESPONSES or event.at < since:
+            continue
+        elif (until is None or event.at <= until) and eligible(event.actor, authors.get((event.repo, event.pr))):
+            active.add(event.actor)
+    return {fold(login) for login in active if login is not None}
 
 
 def spread_load(

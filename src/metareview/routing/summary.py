@@ -10,7 +10,6 @@ import numpy as np
 
 from metareview.model.event import fold
 from metareview.model.time import SECOND
-from metareview.model.words import plural
 from metareview.routing.load import Load, spread_load
 from metareview.routing.measures import RankMeasure, Ranks, rank_measures, rank_table
 from metareview.routing.queue import QueueTimes, Wait, queue_times
@@ -140,7 +139,7 @@ class RoutingSummary:
         endless = window is None or window == "none"
         within = "after their cutoff" if endless else f"within {window} of their cutoff"
         fix = "" if endless else "; a longer --truth-window, such as 7d or none, finds more"
-        return f"{absent:,} of {plural(self.prs, 'pull request')} have no truth {within} and count as misses{fix}"
+        return f"{absent:,} of {self.prs:,} pull requests have no truth {within} and count as misses{fix}"
 
     @property
     def metrics(self) -> dict[str, Mapping[str, float | None]]:

@@ -51,7 +51,7 @@ def _not_applicable(answers: Answers, plan: Plan) -> dict[str, str]:
     """By router, what it needs and had on no pull request, if it listed nobody either."""
     scored = len(plan.pull_requests)
     return {
-        name: f"{scored:,} of {plural(scored, 'pull request')} have no {what}"
+        name: f"{scored:,} of {scored:,} pull requests have no {what}"
         for name, lack in answers.lacks.items()
         for what, number in lack.missing.items()
         if number == scored and not lack.listed
