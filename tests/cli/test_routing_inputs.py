@@ -206,15 +206,20 @@ def test_each_pull_request_has_its_hits_and_the_event_that_was_the_truth(capsys)
 def test_the_terminal_shows_the_queue_and_says_first_that_most_have_no_truth(capsys):
     assert run("--router", "popularity", "--router", "revfinder", "--truth-window", "1m") == 0
     captured = capsys.readouterr()
-    assert captured.err.splitlines()[0].startswith("Warning: 2 of 2 pull requests have no truth within 1m")
-    assert "--truth-window" in captured.err.splitlines()[0]
+    assert captured.out.startswith("2 of 2 pull requests have no truth within 1m of their cutoff and count as misses; ")
+    assert "no truth" not in captured.err
     lines = [line.split() for line in captured.out.splitlines()]
-    assert lines[0][0] == "router"
-    assert lines[1][:2] == ["popularity", "0.000"]
-    assert lines[2][:2] == ["revfinder", "–"]
+    assert "--truth-window," in lines[0]
+    assert lines[2][0] == "router"
+    assert lines[3][:2] == ["popularity", "0.000"]
+    assert lines[4][:2] == ["revfinder", "–"]
     assert ["router", "risk", "PRs", "reviewed", "TTFR", "mean", "median", "median", "of", "all"] in lines
     assert ["popularity", "high", "1", "1", "20.0", "min", "20.0", "min", "20.0", "min"] in lines
     assert not any(line[:2] == ["revfinder", "high"] for line in lines)
+    assert run("--router", "popularity", "--truth-window", "1m", "--json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["warnings"][0].startswith("2 of 2 pull requests have no truth within 1m")
+    assert captured.err.startswith("Warning: 2 of 2 pull requests have no truth within 1m")
 
 
 def test_progress_is_told_while_reading_and_while_ranking(monkeypatch, capsys):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from metareview.cli.options import PATH, Limits, ListingOption, common_options, gate_options, run_options
-from metareview.cli.output import Screen, append_step_summary, warning_lines
+from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,7 +101,11 @@ def command(
     with screen.progress("ranking pull requests") as progress:
         result = score(inputs, chosen, progress)
     run = keep(result, chosen, out=folder, overwrite=overwrite)
-    screen.say(warning_lines(run.result.warnings))
+    warnings = run.result.warnings
+    if run.result.truth_warning and not (screen.as_json or screen.quiet):
+        screen.show({}, *wrapped(f"{run.result.truth_warning}."))
+        warnings = warnings[1:]
+    screen.say(warning_lines(warnings))
     append_step_summary(routing_section(run.result))
     lines: list[str | Table] = []
     if not screen.quiet:
