@@ -52,30 +52,39 @@ _BY = (
     rf"(?:by|via|through|using|without(?:\s+using)?|(?:together\s+|in\s+collaboration\s+)?with"
     rf"(?:(?:out)?\s+(?:the\s+|some\s+|a\s+lot\s+of\s+|lots\s+of\s+|any\s+)?{_HELP}\s+(?:of|from|by))?)"
 )
-_CHANGE = r"(?:pr|pull request|mr|merge request|change|code|commit|patch|branch|contribution|work|diff)s?"
+_CHANGE = r"(?:prs?|pull requests?|mrs?|merge requests?|changes?|code|commits?|patch|branch|contribution|work|diff)"
+_PART = rf"(?:{_CHANGE}|implementation|summary|description|tests?|test cases|docs|documentation|boilerplate)"
 _THIS = rf"(?:this|these|the)\s+{_CHANGE}"
+_CLAUSE = r"(?:^|[^\w\s'’/-])[^\w\n]{0,9}"
+_BY_AI = rf"(?:{AI}|{NAME}){_VERSION}[ -](?:generated|assisted|written|authored|aided)"
+_USED_END = r"(?=\W*$|\s*[^\w\s'’-]|\s+(?:and|but|during|for|here|in|on|throughout|to|when|while)\b)"
 _SENTENCES = (
     # was written by X, has been drafted with the help of X; at the start of a clause without a verb before it.
-    rf"(?:\b(?:was|were|been|be)\s+|{_THIS}\s+(?:is|are)\s+|(?:^|[^\w\s'’/-])[^\w\n]{{0,9}}(?:{_CHANGE}\s+)?)"
-    rf"{_ADVERB}{{0,3}}{_MADE}\s+"
+    rf"(?:\b(?:was|were|been|be)\s+|{_THIS}\s+(?:is|are)\s+|{_CLAUSE}(?:{_PART}\s+)?){_ADVERB}{{0,3}}{_MADE}\s+"
     rf"{_ADVERB}{{0,3}}{_BY}\s+{_BY_ASSISTANT}",
     # with the help of X, whatever was done with it
     rf"\bwith(?:out)?\s+(?:the\s+|some\s+|any\s+)?{_HELP}\s+(?:of|from|by)\s+{_BY_ASSISTANT}",
-    # I used X to …; we did not use any AI
-    rf"\b(?:i|we)\s+(?:have\s+|had\s+|did\s+not\s+|didn['’]t\s+|have\s+not\s+|haven['’]t\s+)?{_ADVERB}{{0,2}}"
-    rf"(?:used?|asked|let|prompted)\s+{_BY_ASSISTANT}",
+    # I used X to …; we did not use any AI; I had X write it
+    rf"(?:\b(?:i|we)\s+(?:have\s+|had\s+|did\s+not\s+|didn['’]t\s+|have\s+not\s+|haven['’]t\s+)?|{_CLAUSE}){_ADVERB}{{0,2}}"
+    rf"(?:used|(?<=not\s)use|(?<=n['’]t\s)use|leaned\s+on|relied\s+on)\s+{_ASSISTANT}{_USED_END}",
+    rf"\b(?:i|we)\s+(?:had|let|asked|prompted)\s+{_ASSISTANT}\s+(?:to\s+)?"
+    r"(?:write|draft|generate|do|help|implement|create|fix|refactor|translate)\b",
     # X wrote, drafted … it
-    rf"(?:^|[^\w\s'’/-]\s*|\b(?:and|but|that)\s+){_ASSISTANT}\s+{_ADVERB}{{0,2}}"
-    r"(?:wrote|drafted|generated|authored|co-?wrote|co-?authored|helped\s+(?:me\s+|us\s+)?(?:to\s+)?"
-    r"(?:write|with|draft))\b",
+    rf"(?:{_CLAUSE}|\b(?:and|but|that)\s+){_ASSISTANT}\s+{_ADVERB}{{0,2}}(?:wrote|drafted|generated|authored|co-?wrote|"
+    r"co-?authored|helped\s+(?:me\s+|us\s+)?(?:to\s+)?(?:write|with|draft))\b",
     # no AI was used, no LLMs involved; AI was not used
     rf"\bno\s+(?:use\s+of\s+)?(?:{AI}|{NAME}){_VERSION}\s+(?:(?:assistance|help|code)\s+)?"
     r"(?:was\s+|were\s+|has\s+been\s+)?(?:used|involved)\b",
-    rf"(?:^|[^\w\s'’/-]\s*)(?:{AI}|{NAME}){_VERSION}\s+(?:was|were|has\s+been|have\s+been)\s+(?:not\s+)?used\b",
+    rf"{_CLAUSE}(?:{AI}|{NAME}){_VERSION}\s+(?:was|were|has\s+been|have\s+been)\s+(?:not\s+)?used\b",
     rf"\b(?:without\s+(?:any\s+|the\s+)?(?:use\s+of|using)|no\s+use\s+of)\s+{_BY_ASSISTANT}",
-    # this pull request is AI-generated
-    rf"{_THIS}\s+(?:is|are|was|were)\s+{_ADVERB}{{0,3}}(?:an?\s+)?(?:{AI}|{NAME}){_VERSION}[ -]"
-    r"(?:generated|assisted|written|authored|aided)\b",
+    # by hand, no AI.
+    rf"{_CLAUSE}no\s+(?:{AI}|{NAME}){_VERSION}\s*(?:[.!)]|$)",
+    # this pull request is AI-generated, contains AI-generated code; AI-assisted.
+    rf"{_THIS}\s+(?:is|are|was|were)\s+{_ADVERB}{{0,3}}(?:an?\s+)?{_BY_AI}\b",
+    rf"{_THIS}\s+(?:contains|includes|has)\s+(?:some\s+)?{_BY_AI}\s+{_PART}",
+    rf"{_CLAUSE}{_ADVERB}{{0,2}}{_BY_AI}(?:\s+{_CHANGE})?{_END}",
+    # Disclosure: X …
+    rf"\bdisclosure\s*[:,–—-]\s*(?:[^.\n]{{0,60}}\s)?{_ASSISTANT}\b",
     # Co-authored-by: X
     rf"^[^\w\n]{{0,20}}(?:co-?authored|assisted|generated|written|created|drafted)[- ]by:\s*{NAME}{_VERSION}"
     rf"(?:[-\[<(@\w]*\[bot\]|[-\w]*\s*(?:[<(@,.;]|$)|{_END})",

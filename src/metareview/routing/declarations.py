@@ -98,8 +98,8 @@ def _is_colour(digits: str, before: str) -> bool:
 class _Subject(NamedTuple):
     """What a declaration is about.
 
-    Where `use` is given, a title that says no more than the subject ("AI:") needs an `answer` below or beside it, and
-    one that says more ("AI summary:") is a declaration only if it has a word of `use` ("AI assistance:").
+    Where `use` is given, a title that says more than the subject is a declaration only with a word of `use`: "AI
+    assistance" is, "AI summary" is not. A key that says no more than the subject ("AI:") needs an `answer` beside it.
     """
 
     pattern: re.Pattern[str]
@@ -112,7 +112,7 @@ _AI = _Subject(
     re.compile(
         r"(?<!\w)(?:disclos\w*|declar\w*|usage|us(?:e|ed|es|ing)|assist(?:ed|ance|s)?|aided|help(?:ed)?|generated|written|"
         r"wrote|author(?:ed|ship)|co-?author\w*|created|drafted|made|produced|tool(?:s|ing)?(?! call)|involve\w*|"
-        r"contribut\w*|prompt|statement|attribution|acknowledg\w*|transparency|credits?|without|not?)(?!\w)",
+        r"contribut\w*|notes?|prompt|runs?|sessions?|statement|attribution|acknowledg\w*|transparency|credits?|without|not?)(?!\w)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -244,12 +244,12 @@ def _is_answered(lines: list[str], title: str, about: _Subject) -> bool:
 
     Boxes decide where there are any: a template's text around them is no answer.
     """
-    asks = _asks(title, about)
+    if not _asks(title, about) and not _is_bare(title, about):
+        return False
     boxes = [box[1] for line in lines if (box := _BOX.match(line))]
     if boxes:
-        return any(mark != " " for mark in boxes) and (asks or _is_bare(title, about))
-    said = [line for line in lines if not _is_blank(line) and not _PROMPT.match(line)]
-    return bool(said) and (asks or any(_answers(line, title, about) for line in said))
+        return any(mark != " " for mark in boxes)
+    return any(not _is_blank(line) and not _PROMPT.match(line) for line in lines)
 
 
 def _is_blank(text: str) -> bool:
