@@ -81,6 +81,7 @@ def _answer(summary: RoutingSummary) -> Section:
         observed.append((measure.label, "num", among))
     of_observed = table_of("Over pull requests with a truth only", observed)
     parts = [
+        blocks.remark(f"{summary.truth_warning}.") if summary.truth_warning else None,
         paragraph(_headline(summary, names), css="lead") if names else None,
         table_of("Routers, the best MRR first; bars are 95 % intervals", columns),
         blocks.facts(
@@ -98,6 +99,8 @@ def _answer(summary: RoutingSummary) -> Section:
 def _headline(summary: RoutingSummary, names: Sequence[str]) -> Html:
     best = summary.routers[names[0]]
     value = best.metrics["mrr"]
+    if best.not_applicable:
+        return html("No router had what it needs: {}.", best.not_applicable)
     if not value:
         return html("No router found a right person on any pull request.")
     equal = [name(router) for router in names if summary.routers[router].metrics["mrr"] == value]
@@ -109,7 +112,7 @@ def _headline(summary: RoutingSummary, names: Sequence[str]) -> Html:
 
 
 def _ranks(run: RoutingRun) -> Section | None:
-    names = ranked(run.metrics, "mrr")
+    names = [router for router in ranked(run.metrics, "mrr") if not run.result.routers[router].not_applicable]
     bins = [*map(str, range(1, MOST_RANK + 1)), f"{MOST_RANK + 1}+", "none"]
     tallies = {router: dict.fromkeys(bins, 0) for router in names}
     observed = 0
