@@ -1,8 +1,8 @@
 """Bodies of pull requests as people write them, and whether each one tells if AI had a part in the change.
 
 Labelled by hand: a reader who asks "does the author say whether AI was used?" answers yes to `DISCLOSED`. That
-none was used is said, too. `TUNED` is what the patterns were made on. `HELD_OUT` was written before them, and they were
-not changed for it: its figures are the honest ones.
+none was used is said, too. `TUNED` is what the patterns were made on. `HELD_OUT` was written before them and they were
+not changed for its results; but one author wrote both halves and the patterns, so its figures flatter, too.
 """
 
 from typing import NamedTuple
