@@ -17,7 +17,7 @@ from metareview.pipelines import comments, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
-from metareview.routing.measures import MRR
+from metareview.routing.answers import RECIPROCAL_RANK
 from metareview.runs import run as runs
 from metareview.runs.comments_json import pair_to_json, record_to_json
 
@@ -105,7 +105,7 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
                 "truth": record["truth"]["state"],
                 "router": name,
                 "rank": answer["rank"],
-                "reciprocal_rank": MRR.of_rank(answer["rank"] or 0),
+                **{key: value for key, value in answer.items() if key.startswith("hit@") or key == RECIPROCAL_RANK},
                 "risk": answer["risk"],
             }
 
@@ -130,7 +130,12 @@ def evaluate_comments(
 
 
 def evaluate_routing(
-    history: str | Path, *, out: str | Path | None = None, overwrite: bool = False, **options: Unpack[RoutingKeywords]
+    history: str | Path,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **options: Unpack[RoutingKeywords],
 ) -> Run:
     """Replay a history and score routers on it; with `out`, keep the run in that folder.
 
@@ -138,7 +143,8 @@ def evaluate_routing(
     >>> run.metrics["popularity"]["mrr"]                                                    # doctest: +SKIP
     """
     chosen = RoutingOptions(history, **options)
-    return Run.of(routing.evaluate(chosen, out=None if out is None else Path(out), overwrite=overwrite))
+    folder = None if out is None else Path(out)
+    return Run.of(routing.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
 
 
 def load_run(folder: str | Path) -> Run:

@@ -82,8 +82,10 @@ def test_what_was_asked_for_is_shown_in_every_form(history, tmp_path, monkeypatc
     markdown, markup, table = ((tmp_path / name).read_text() for name in names)
     assert "| Merged within 1h, declared | Merged within 1h, missing |" in markdown
     assert "| issue | 4 | 0.750 | 0.000 | 0.000 | 1.000 | 0.000 |" in markdown
-    # #2 to #4 had bob to name: one of them was reviewed after an hour, and commented on after two.
-    assert "| popularity | medium | 3 | 1.0 h | 1.0 h | 2.0 h | 2.0 h |" in markdown
+    # #2 to #4 had bob to name: one of them was reviewed after an hour, and commented on after two. By then #4 was no
+    # longer watched: half of the other two.
+    assert "| router | risk | PRs | reviewed | TTFR mean | median | median of all | TTFC mean | median |" in markdown
+    assert "| popularity | medium | 3 | 1 | 1.0 h | 1.0 h | 1.0 h | 2.0 h | 2.0 h |" in markdown
     assert "Merged within 1h, declared" in markup
     assert "Median time to first comment" in markup
     assert table.splitlines()[0].split(",")[15:17] == ["merged", "merged_within"]

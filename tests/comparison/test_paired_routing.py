@@ -9,7 +9,7 @@ from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.paired import compare
 from metareview.errors import UsageError
 from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
-from metareview.routing.summary import RoutingConfig, summarise
+from metareview.routing.summary import HistoryFacts, RoutingConfig, summarise
 from metareview.runs.routing_json import manifest_config
 from metareview.runs.run import ROUTING, Manifest, Run
 
@@ -32,7 +32,7 @@ def routing_run(ranks, *, truth="ann", cutoff="created_at"):
         )
         for number, of_one in enumerate(zip(*ranks.values(), strict=True), 1)
     ]  # fmt: skip
-    summary = summarise(records, {name: {"bob", "cid"} for name in ranks}, config)
+    summary = summarise(records, config, HistoryFacts(end=0, active=frozenset({"bob", "cid"}), names={}))
     manifest = Manifest("routing", manifest_config(config), {}, started="", status="finished")
     return Run(ROUTING, summary, manifest, None, records)
 
@@ -70,6 +70,21 @@ def test_the_leaderboard_sorts_by_mrr():
         ("old", 1.75 / 4, 0.25),
     ]
     assert [row["ties"] for row in board["rows"]] == ["a", "a"]
+
+
+def test_a_router_without_figures_is_on_no_leaderboard_and_not_compared(tmp_path):
+    """Nobody wrote a body, so that mentions had nothing to read."""
+    rows = [
+        {"repo": "o/r", "pr": 1, "at": "2025-06-01T12:00:00Z", "kind": "opened", "actor": "ann"},
+        {"repo": "o/r", "pr": 1, "at": "2025-06-01T12:20:00Z", "kind": "review_submitted", "actor": "bob"},
+    ]
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = evaluate_routing(tmp_path / "events.jsonl", routers=["popularity", "recency", "mentions"])
+    assert [row["label"] for row in leaderboard([run]).to_dict()["rows"]] == ["popularity", "recency"]
+    with pytest.raises(
+        UsageError, match="mentions has no figures in the run in memory: 1 of 1 pull requests have no body"
+    ):
+        compare(run, reviewers=["popularity", "mentions"])
 
 
 def test_what_does_not_mean_the_same_is_refused(tmp_path):

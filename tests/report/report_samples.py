@@ -7,12 +7,13 @@ import numpy as np
 from metareview.api import evaluate_comments
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge
 from metareview.model.time import parse_time
+from metareview.routing.answers import rank_worth
+from metareview.routing.load import Load, PersonLoad, Spread
 from metareview.routing.measures import rank_measures
 from metareview.routing.queue import QueueTimes
 from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
 from metareview.routing.summary import (
     DeclarationRates,
-    Load,
     MergedRates,
     RouterSummary,
     RoutingConfig,
@@ -119,9 +120,12 @@ def hostile(folder, *, out=None):
     return evaluate_comments(write_jsonl(folder / "said.jsonl", rows), reference=reference, judge="exact", out=out)
 
 
+_WORTH = rank_worth(rank_measures((1, 3, 5)))
+
+
 def _answers(*routers):
     return {
-        name: RouterAnswer(tuple(candidates), None, len(candidates), rank, risk)
+        name: RouterAnswer(tuple(candidates), None, len(candidates), rank, risk, _WORTH(rank))
         for name, (candidates, rank, risk) in zip(("first", "=second"), routers, strict=True)
     }
 
@@ -146,7 +150,7 @@ def _routing_record(number, targets, answers):
 
 def _waited(n, reviewed):
     hours = 5400.0 if reviewed else None
-    return QueueTimes(n, reviewed, hours, hours, None, None, None)
+    return QueueTimes(n, reviewed, n - reviewed, hours, hours, hours, None, None, None)
 
 
 def _router(figures, observed, queue, gini=0.25):
@@ -157,7 +161,7 @@ def _router(figures, observed, queue, gini=0.25):
         observed_prs=2,
         observed_metrics=dict(zip(names, observed, strict=True)),
         queue=queue,
-        load=Load(gini, 2 / 3),
+        load=Load(gini, 2 / 3, Spread(0.5, 0.5), 4, (PersonLoad("bob", 2, 1), PersonLoad("cy", 1, 1))),
     )
 
 

@@ -146,7 +146,7 @@ def test_every_format_writes_a_routing_run():
         "| first | 0.333 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.500 | 0.000–0.600 | 0.750 |"
         in shown
     )
-    assert "| first | high | 2 | 1.5 h | 1.5 h |" in shown
+    assert "| first | high | 2 | 1 | 1.5 h | 1.5 h | 1.5 h |" in shown
     root = ElementTree.fromstring(as_junit(run, [Gate(MRR, 0.1)]).split("\n", 1)[1])
     assert [(suite.get("name"), suite.get("failures"), suite.get("skipped")) for suite in root] == [
         ("first", "0", "1"),

@@ -46,8 +46,20 @@ def test_a_small_history_by_hand():
     mentions = summary["routers"]["mentions"]
     assert (mentions["hit@1"], mentions["hit@3"], mentions["mrr"]) == (0.25, 0.5, 1.5 / 4)
     assert mentions["observed_only"] == {"prs": 2, "hit@1": 0.5, "hit@3": 1.0, "hit@5": 1.0, "mrr": 0.75}
-    # First places: bob, org/team, nobody once each; cy was recommended, but never first.
-    assert mentions["load"] == {"gini": 0.25, "top1_share": pytest.approx(1 / 3)}
+    # bob, cy and ann reviewed; org/team and nobody are only ever recommended: five people, of whom mentions puts bob,
+    # org/team and nobody first, once each. Really bob and cy responded, once each.
+    assert mentions["load"] == {
+        "gini": pytest.approx(6 / 15),
+        "top1_share": pytest.approx(1 / 3),
+        "actual": {"gini": pytest.approx(6 / 10), "top1_share": 0.5},
+        "population": 5,
+        "people": [
+            {"login": "bob", "recommended": 1, "actual": 1},
+            {"login": "nobody", "recommended": 1, "actual": 0},
+            {"login": "org/team", "recommended": 1, "actual": 0},
+            {"login": "cy", "recommended": 0, "actual": 1},
+        ],
+    }
     low = mentions["queue"]["low"]
     assert (low["n"], low["ttfr_n"], low["ttfr_seconds_mean"], low["ttfr_seconds_median"]) == (3, 2, 1350.0, 1350.0)
     assert low["ttfc_seconds_mean"] == (30 * 60 + 10 * 60) / 2
@@ -78,14 +90,28 @@ def test_a_record_is_one_json_object_with_all_that_the_figures_rest_on():
         "author": "bob",
         "created_at": "1970-01-01T01:40:00Z",
         "cutoff": "1970-01-01T01:40:00Z",
-        "truth": {"state": "observed", "targets": ["cy"]},
+        "truth": {
+            "state": "observed",
+            "targets": ["cy"],
+            "events": [{"id": "", "kind": "review_comment", "actor": "cy", "at": "1970-01-01T02:10:00Z"}],
+        },
         "ttfr_seconds": 2400.0,
         "ttfc_seconds": None,
         "gates": {"issue": False, "ai_disclosure": False, "provenance": False},
         "merged": False,
         "merged_within": None,
         "routers": {
-            "mentions": {"candidates": ["org/team", "cy"], "scores": [1.0, 0.5], "listed": 2, "rank": 2, "risk": "low"}
+            "mentions": {
+                "candidates": ["org/team", "cy"],
+                "scores": [1.0, 0.5],
+                "listed": 2,
+                "rank": 2,
+                "risk": "low",
+                "hit@1": 0,
+                "hit@3": 1,
+                "hit@5": 1,
+                "reciprocal_rank": 0.5,
+            }
         },
     }
 
@@ -158,7 +184,7 @@ def test_repositories_do_not_learn_from_each_other():
         ("o/r", 2): ("here",),
         ("o/other", 6): ("there",),
     }
-    assert list(found.summary.warnings) == ["1 pull request not scored: no opened event"]
+    assert found.summary.warnings[1] == "1 pull request not scored: no opened event"
 
 
 def test_drafts_that_never_became_ready_are_left_out_and_counted():
@@ -178,11 +204,15 @@ def test_what_a_reader_should_know_is_warned_of_with_its_number(tmp_path):
     assert list(plain["routers"]) == ["mentions", "popularity", "recency", "revfinder", "chrev"]
     owned = summary_of(history, ["codeowners"], codeowners=tmp_path / "CODEOWNERS", merged_within="3h")
     assert owned["warnings"] == [
-        "2 of 4 pull requests have no files at their cutoff, which codeowners need",
+        "2 of 4 pull requests have no files at their cutoff, which codeowners needs",
         "2 of 4 pull requests: --merged-within runs past the end of the history; a later merge is not seen",
     ]
     by_commit = summary_of(history, ["codeowners"], codeowners=tmp_path)
-    assert "4 of 4 pull requests have no CODEOWNERS file for their base commit" in by_commit["warnings"]
+    assert by_commit["routers"]["codeowners"]["mrr"] is None
+    assert by_commit["warnings"][0] == (
+        "codeowners is not applicable and has no figures: "
+        "4 of 4 pull requests have no CODEOWNERS file for their base commit"
+    )
     leaky = summary_of(history, ["popularity"], reviews_visible_at="creation")
     assert leaky["warnings"] == [
         "reviews were shown to routers from their pull request's opening on: figures are not leak-free"
@@ -318,9 +348,15 @@ class Needy(Router):
 
 
 def test_what_a_users_router_lacks_is_warned_of():
-    assert list(score_history(history_of(*STORY), [Needy]).summary.warnings) == [
-        "2 of 4 pull requests have no files at their cutoff, which Needy need",
-        "4 of 4 pull requests have no label",
+    class Modest(Needy):
+        @property
+        def missing(self):
+            return {"label": self.asked - 1}
+
+    assert list(score_history(history_of(*STORY), [Needy, Modest]).summary.warnings) == [
+        "Needy is not applicable and has no figures: 4 of 4 pull requests have no label",
+        "3 of 4 pull requests have no label, which Modest needs",
+        "2 of 4 pull requests have no files at their cutoff, which Modest needs",
     ]
 
 

@@ -1,12 +1,15 @@
 from dataclasses import asdict
+from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from routing_stories import MINUTE, happen, history_of
 
 from metareview.model.event import Eligibility
-from metareview.routing.queue import COMMENTS, REVIEWS, queue_times, seconds_to_first
-from metareview.routing.records import Truth
-from metareview.routing.truth import find_truth
+from metareview.routing.queue import COMMENTS, REVIEWS, Wait, kaplan_meier_median, queue_times, seconds_to_first
+from metareview.routing.records import Truth, TruthEvent
+from metareview.routing.truth import USUAL_SOURCES, find_truth
 
 STORY = [
     happen(0, "opened", "ann"),
@@ -24,7 +27,16 @@ STORY = [
 ]
 
 
-def truth(policy="first_response", cutoff=5, window=55, end=10_000, story=STORY, **options):
+def truth(
+    policy="first_response",
+    cutoff=5,
+    window=55,
+    end=10_000,
+    story=STORY,
+    sources=USUAL_SOURCES,
+    reviews_hidden=False,
+    **options,
+):
     history = history_of(*story)
     return find_truth(
         history.events,
@@ -34,6 +46,8 @@ def truth(policy="first_response", cutoff=5, window=55, end=10_000, story=STORY,
         window=None if window is None else round(window * MINUTE),
         eligible=Eligibility(history.bots, **options),
         end=end * MINUTE,
+        sources=sources,
+        reviews_hidden=reviews_hidden,
     )
 
 
@@ -51,7 +65,12 @@ def truth(policy="first_response", cutoff=5, window=55, end=10_000, story=STORY,
         ({"policy": "first_approval", "include_bots": True}, ("ci[bot]",)),
         ({"policy": "all_reviewers"}, ("bob", "cy")),
         ({"policy": "all_reviewers", "window": 20}, ("bob",)),
-        ({"policy": "all_reviewers", "window": None}, ("early", "bob", "cy")),
+        ({"policy": "all_reviewers", "window": None}, ("bob", "cy")),  # early was there by the cutoff
+        ({"policy": "all_reviewers", "window": None, "reviews_hidden": True}, ("early", "bob", "cy")),
+        ({"policy": "all_reviewers", "window": 55, "reviews_hidden": True}, ("bob", "cy")),
+        ({"cutoff": 10, "sources": ("comment",)}, ("talker",)),
+        ({"cutoff": 10, "sources": ("review_submitted",)}, ("cy",)),
+        ({"cutoff": 10, "sources": ("review_comment",)}, ("eve",)),
         ({"policy": "first_response", "window": None, "cutoff": 61}, ()),
         ({"policy": "first_response", "window": None, "cutoff": 60}, ("bob",)),
     ],
@@ -60,6 +79,21 @@ def test_truth(options, targets):
     found = truth(**options)
     assert found.targets == targets
     assert found.state == ("observed" if targets else "no_response")
+
+
+def test_the_events_that_made_the_truth_are_kept():
+    story = [
+        happen(0, "opened", "ann"),
+        happen(3, "review_comment", "bob", id="c1"),
+        happen(4, "review_submitted", "bob", id="r1"),
+        happen(5, "review_submitted", "cy", id="r2"),
+        happen(6, "review_submitted", "bob", id="r3"),
+    ]
+    assert truth(cutoff=0, story=story).events == (TruthEvent("c1", "review_comment", "bob", 3 * MINUTE),)
+    assert truth("all_reviewers", cutoff=0, story=story).events == (
+        TruthEvent("r1", "review_submitted", "bob", 4 * MINUTE),
+        TruthEvent("r2", "review_submitted", "cy", 5 * MINUTE),
+    )
 
 
 def test_just_outside_the_window_is_too_late():
@@ -103,18 +137,65 @@ def test_waiting(kinds, cutoff, seconds):
 
 
 def test_waiting_by_risk():
-    waits = [("low", 10.0, 1.0), ("low", 20.0, None), ("low", 60.0, None), ("low", None, 4.0), ("high", None, None)]
+    waits = [
+        Wait("low", 10.0, 1.0, 100.0),
+        Wait("low", 20.0, None, 100.0),
+        Wait("low", 60.0, None, 100.0),
+        Wait("low", None, 4.0, 30.0),
+        Wait("high", None, None, 5.0),
+    ]
     found = {risk: asdict(times) for risk, times in queue_times(waits, ttfc=True).items()}
     assert found["low"] == {
         "n": 4,
         "ttfr_n": 3,
+        "never_reviewed_n": 1,
         "ttfr_seconds_mean": 30.0,
         "ttfr_seconds_median": 20.0,
+        "ttfr_seconds_km_median": 20.0,  # 3/4 after 10 s, 1/2 after 20 s
         "ttfc_n": 2,
         "ttfc_seconds_mean": 2.5,
         "ttfc_seconds_median": 2.5,
     }
-    assert found["high"] == dict.fromkeys(found["low"], None) | {"n": 1, "ttfr_n": 0, "ttfc_n": 0}
+    nothing = dict.fromkeys(found["low"], None)
+    assert found["high"] == nothing | {"n": 1, "ttfr_n": 0, "never_reviewed_n": 1, "ttfc_n": 0}
     assert list(found) == ["low", "medium", "high", "unknown"]
     assert found["medium"]["n"] == 0
     assert queue_times(waits, ttfc=False)["low"].ttfc_seconds_mean is None
+
+
+@pytest.mark.parametrize(
+    ("waits", "median"),
+    [
+        ([], None),
+        ([(None, 9)], None),
+        ([(5, 9)], 5),
+        # Of six, one is over at 6 and one censored there: 5/6. Two of the four left at 10: 5/12.
+        ([(6, 99), (None, 6), (10, 99), (10, 99), (None, 11), (None, 12)], 10),
+        # Half of those who were reviewed waited 2 s, but most never were: nobody knows when half of all were.
+        ([(1, 50), (2, 50), (3, 50), *[(None, 50)] * 5], None),
+        # Who was watched for a moment only tells next to nothing: the rest decide.
+        ([(None, 0), (None, 0), (None, 0), (4, 50), (8, 50)], 4),
+    ],
+)
+def test_kaplan_meier_by_hand(waits, median):
+    assert kaplan_meier_median(waits) == median
+
+
+@given(st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integers(0, 9)), min_size=1, max_size=12))
+def test_kaplan_meier_by_redistribution_to_the_right(waits):
+    """Efron's other way to the same estimate: whoever is censored hands its weight on to all who come later."""
+    ends = sorted((watched if wait is None else wait, wait is None) for wait, watched in waits)
+    weights = [Fraction(1, len(ends))] * len(ends)
+    for at, (_, censored) in enumerate(ends):
+        if censored and at + 1 < len(ends):
+            share = weights[at] / (len(ends) - at - 1)
+            weights = [weight + share if other > at else weight for other, weight in enumerate(weights)]
+            weights[at] = Fraction(0)
+    over = 0
+    expected = None
+    for (seconds, censored), weight in zip(ends, weights, strict=True):
+        over += 0 if censored else weight
+        if over >= Fraction(1, 2):
+            expected = seconds
+            break
+    assert kaplan_meier_median(waits) == expected

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from metareview.cli.options import PATH, Limits, ListingOption, common_options, gate_options, run_options
-from metareview.cli.output import Screen, append_step_summary, warning_lines
+from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
     from metareview.pipelines.routing import RoutingKeywords
+    from metareview.report.tables import Table
 
 
 def _parse_ks(context: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
@@ -20,6 +22,22 @@ def _parse_ks(context: click.Context, option: click.Parameter, text: str) -> tup
         return tuple(int(each) for each in text.split(","))
     except ValueError:
         raise UsageError(f"--k takes whole numbers such as 1,3,5; found {text!r}.") from None
+
+
+def _parse_list(context: click.Context, option: click.Parameter, text: str) -> tuple[str, ...]:
+    return tuple(each.strip() for each in text.split(",") if each.strip())
+
+
+def _parse_configs(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> dict[str, Path] | None:
+    configs: dict[str, Path] = {}
+    for text in texts:
+        name, _, file = text.rpartition("=")
+        if not name or not file:
+            raise UsageError(f"--router-config takes NAME=FILE, such as mine:Router=mine.json; found {text!r}.")
+        if name in configs:
+            raise UsageError(f"--router-config {name} is given twice. Give one file per router.")
+        configs[name] = Path(file)
+    return configs or None
 
 
 def _router_names() -> list[str]:
@@ -32,6 +50,8 @@ def _router_names() -> list[str]:
 @click.argument("history", type=PATH)
 @click.option("--router", "routers", cls=ListingOption, names=_router_names, multiple=True, metavar="NAME",
               help="{names}, or package.module:factory; repeatable.  [default: all built-in]")  # fmt: skip
+@click.option("--router-config", multiple=True, metavar="NAME=FILE", callback=_parse_configs,
+              help="A JSON object for that router's factory; repeatable.")  # fmt: skip
 @click.option("--predictions", multiple=True, type=PATH, metavar="FILE",
               help="A router that already ran, as JSON lines; repeatable.")  # fmt: skip
 @click.option("--cutoff", default="created_at", show_default=True, metavar="P",
@@ -39,6 +59,8 @@ def _router_names() -> list[str]:
 @click.option("--truth", default="first_response", show_default=True, metavar="P",
               help="first_response, first_approval or all_reviewers.")  # fmt: skip
 @click.option("--truth-window", default="60m", show_default=True, metavar="D", help="How long; none for no end.")
+@click.option("--truth-sources", default="review_submitted,review_comment", show_default=True, metavar="LIST",
+              callback=_parse_list, help="What counts as a first response; also comment.")  # fmt: skip
 @click.option("--include-bots", is_flag=True, help="Count bots too.")
 @click.option("--include-author", is_flag=True, help="Count the author too.")
 @click.option("--k", default="1,3,5", show_default=True, metavar="LIST", callback=_parse_ks,
@@ -62,10 +84,10 @@ def command(
     history: Path, out: Path | None, overwrite: bool, limits: Limits, screen: Screen, **options: Unpack[RoutingKeywords]
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
-    from metareview.pipelines.routing import RoutingOptions, evaluate
+    from metareview.pipelines.routing import RoutingOptions, keep, read, score
     from metareview.report.build_gates import check_gates, parse_gates
     from metareview.report.markdown import routing_section
-    from metareview.report.tables import cohort, declarations, routers_table
+    from metareview.report.tables import cohort, declarations, queue_table, routers_table
     from metareview.routing.measures import rank_measures
     from metareview.runs.files import default_folder
 
@@ -73,10 +95,23 @@ def command(
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history.resolve().stem)
-    run = evaluate(RoutingOptions(history, **options), out=folder, overwrite=overwrite)
-    screen.say(warning_lines(run.result.warnings))
+    chosen = RoutingOptions(history, **options)
+    with screen.progress("reading the history (MB)") as progress:
+        inputs = read(chosen, progress)
+    with screen.progress("ranking pull requests") as progress:
+        result = score(inputs, chosen, progress)
+    run = keep(result, chosen, out=folder, overwrite=overwrite)
+    warnings = run.result.warnings
+    if run.result.truth_warning and not (screen.as_json or screen.quiet):
+        screen.show({}, *wrapped(f"{run.result.truth_warning}."))
+        warnings = warnings[1:]
+    screen.say(warning_lines(warnings))
     append_step_summary(routing_section(run.result))
-    lines = [] if screen.quiet else declarations(run.result)
+    lines: list[str | Table] = []
+    if not screen.quiet:
+        waits = queue_table(run.result)
+        lines += ["", waits, ""] if waits else []
+        lines += declarations(run.result)
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
     screen.show(run.summary, routers_table(run.result), *lines, remarks=[remark])
     check_gates(run.metrics, gates)

@@ -34,7 +34,18 @@ Source = AnyRun | str | Path
 _CHOICES = (
     {"format", "seed", "limit", "name", "reference_format", "all_prs"}
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
-    | {"routers", "predictions", "codeowners", "since", "until", "repos", "prs", "merged_within", "ttfc"}
+    | {
+        "routers",
+        "router_config",
+        "predictions",
+        "codeowners",
+        "since",
+        "until",
+        "repos",
+        "prs",
+        "merged_within",
+        "ttfc",
+    }
 )
 _EXPECTED, _NEGATIVES = ([field.name for field in fields(Counts)].index(name) for name in ("expected", "negatives"))
 
@@ -132,8 +143,17 @@ def labels(competitors: Sequence[Competitor], parts: Iterable[Sequence[str]]) ->
 
 
 def read(run: AnyRun, names: Collection[str] | None = None, *, records: bool = False) -> list[Competitor]:
-    """These competitors of a run, or all, in the run's order; with their records only where asked."""
-    rows: dict[str, dict[str, Row]] = {name: {} for name in run.metrics if names is None or name in names}
+    """These competitors of a run, or all that have figures, in the run's order; with their records only where asked.
+
+    UsageError for a router that is asked for and has none, because the history lacks what it needs.
+    """
+    lacking = {} if is_comments(run) else {name: one.not_applicable for name, one in run.result.routers.items()}
+    for name in names or ():
+        if lacking.get(name):
+            raise UsageError(f"{name} has no figures in {run.label}: {lacking[name]}. Choose another router.")
+    rows: dict[str, dict[str, Row]] = {
+        name: {} for name in run.metrics if not lacking.get(name) and (names is None or name in names)
+    }
     for name, key, row in _comment_rows(run) if is_comments(run) else _routing_rows(run):
         if name in rows:
             rows[name][key] = row if records else replace(row, record=None)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from metareview.model.comment import MAX_LINE, Comment
-from metareview.model.time import parse_time
+from metareview.model.time import LATEST, parse_time
 
 if TYPE_CHECKING:
     from metareview.formats.source import Source
@@ -134,10 +134,13 @@ class Record(NamedTuple):
         if type(value) is Nanoseconds:
             return int(value)
         try:
-            return parse_time(value if type(value) is str else "")
+            instant = parse_time(value if type(value) is str else "")
         except ValueError:
             fix = "Give a time such as 2025-06-01T12:30:00Z; without a zone it is UTC."
             self.refuse(key, "a time", fix, quote=type(value) is str)
+        if not -LATEST <= instant <= LATEST:
+            self.refuse(key, "a time from 1678 to 2261", "Correct the year.", quote=True)
+        return instant
 
     def child(self, key: str, what: str) -> Record:
         """The object at `key`."""
@@ -161,11 +164,36 @@ class Record(NamedTuple):
 
     def clean(self, key: str, value: str) -> str:
         """The text as it can be written out again."""
-        cleaned = value.encode("utf-8", "replace").decode()
+        cleaned: str = whole_characters(value)
         if cleaned != value:
-            problem = "half a surrogate pair; replaced by ?"
-            self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+            self.warn_of_halves(key)
         return cleaned
+
+    def with_whole_characters(self) -> Record:
+        """The record with every text of it, however deep, as it can be written out again."""
+        cleaned = whole_characters(self.value)
+        if cleaned == self.value:
+            return self
+        if isinstance(self.value, dict):
+            for key, value in self.value.items():
+                if whole_characters({key: value}) != {key: value}:
+                    self.warn_of_halves(key)
+        return self._replace(value=cleaned)
+
+    def warn_of_halves(self, key: str) -> None:
+        problem = "half a surrogate pair; replaced by ?"
+        self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+
+
+def whole_characters(value: Any) -> Any:
+    """What JSON gave, with a question mark for each half of a surrogate pair, which UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [whole_characters(item) for item in value]
+    if isinstance(value, dict):
+        return {whole_characters(key): whole_characters(item) for key, item in value.items()}
+    return value
 
 
 def _kind(value: object) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
-from metareview.formats.source import Source, readable
+from metareview.formats.source import Progress, Source, readable
 from metareview.model.comment import ReferenceSet, Review, Skipped, merged
 from metareview.model.event import History
 from metareview.plugins import Registry
@@ -157,15 +157,16 @@ def read_reference_set(
     return ReferenceSet(positive, negative, tuple(warnings)), hashes
 
 
-def read_history(path: str | Path, format: str | None = None) -> History:
+def read_history(path: str | Path, format: str | None = None, *, progress: Progress | None = None) -> History:
     """Read a history, its format found by content unless it is named.
 
     InputError for a file that is absent, empty or in no known format; UsageError for an unknown format name.
     """
-    source = Source(Path(path))
+    source = Source(Path(path), progress=progress)
     for known in history_formats(format).values():
         if format or known.sniff(source):
-            return known.read(source)
+            history = known.read(source)
+            return replace(history, warnings=(*source.all_warnings(), *history.warnings))
     first = next(source.lines(), None)
     if first is None:
         raise InputError("the file is empty", file=path, fix="Give a history with at least one pull request.")

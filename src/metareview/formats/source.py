@@ -21,7 +21,11 @@ from metareview.errors import InputError
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.model.address import pull_request_of_stem
 
+Progress = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
 _LOCATED_WARNINGS = 10
+_MEGABYTE = 2**20
 _SPACE = " \t\r\n\ufeff"
 _decode = json.JSONDecoder().raw_decode
 
@@ -33,6 +37,8 @@ class Source:
     path: Path
     name: str = field(init=False)
     warnings: list[str] = field(default_factory=list, init=False)
+    progress: Progress | None = field(default=None, repr=False)
+    """Told of the megabytes that were read line by line, and of how many there are."""
     _kinds: Counter[str] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
@@ -71,8 +77,13 @@ class Source:
 
     def lines(self) -> Iterator[Record]:
         """The object of each line that is not blank, without holding the file in memory."""
+        read = told = 0
         with self._opened() as stream:
             for number, line in enumerate(stream, 1):
+                read += len(line)
+                if self.progress and read - told >= _MEGABYTE:
+                    told = read
+                    self.progress(read // _MEGABYTE, max(read, self.path.stat().st_size) // _MEGABYTE)
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
                     if not text:
@@ -83,6 +94,8 @@ class Source:
                 except (ValueError, RecursionError) as error:
                     self._fail_reading(number, error)
                 record = Record(self, value, number)
+                if b"\\u" in line and (b"\\ud" in line or b"\\uD" in line):  # Only an escape can be half a character.
+                    record = record.with_whole_characters()
                 yield record if type(value) is dict else record.as_object("a line")
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +13,9 @@ class Prediction:
 
     candidates: tuple[str, ...]
     risk: str
+    evidence: Any = None
+    """What the router went by, as JSON holds it; kept, never read."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +24,5 @@ class Predictions:
 
     router: str
     answers: Mapping[tuple[str, int], Prediction]
+    warnings: tuple[str, ...] = ()
+    """Of reading the file, with the first of its routers."""

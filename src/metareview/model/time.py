@@ -13,6 +13,10 @@ from metareview.errors import UsageError
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
 
+LATEST = 2**63 - 1
+"""The last instant that fits into the 64 bits of a column, in the year 2262; the first is as far before 1970."""
+_LONGEST_SPAN = 36_525 * DAY
+
 _UNITS: dict[str, int] = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
 _SPAN = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?([smhd])", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -77,16 +81,16 @@ def show_time(instant: int) -> str:
 
 
 def parse_span(text: str, option: str) -> int:
-    """A span such as `90s`, `60m`, `1.5h` or `30d`; UsageError unless it is longer than nothing.
+    """A span such as `90s`, `60m`, `1.5h` or `30d`; UsageError unless it is longer than nothing, and up to a century.
 
     >>> parse_span("2m", "--truth-window") // SECOND
     120
     """
     parts = _SPAN.fullmatch(text.strip())
     span = int(Fraction(f"{parts[1]}.{parts[2] or 0}") * _UNITS[parts[3]]) if parts else 0
-    if span > 0:
+    if 0 < span <= _LONGEST_SPAN:
         return span
-    fix = "Give a number above 0 with s, m, h or d, for example 60m or 30d."
+    fix = "Give a number above 0 with s, m, h or d, for example 60m or 30d, and no more than a century."
     raise UsageError(f"{option} {text!r} is not a span of time. {fix}")
 
 

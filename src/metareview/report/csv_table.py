@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator
 
 from metareview.comments.measures import MEASURES, Counts
 from metareview.report.names import clean
 from metareview.report.numbers import ranked
-from metareview.routing.measures import MRR, RankMeasure, rank_measures
+from metareview.routing.measures import MRR, rank_measures
 from metareview.runs.comments_json import counts_to_json, record_to_json
 from metareview.runs.routing_json import record_to_json as routing_record_to_json
 from metareview.runs.run import AnyRun, RoutingRun, is_comments
@@ -41,7 +40,7 @@ def as_csv(run: AnyRun) -> str:
         rows: Iterable[Row] = (record_to_json(record.without_notes()) for record in run.read_records())
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
-        columns, rows = (*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run, hits)
+        columns, rows = (*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(columns)
@@ -59,13 +58,7 @@ def cell(value: object) -> object:
     return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
 
 
-def _routing_rows(run: RoutingRun, hits: Sequence[RankMeasure]) -> Iterator[Row]:
-    @cache
-    def worth(rank: int) -> Row:
-        # Whole numbers where they are whole: a miss is 0, a hit is 1.
-        of_hits = {hit.name: int(hit.of_rank(rank)) for hit in hits}
-        return {"rank": rank or None, "reciprocal_rank": MRR.of_rank(rank) or 0, **of_hits}
-
+def _routing_rows(run: RoutingRun) -> Iterator[Row]:
     names = ranked(run.result.metrics, MRR.name)
     for record in run.read_records():
         facts = routing_record_to_json(record)
@@ -74,4 +67,4 @@ def _routing_rows(run: RoutingRun, hits: Sequence[RankMeasure]) -> Iterator[Row]
             answer = record.answers[name]
             first = next(iter(answer.candidates), None)
             of_router = {"router": name, "risk": answer.risk, "listed": answer.listed, "first_candidate": first}
-            yield facts | worth(answer.rank) | of_router
+            yield {**facts, **answer.figures, **of_router, "rank": answer.rank or None}

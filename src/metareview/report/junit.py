@@ -72,7 +72,9 @@ def _add_routing_cases(run: RoutingRun, suites: dict[str, Element]) -> None:
     for record in run.read_records():
         for name, suite in suites.items():
             case = _case(suite, record.name, f"{name}.pull_requests")
-            if record.truth.state == "observed":
+            if why := run.result.routers[name].not_applicable:
+                SubElement(case, "skipped", message=clean(f"{name} is not applicable: {why}"))
+            elif record.truth.state == "observed":
                 rank = record.answers[name].rank
                 SubElement(case, "system-out").text = f"rank {rank}" if rank else "not on the list"
             else:

@@ -15,15 +15,16 @@ from metareview.comments.summary import CommentsSummary
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.names import capital, clean, in_words, pull_request_name
-from metareview.report.numbers import count, duration, interval, ranked, rate
+from metareview.report.numbers import count, interval, ranked, rate
 from metareview.report.slices import MOST_COLUMNS, sliced
 from metareview.report.tables import (
+    QUEUE_REMARK,
     Column,
     Table,
     cohort,
     judged_by,
     merged_rates,
-    queue_times,
+    queue_table,
     reviewers_table,
     routers_table,
     rows,
@@ -64,7 +65,12 @@ def comments_section(summary: CommentsSummary) -> str:
 
 def routing_section(summary: RoutingSummary) -> str:
     """A run's routers, for the page of a build."""
-    return document(["### Reviewer routing", "", *as_lines(routers_table(summary)), cohort(summary)])
+    lines = ["### Reviewer routing", "", *_truth_warning(summary), *as_lines(routers_table(summary)), cohort(summary)]
+    return document(lines)
+
+
+def _truth_warning(summary: RoutingSummary) -> list[str]:
+    return [] if summary.truth_warning is None else [f"**{safe(summary.truth_warning)}.**", ""]
 
 
 def as_markdown(run: AnyRun) -> str:
@@ -135,25 +141,13 @@ def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
     listed = ", ".join(f"{count(number)} {in_words(state)}" for state, number in asdict(summary.truth).items())
     lines = ["# Reviewer routing", "", f"{plural(summary.prs, 'pull request')}: {listed}.", ""]
-    lines += as_lines(routers_table(summary, all_intervals=True))
+    lines += [*_truth_warning(summary), *as_lines(routers_table(summary, all_intervals=True))]
     return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
 
 
 def _queue(summary: RoutingSummary) -> list[str]:
-    buckets = queue_times(summary)
-    times = [bucket for _, _, bucket in buckets]
-    table = [
-        Column("Router", [router for router, _, _ in buckets], text=True),
-        Column("Risk", [risk for _, risk, _ in buckets], text=True),
-        Column("Pull requests", [count(bucket.n) for bucket in times]),
-        Column("Median time to first review", [duration(bucket.ttfr_seconds_median) for bucket in times]),
-        Column("Mean", [duration(bucket.ttfr_seconds_mean) for bucket in times]),
-    ]
-    if summary.config.ttfc:
-        medians = [duration(bucket.ttfc_seconds_median) for bucket in times]
-        means = [duration(bucket.ttfc_seconds_mean) for bucket in times]
-        table += [Column("Median time to first comment", medians), Column("Mean", means)]
-    return ["## Queue by risk", "", *as_lines(table)] if buckets else []
+    table = queue_table(summary)
+    return ["## Queue by risk", "", *as_lines(table), QUEUE_REMARK, ""] if table else []
 
 
 def _declarations(summary: RoutingSummary) -> list[str]:

@@ -10,7 +10,7 @@ from metareview.comments.summary import CommentsSummary, JudgeSummary
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.names import capital, in_words
-from metareview.report.numbers import count, interval, ranked, rate
+from metareview.report.numbers import count, duration, interval, ranked, rate
 from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
 
@@ -74,13 +74,45 @@ def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Ta
 
 
 def queue_times(summary: RoutingSummary) -> list[tuple[str, str, QueueTimes]]:
-    """Router, risk and times, where a pull request has that risk; the best router first."""
+    """Router, risk and times, where a pull request has that risk; the best router first.
+
+    A router that is not applicable told no risk.
+    """
     return [
         (router, risk, times)
         for router in ranked(summary.metrics, "mrr")
         for risk, times in summary.routers[router].queue.items()
-        if times.n
+        if times.n and not summary.routers[router].not_applicable
     ]
+
+
+QUEUE_REMARK = (
+    "TTFR: time from the cutoff to the first review; mean and median are over the pull requests that were reviewed. "
+    "The median of all is Kaplan and Meier's: those still waiting when the history ended are counted up to then."
+)
+
+
+def queue_table(summary: RoutingSummary) -> Table:
+    """How long pull requests waited for a review, by router and risk; no columns where there is no such wait."""
+    buckets = queue_times(summary)
+    if not buckets:
+        return []
+    times = [bucket for _, _, bucket in buckets]
+    columns = [
+        Column("router", [router for router, _, _ in buckets], text=True),
+        Column("risk", [risk for _, risk, _ in buckets], text=True),
+        Column("PRs", [count(bucket.n) for bucket in times]),
+        Column("reviewed", [count(bucket.ttfr_n) for bucket in times]),
+        Column("TTFR mean", [duration(bucket.ttfr_seconds_mean) for bucket in times]),
+        Column("median", [duration(bucket.ttfr_seconds_median) for bucket in times]),
+        Column("median of all", [duration(bucket.ttfr_seconds_km_median) for bucket in times]),
+    ]
+    if summary.config.ttfc:
+        columns += [
+            Column("TTFC mean", [duration(bucket.ttfc_seconds_mean) for bucket in times], optional=True),
+            Column("median", [duration(bucket.ttfc_seconds_median) for bucket in times], optional=True),
+        ]
+    return columns
 
 
 def merged_rates(summary: RoutingSummary) -> dict[str, list[float | None]]:
@@ -124,6 +156,8 @@ def cohort(summary: RoutingSummary) -> str:
 def declarations(summary: RoutingSummary) -> list[str]:
     """How often declarations are missing and, where --merged-within was given, how often which were merged."""
     blocks = {in_words(name): block for name, block in summary.declarations.items()}
+    if not any(block.n for block in blocks.values()):
+        return [f"Pull requests without {', '.join(blocks)}: not known, the history has no bodies"]
     missing = [f"{name} {rate(block.missing_rate)}" for name, block in blocks.items()]
     merged = [
         f"{name} {rate(within.merged_rate_missing)} and {rate(within.merged_rate_present)}"

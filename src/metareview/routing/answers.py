@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metareview.model.event import Eligibility, PullRequest, fold
 from metareview.model.prediction import Prediction
+from metareview.routing.measures import MRR, RankMeasure
 from metareview.routing.protocol import Ranking
 from metareview.routing.ranking import People, Scored
 from metareview.routing.records import RouterAnswer
@@ -16,34 +18,49 @@ from metareview.routing.records import RouterAnswer
 KEPT = 20
 """How many candidates of a list are kept for the record; ranks are counted on all of them."""
 
+RECIPROCAL_RANK = "reciprocal_rank"
 Numbers = NDArray[np.int64]
 
 
+Figures = Mapping[str, float | None]
+
+
+def rank_worth(measures: Sequence[RankMeasure]) -> Callable[[int], Figures]:
+    """What a rank is worth: hits as whole numbers, and the reciprocal rank. One mapping for all that share a rank."""
+    hits = [measure for measure in measures if measure.name != MRR.name]
+
+    @cache
+    def worth(rank: int) -> Figures:
+        return {hit.name: int(hit.of_rank(rank)) for hit in hits} | {RECIPROCAL_RANK: MRR.of_rank(rank) or 0}
+
+    return worth
+
+
 class AnswerReader:
-    """Turns one router's rankings of one repository into answers, and keeps whom it ever recommended.
+    """Turns one router's rankings of one repository into answers.
 
     People are numbers here, so that a list of thousands costs a few array operations.
     """
 
-    def __init__(self, eligible: Eligibility, names: Mapping[str, str], *, kept: int = KEPT) -> None:
+    def __init__(
+        self, eligible: Eligibility, names: Mapping[str, str], *, worth: Callable[[int], Figures], kept: int = KEPT
+    ) -> None:
         self._eligible = eligible
         self._names = names
         self._kept = kept
+        self._worth = worth
         self._people = People()
         self._numbers: dict[str, int] = {}
         """The number of each login as the router writes it."""
-        self._bots = self._ever = np.zeros(0, dtype=bool)
+        self._bots = np.zeros(0, dtype=bool)
         self._any_bot = False
-
-    def recommended(self) -> set[str]:
-        """Everybody who was on a list, folded."""
-        return {fold(self._people.logins[number]) for number in np.flatnonzero(self._ever).tolist()}
 
     def read(self, ranking: Ranking, pull_request: PullRequest, targets: Sequence[str]) -> RouterAnswer:
         """The answer in a ranking, without the author and bots unless they are included."""
-        candidates, risk = ranking
+        candidates, risk, evidence, notes = ranking
+        remarks = (notes,) if isinstance(notes, str) else tuple(notes)
         if not candidates:
-            return RouterAnswer(scores=(), risk=risk)
+            return RouterAnswer(scores=(), risk=risk, figures=self._worth(0), evidence=evidence, notes=remarks)
         if isinstance(candidates, Scored):
             # Such a router always has the same people, and they are written as the history writes them.
             self._people, numbers, scores = candidates.people, candidates.numbers, candidates.scores
@@ -58,26 +75,29 @@ class AnswerReader:
         if author is not None and (number := self._people.find(author)) is not None:
             others = numbers != number
             numbers, scores = numbers[others], scores[others]
+        rank = self._rank(numbers, targets)
         return RouterAnswer(
             tuple(map(self._people.logins.__getitem__, numbers[: self._kept].tolist())),
             tuple(scores[: self._kept].tolist()),
             len(numbers),
-            self._rank(numbers, targets),
+            rank,
             risk,
+            self._worth(rank),
+            evidence,
+            remarks,
         )
 
     def read_prediction(self, prediction: Prediction | None, targets: Sequence[str]) -> RouterAnswer:
         """The answer of a router that already ran, scored as given; without one, a miss."""
         if prediction is None:
-            return RouterAnswer()
+            return RouterAnswer(figures=self._worth(0))
         numbers = self._number(prediction.candidates)
-        self._meet()
-        shown = prediction.candidates[: self._kept]
-        return RouterAnswer(shown, None, len(numbers), self._rank(numbers, targets), prediction.risk)
+        shown, rank = prediction.candidates[: self._kept], self._rank(numbers, targets)
+        figures, evidence, notes = self._worth(rank), prediction.evidence, prediction.notes
+        return RouterAnswer(shown, None, len(numbers), rank, prediction.risk, figures, evidence, notes)
 
     def _rank(self, numbers: Numbers, targets: Sequence[str]) -> int:
-        """The position of the first target; and these people have been recommended."""
-        self._ever[numbers] = True
+        """The position of the first target."""
         known = [number for target in targets if (number := self._people.find(target)) is not None]
         positions = [at for number in known for at in (numbers == number).nonzero()[0][:1].tolist()]
         return min(positions) + 1 if positions else 0
@@ -96,4 +116,3 @@ class AnswerReader:
             bots = [not self._eligible.include_bots and self._eligible.is_bot(login) for login in unmet]
             self._bots = np.append(self._bots, bots)
             self._any_bot |= any(bots)
-            self._ever = np.append(self._ever, np.zeros(len(unmet), dtype=bool))

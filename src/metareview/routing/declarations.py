@@ -1,7 +1,8 @@
 """What a pull request's body declares: an issue, the use of AI, where the code comes from.
 
-Read from the body as of the cutoff, without code and HTML comments: what people see. Descriptive only: that
-merged pull requests name an issue more often does not say that naming one gets them merged.
+Read from the body as of the cutoff, without code and HTML comments: what people see. AI and provenance are read
+without quotes, too: what somebody else said declares nothing. Descriptive only: that merged pull requests name an
+issue more often does not say that naming one gets them merged.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from metareview.routing.assistants import AI, NAME, mentions_assistants, says_assisted
 from metareview.routing.records import Declarations
-from metareview.routing.visible_text import visible_text
+from metareview.routing.visible_text import visible_text, without_quotes
 
 
 def read_declarations(body: str) -> Declarations:
@@ -21,12 +23,11 @@ def read_declarations(body: str) -> Declarations:
     Declarations(issue=True, ai_disclosure=True, provenance=False)
     """
     text = visible_text(body)
-    lowered = text.lower()
-    return Declarations(
-        has_issue(text),
-        _declares(text, lowered, _AI) or (_names(lowered, _CREDITS) and _CREDIT.search(text) is not None),
-        _declares(text, lowered, _PROVENANCE),
-    )
+    own = without_quotes(text)
+    lowered = own.lower()
+    assisted = mentions_assistants(lowered) and (_declares(own, _AI) or says_assisted(own))
+    provenance = any(word in lowered for word in _PROVENANCE_WORDS) and _declares(own, _PROVENANCE)
+    return Declarations(has_issue(text), assisted, provenance)
 
 
 # -- the issue ---------------------------------------------------------------------------------------------
@@ -93,29 +94,33 @@ def _is_colour(digits: str, before: str) -> bool:
 
 # -- AI and provenance --------------------------------------------------------------------------------------
 
-_ASSISTANT = (
-    r"(?:(?:git\s?hub\s+)?copilot|chat-?gpt|gpt-?\d[\w.]*|openai|claude(?:[ -]code)?|anthropic|codex|gemini|"
-    r"cursor(?!\w)|devin(?:[ -]ai)?|windsurf|codeium|aider|tabnine|amazon q|codewhisperer|jules|cody|llama|"
-    r"deepseek|mistral|openhands|cline|sweep ai|junie|augment code)"
-)
-
 
 class _Subject(NamedTuple):
-    """What a declaration is about. A text without `words` and `capitals`, found quickly, has no `pattern`."""
+    """What a declaration is about.
+
+    Where `use` is given, a title that says more than the subject is a declaration only with a word of `use`: "AI
+    assistance" is, "AI summary" is not. A key that says no more than the subject ("AI:") needs an `answer` beside it.
+    """
 
     pattern: re.Pattern[str]
-    words: tuple[str, ...]
-    capitals: re.Pattern[str] | None = None
+    use: re.Pattern[str] | None = None
+    answer: re.Pattern[str] | None = None
 
 
 _AI = _Subject(
+    re.compile(rf"(?<!\w)(?:{AI}|{NAME}|machine[- ]generated)(?!\w)", re.IGNORECASE),
     re.compile(
-        r"(?<![\w.])(?:AI|Ai|A\.I\.)(?!\w)|(?<!\w)Cursor(?!\w)|(?i:(?<!\w)(?:LLMs?|artificial intelligence|"
-        r"language models?|machine[- ]generated|copilot|chat-?gpt|claude|codex|gemini|devin|"
-        r"generated (?:with|by))(?!\w))"
+        r"(?<!\w)(?:disclos\w*|declar\w*|usage|us(?:e|ed|es|ing)|assist(?:ed|ance|s)?|aided|help(?:ed)?|generated|written|"
+        r"wrote|author(?:ed|ship)|co-?author\w*|created|drafted|made|produced|tool(?:s|ing)?(?! call)|involve\w*|"
+        r"contribut\w*|notes?|prompt|runs?|sessions?|statement|attribution|acknowledg\w*|transparency|credits?|without|not?)(?!\w)",
+        re.IGNORECASE,
     ),
-    ("llm", "artificial", "language m", "machine", "pilot", "gpt", "claude", "codex", "gemini", "devin", "generated"),
-    re.compile(r"A(?:[Ii]|\.I\.)(?!\w)|Cursor"),
+    re.compile(
+        r"\W*(?:(?:yes|yep|no|nope|none|n/?a|not|never|nothing|nil|true|false|some|partial|partially|partly|mostly|minimal|"
+        r"minor|little|heavy|light|used|assisted|generated|written|drafted|only|for|tests?|docs?|all|parts?|everything|"
+        rf"auto-?completions?|completions?|\d{{1,3}} ?%)(?!\w)|[✓✔✅❌])|.*(?<!\w){NAME}(?!\w)",
+        re.IGNORECASE,
+    ),
 )
 _PROVENANCE = _Subject(
     re.compile(
@@ -124,23 +129,23 @@ _PROVENANCE = _Subject(
         r"(?:human|machine)s? or (?:human|machine)s?|"
         r"(?:written|authored|made) by (?:an? )?(?:human|machine|person|hand))(?![\w-])",
         re.IGNORECASE,
-    ),
-    ("provenance", "origin", "source", "authorship", "human", "machine", "written by", "authored by", "made by"),
+    )
 )
+_PROVENANCE_WORDS = ("provenance", "origin", "source", "authorship", "human", "machine", " by ")
+# A title that says what a change does: "Add AI summary", "feat(ai)".
+_CHANGES = re.compile(
+    r"\W*(?:\w+\([^)]*\)|(?:add|fix|implement|improve|update|remove|refactor|support|bump|introduce|enable|disable|allow|"
+    r"move|rename|handle|track|show|hide|replace|rework|how to|docs?|feat|chore|perf|ci|build|revert)"
+    r"(?:e?[sd]|ing)?(?!\w))",
+    re.IGNORECASE,
+)
+_LONGEST_KEY = 8
 _BOX = re.compile(r"\s*(?:>\s*)*(?:[-*+]|\d+[.)])\s+\[([ xX✓✔])\]\s*(.*)")
 _PAIR = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?([^:\n]{1,80}?)\s*:(?!//)(.*)")
 _QUESTION = re.compile(
     r"\s*(?:[-*+]\s+)?([^?\n]{1,100})\?[*_]*\s*:?\s*[*_]*((?:yes|no|none|n/a|not?)\b.*)", re.IGNORECASE
 )
 _BOLD = re.compile(r"\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__)\s*:?\s*$")
-_CREDITS = ("-by:", "generated")
-# Co-authored-by, or generated with, a known assistant: a line that begins so.
-_CREDIT = re.compile(
-    r"^[^\w\n]{0,20}(?:(?:co-?authored|assisted|generated|written|created)-by:"
-    r"|(?:this (?:pr|pull request|change|code|commit) (?:was|is|has been) )?generated (?:with|by|using)\b)"
-    r".{0,60}?\b" + _ASSISTANT,
-    re.IGNORECASE | re.MULTILINE,
-)
 _EMPTY = re.compile(r"[\s*_`~.…:|>-]*")
 _PLACEHOLDER = re.compile(
     r"[\s*_>(-]*(?:\[[^\]]*\]|<[^>]*>|\{[^}]*\}|to ?do|tbd|tba|fill (?:me )?in|fixme|xxx|\?+|_+)[\s*_.)]*",
@@ -154,14 +159,8 @@ _PROMPT = re.compile(
 )
 
 
-def _names(lowered: str, words: tuple[str, ...]) -> bool:
-    return any([word in lowered for word in words])  # noqa: C419 (a list is quicker here)
-
-
-def _declares(text: str, lowered: str, about: _Subject) -> bool:
+def _declares(text: str, about: _Subject) -> bool:
     """A `key: value` line, a ticked box, or a heading with an answer below, about a subject."""
-    if not _names(lowered, about.words) and not (about.capitals and about.capitals.search(text)):
-        return False
     titled = False
     mention = about.pattern.search(text)
     while mention:
@@ -170,10 +169,10 @@ def _declares(text: str, lowered: str, about: _Subject) -> bool:
         line = _tidy(text[start:end])
         if _heading(line):
             titled = True
-        elif _line_declares(line, about.pattern):
+        elif _line_declares(line, about):
             return True
         mention = about.pattern.search(text, end)
-    return titled and any(map(_is_answered, _sections(text.split("\n"), about.pattern)))
+    return titled and any(_is_answered(below, title, about) for title, below in _sections(text.split("\n"), about))
 
 
 def _tidy(line: str) -> str:
@@ -181,38 +180,53 @@ def _tidy(line: str) -> str:
     return " ".join(line[:2_000].split())[:500]
 
 
-def _line_declares(line: str, about: re.Pattern[str]) -> bool:
+def _line_declares(line: str, about: _Subject) -> bool:
     if box := _BOX.match(line):
-        return box[1] != " " and about.search(box[2]) is not None
-    if _HEADING.match(line):
-        return False
-    if (question := _QUESTION.match(line)) and about.search(question[1]):
-        return True
-    pair = _PAIR.match(line)
-    return (
-        pair is not None and len(pair[1].split()) <= 8 and about.search(pair[1]) is not None and not _is_blank(pair[2])
-    )
+        return box[1] != " " and _is_about(box[2], about) and (_is_bare(box[2], about) or _asks(box[2], about))
+    for pair in (_QUESTION.match(line), _PAIR.match(line)):
+        if pair and len(pair[1].split()) <= _LONGEST_KEY and _is_about(pair[1], about) and not _is_blank(pair[2]):
+            return _asks(pair[1], about) or _answers(pair[2], pair[1], about)
+    return False
 
 
-def _sections(lines: list[str], about: re.Pattern[str]) -> Iterator[list[str]]:
-    """The lines below each heading about the subject, down to the next heading of its level or above.
+def _is_about(title: str, about: _Subject) -> bool:
+    return about.pattern.search(title) is not None and not (about.use and _CHANGES.match(title))
+
+
+def _asks(title: str, about: _Subject) -> bool:
+    """Whether whatever is said under this title is a declaration."""
+    return about.use is None or about.use.search(title) is not None
+
+
+def _is_bare(title: str, about: _Subject) -> bool:
+    """Whether the title names the subject and says no more."""
+    return re.search(r"\w", about.pattern.sub("", title)) is None
+
+
+def _answers(text: str, title: str, about: _Subject) -> bool:
+    """Whether the text answers a title that says no more than the subject."""
+    return _is_bare(title, about) and about.answer is not None and about.answer.match(text) is not None
+
+
+def _sections(lines: list[str], about: _Subject) -> Iterator[tuple[str, list[str]]]:
+    """Each heading about the subject, and the lines below it, down to the next heading of its level or above.
 
     A line all in bold is a heading below the others.
     """
-    open_ones: list[tuple[int, list[str]]] = []
+    open_ones: list[tuple[int, str, list[str]]] = []
     for line in map(_tidy, lines):
         heading = _heading(line)
         if heading is None:
-            for _, below in open_ones:
+            for *_, below in open_ones:
                 below.append(line)
             continue
         level, title = heading
         while open_ones and open_ones[-1][0] >= level:
-            yield open_ones.pop()[1]
-        if about.search(title):
-            open_ones.append((level, []))
-    for _, below in open_ones:
-        yield below
+            yield open_ones.pop()[1:]
+        if _is_about(title, about):
+            open_ones.append((level, title, []))
+    for _, title, below in open_ones:
+        yield title, below
 
 
 def _heading(line: str) -> tuple[int, str] | None:
@@ -225,11 +239,13 @@ def _heading(line: str) -> tuple[int, str] | None:
     return None
 
 
-def _is_answered(lines: list[str]) -> bool:
+def _is_answered(lines: list[str], title: str, about: _Subject) -> bool:
     """Whether there is more than empty lines, placeholders, a template's questions and unticked boxes.
 
     Boxes decide where there are any: a template's text around them is no answer.
     """
+    if not _asks(title, about) and not _is_bare(title, about):
+        return False
     boxes = [box[1] for line in lines if (box := _BOX.match(line))]
     if boxes:
         return any(mark != " " for mark in boxes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from metareview.model.event import Event, PullRequest
 
@@ -20,6 +20,10 @@ class Ranking(NamedTuple):
     candidates: Candidates
     risk: str = "unknown"
     """`low`, `medium`, `high` or `unknown`."""
+    evidence: Any = None
+    """What it went by: anything that JSON can hold, such as {login: reason}. Kept with the answer, never scored."""
+    notes: str | Sequence[str] = ()
+    """Remarks on the answer as a whole, kept likewise."""
 
 
 class PlainRouter(Protocol):
@@ -28,7 +32,7 @@ class PlainRouter(Protocol):
     def observe(self, event: Event, /) -> None:
         """Learn from an event. Called for every event of the repository, in order."""
 
-    def rank(self, pull_request: PullRequest, /) -> tuple[Candidates, str] | Candidates:
+    def rank(self, pull_request: PullRequest, /) -> Ranking | tuple[Candidates, str] | Candidates:
         """Rank people for a pull request, when everything up to its cutoff has been observed."""
 
 
@@ -44,6 +48,8 @@ class Router(PlainRouter, Protocol):
     """What results call it; empty: as the user names it, or its class."""
     needs_files: bool = False
     """Whether it cannot rank a pull request without changed files; their number is warned of."""
+    needs_bodies: bool = False
+    """The same for bodies. A router that had what it needs on no pull request is not applicable, and has no figures."""
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -53,5 +59,5 @@ class Router(PlainRouter, Protocol):
     def rank(self, pull_request: PullRequest, /) -> Ranking: ...
 
 
-RouterSpec: TypeAlias = str | PlainRouter | Callable[[], PlainRouter]
+RouterSpec: TypeAlias = str | PlainRouter | Callable[..., PlainRouter]
 """A router's name, `package.module:factory`, an object, or what makes one."""

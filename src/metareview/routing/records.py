@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TruthEvent:
+    """The event that made somebody a target."""
+
+    id: str
+    kind: str
+    actor: str
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +24,8 @@ class Truth:
     state: str
     """`observed`; `no_response`: nobody came in time; `unknown`: the history ends before the window does."""
     targets: tuple[str, ...] = ()
+    events: tuple[TruthEvent, ...] = ()
+    """What each target was first seen by, in the order of targets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,11 @@ class RouterAnswer:
     rank: int = 0
     """Position of the first truth target, from 1; 0: none."""
     risk: str = "unknown"
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    """What the rank is worth: hit@k for each k, and the reciprocal rank; null where the router is not applicable."""
+    evidence: Any = None
+    """What the router went by, as JSON holds it, and `notes` in its own words; kept, never read."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

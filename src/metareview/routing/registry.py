@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from metareview.errors import UsageError
 from metareview.plugins import Registry
@@ -55,12 +56,46 @@ class NamedRouter:
         )
 
 
-def make_router(spec: RouterSpec) -> NamedRouter:
+def make_router(spec: RouterSpec, configs: Mapping[str, Mapping[str, Any]] | None = None) -> NamedRouter:
     """The router of a name, of `package.module:factory`, of a factory, or of an object that is one.
 
-    An object is copied for each repository before it has observed anything, and may have a `name`.
+    An object is copied for each repository before it has observed anything, and may have a `name`. `configs` has, by
+    the router's name, what its factory is to be given.
     UsageError with the reason where the name is unknown, or where the first router cannot be made.
     """
+    named = configured(_name_router(spec), configs or {})
+    named.fresh()
+    return named
+
+
+def configured(named: NamedRouter, configs: Mapping[str, Mapping[str, Any]]) -> NamedRouter:
+    """The router with its configuration, if it has one: whole where its factory takes `config`, else key by key.
+
+    UsageError where it takes none, or other keys.
+    """
+    config = configs.get(named.name)
+    if config is None:
+        return named
+    takes: Mapping[str, inspect.Parameter] = {}
+    if not named.built_in and not isinstance(named.make, partial):  # What is no factory is a copy of an object.
+        try:
+            takes = inspect.signature(named.make).parameters
+        except (TypeError, ValueError):
+            takes = {}
+    if not takes:
+        raise UsageError(f"--router-config {named.name}: this router takes no configuration. Leave it out.")
+    given = {"config": copy.deepcopy(dict(config))} if "config" in takes else dict(config)
+    try:
+        inspect.signature(named.make).bind(**given)
+    except TypeError as error:
+        names = ", ".join(takes)
+        raise UsageError(
+            f"--router-config {named.name}: its factory does not take these keys ({error}). It takes {names}."
+        ) from None
+    return replace(named, make=partial(named.make, **given))
+
+
+def _name_router(spec: RouterSpec) -> NamedRouter:
     if isinstance(spec, str):
         factory = ROUTERS.load(spec)
         if not callable(factory):
@@ -77,7 +112,6 @@ def make_router(spec: RouterSpec) -> NamedRouter:
             f"{type(spec).__name__} is no router. Give a name, package.module:factory, or an object with "
             "observe(event) and rank(pull_request)."
         )
-    named.fresh()
     return named
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from metareview.model.event import fold
-from metareview.routing.measures import RankMeasure, Ranks, gini, rank_measures, rank_table, top1_share
-from metareview.routing.queue import QueueTimes, queue_times
+from metareview.model.time import SECOND
+from metareview.routing.load import Load, spread_load
+from metareview.routing.measures import RankMeasure, Ranks, rank_measures, rank_table
+from metareview.routing.queue import QueueTimes, Wait, queue_times
 from metareview.routing.records import Declarations, RoutingRecord
+from metareview.routing.truth import USUAL_SOURCES
 from metareview.routing.weeks import by_week, week_of, week_warning
 from metareview.stats import Interval, intervals
 
@@ -36,6 +39,9 @@ class RoutingConfig:
     limit: int | None
     routers: tuple[str, ...]
     codeowners: str | None
+    truth_sources: tuple[str, ...] = USUAL_SOURCES
+    router_config: Mapping[str, str] = field(default_factory=dict)
+    """By router, the hash of what its factory was given; the text itself may hold a key."""
     seed: int = 0
 
     @property
@@ -54,11 +60,17 @@ class TruthCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """How evenly a router's first recommendations are spread over everybody who was ever on its lists."""
+class HistoryFacts:
+    """What figures need of the history as a whole."""
 
-    gini: float | None
-    top1_share: float | None
+    end: int
+    active: frozenset[str]
+    """Folded logins of everybody eligible who reviewed or commented while pull requests were scored."""
+    names: Mapping[str, str]
+    """From folded login to the login as shown."""
+    has_bodies: bool = True
+    """Whether any pull request has a body; declarations are unknown where none has."""
+    has_merges: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,8 @@ class RouterSummary:
     """The same over pull requests with a truth only."""
     queue: Mapping[str, QueueTimes]
     load: Load
+    not_applicable: str | None = None
+    """Why there are no figures: what the router needs and never had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +131,18 @@ class RoutingSummary:
         return self.config.measures
 
     @property
+    def truth_warning(self) -> str | None:
+        """What is said before all else where most pull requests have no truth, so that no router can score high."""
+        absent = self.prs - self.truth.observed
+        if 2 * absent <= self.prs:
+            return None
+        window = self.config.truth_window
+        endless = window is None or window == "none"
+        within = "after their cutoff" if endless else f"within {window} of their cutoff"
+        fix = "" if endless else "; a longer --truth-window, such as 7d or none, finds more"
+        return f"{absent:,} of {self.prs:,} pull requests have no truth {within} and count as misses{fix}"
+
+    @property
     def metrics(self) -> dict[str, Mapping[str, float | None]]:
         """Each router's figures by the name of the measure."""
         return {name: router.metrics for name, router in self.routers.items()}
@@ -124,67 +150,80 @@ class RoutingSummary:
 
 def summarise(
     records: Sequence[RoutingRecord],
-    recommended: Mapping[str, set[str]],
     config: RoutingConfig,
+    facts: HistoryFacts,
     warnings: Iterable[str] = (),
+    not_applicable: Mapping[str, str] | None = None,
 ) -> RoutingSummary:
-    """The summary of these records.
-
-    `recommended` has, for each router, everybody who was ever on one of its lists.
-    """
+    """The summary of these records. `not_applicable` says why a router has no figures."""
+    lacking = not_applicable or {}
     states = Counter(record.truth.state for record in records)
     observed = np.array([record.truth.state == "observed" for record in records], dtype=bool)
     ranks = {
         name: np.fromiter((record.answers[name].rank for record in records), np.int64, len(records))
-        for name in recommended
+        for name in config.routers
     }
     weeks = [week_of(record.cutoff) for record in records]
     few_weeks = week_warning(weeks)
+    firsts = {name: _first_recommendations(records, name) for name in config.routers}
+    actual = Counter(fold(target) for record in records for target in record.truth.targets)
+    population = facts.active.union(*firsts.values())
     return RoutingSummary(
         config=config,
         prs=len(records),
         truth=TruthCounts(states["observed"], states["no_response"], states["unknown"]),
         routers={
             name: RouterSummary(
-                metrics=_metrics(of_one, config),
-                intervals=_intervals(of_one, weeks, config),
+                metrics=_metrics(of_one, config, name in lacking),
+                intervals=_intervals(of_one, weeks, config, name in lacking),
                 observed_prs=int(observed.sum()),
-                observed_metrics=_metrics(of_one[observed], config),
-                queue=queue_times(
-                    ((record.answers[name].risk, record.ttfr_seconds, record.ttfc_seconds) for record in records),
-                    ttfc=config.ttfc,
-                ),
-                load=_load([record.answers[name].candidates for record in records], recommended[name]),
+                observed_metrics=_metrics(of_one[observed], config, name in lacking),
+                queue=queue_times((_wait(record, name, facts.end) for record in records), ttfc=config.ttfc),
+                load=spread_load(firsts[name], actual, population, facts.names),
+                not_applicable=lacking.get(name),
             )
             for name, of_one in ranks.items()
         },
-        declarations={each.name: _rates(records, each.name, config) for each in fields(Declarations)},
+        declarations={each.name: _rates(records, each.name, config, facts) for each in fields(Declarations)},
         warnings=(*warnings, *([few_weeks] if few_weeks else [])),
     )
 
 
-def _metrics(ranks: Ranks, config: RoutingConfig) -> dict[str, float | None]:
-    return {measure.name: measure.mean(ranks) for measure in config.measures}
+def _metrics(ranks: Ranks, config: RoutingConfig, lacking: bool) -> dict[str, float | None]:
+    return {measure.name: None if lacking else measure.mean(ranks) for measure in config.measures}
 
 
-def _intervals(ranks: Ranks, weeks: Sequence[int], config: RoutingConfig) -> dict[str, Interval | None]:
+def _first_recommendations(records: Iterable[RoutingRecord], router: str) -> Counter[str]:
+    lists = (record.answers[router].candidates for record in records)
+    return Counter(fold(candidates[0]) for candidates in lists if candidates)
+
+
+def _wait(record: RoutingRecord, router: str, end: int) -> Wait:
+    watched = max(0, end - record.cutoff) / SECOND
+    return Wait(record.answers[router].risk, record.ttfr_seconds, record.ttfc_seconds, watched)
+
+
+def _intervals(ranks: Ranks, weeks: Sequence[int], config: RoutingConfig, lacking: bool) -> dict[str, Interval | None]:
+    if lacking:
+        return {measure.name: None for measure in config.measures}
     return intervals(by_week(rank_table(ranks, config.measures), weeks), config.measures)
 
 
-def _load(lists: Iterable[Sequence[str]], recommended: set[str]) -> Load:
-    firsts = Counter(fold(candidates[0]) for candidates in lists if candidates)
-    loads = [firsts[person] for person in recommended]
-    return Load(gini(loads), top1_share(loads))
+def _rates(
+    records: Sequence[RoutingRecord], declaration: str, config: RoutingConfig, facts: HistoryFacts
+) -> DeclarationRates:
+    """Where no body is known, nobody is counted; where no merge is, no rate of merges is given."""
+    known = records if facts.has_bodies else ()
+    present = [bool(getattr(record.declarations, declaration)) for record in known]
 
+    def rates(merged: Sequence[bool]) -> MergedRates:
+        return merged_rates(present, merged) if facts.has_merges else MergedRates(None, None)
 
-def _rates(records: Sequence[RoutingRecord], declaration: str, config: RoutingConfig) -> DeclarationRates:
-    present = [bool(getattr(record.declarations, declaration)) for record in records]
-    within = [bool(record.merged_within) for record in records]
     return DeclarationRates(
         missing_n=present.count(False),
         present_n=present.count(True),
-        merged=merged_rates(present, [record.merged for record in records]),
-        merged_within=None if config.merged_within is None else merged_rates(present, within),
+        merged=rates([record.merged for record in known]),
+        merged_within=None if config.merged_within is None else rates([bool(each.merged_within) for each in known]),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from metareview.errors import UsageError
 from metareview.model.event import RISKS, Event, PullRequest, fold
@@ -19,6 +20,7 @@ class UserRouter(Router):
         self.router = router
         self.name = name
         self.needs_files = bool(getattr(router, "needs_files", False))
+        self.needs_bodies = bool(getattr(router, "needs_bodies", False))
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -54,8 +56,14 @@ class UserRouter(Router):
 
 def check_ranking(ranking: object) -> Ranking:
     """What a Ranking, `(candidates, risk)` or a bare list of candidates says; ValueError for anything else."""
-    candidates, risk = ranking, "unknown"
-    if isinstance(ranking, tuple) and len(ranking) == 2 and not isinstance(ranking[1], (tuple, list)):
+    candidates: object
+    candidates, risk, evidence, notes = ranking if isinstance(ranking, Ranking) else (ranking, "unknown", None, ())
+    if (
+        not isinstance(ranking, Ranking)
+        and isinstance(ranking, tuple)
+        and len(ranking) == 2
+        and not isinstance(ranking[1], (tuple, list))
+    ):
         candidates, risk = ranking
     if risk not in RISKS:
         raise ValueError(f"risk {risk!r} is none of {', '.join(RISKS)}")
@@ -78,5 +86,30 @@ def check_ranking(ranking: object) -> Ranking:
         if fold(login) in seen:
             raise ValueError(f"{login} is listed twice")
         seen.add(fold(login))
-        checked.append((login, value))
-    return Ranking(checked, str(risk))
+        checked.append((_checked_text(login), value))
+    return Ranking(checked, str(risk), _checked_evidence(evidence), _checked_notes(notes))
+
+
+def _checked_evidence(evidence: Any) -> Any:
+    """A copy as JSON gives it back, so that the router cannot change it later."""
+    if evidence is None:
+        return None
+    try:
+        return json.loads(_checked_text(json.dumps(evidence, allow_nan=False, ensure_ascii=False)))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"evidence is nothing that JSON can hold ({error})") from None
+
+
+def _checked_notes(notes: object) -> tuple[str, ...]:
+    listed = [notes] if isinstance(notes, str) else notes
+    if not isinstance(listed, Sequence) or not all(isinstance(note, str) for note in listed):
+        raise ValueError("notes must be a text or a list of texts")
+    return tuple(map(_checked_text, listed))
+
+
+def _checked_text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{text[:60]!r} holds half a surrogate pair") from None
+    return text

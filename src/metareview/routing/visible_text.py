@@ -7,11 +7,14 @@ import re
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?:> ?)*(`{3,}|~{3,})(.*)")
 _TICKS = re.compile(r"`+")
+_QUOTE = re.compile(r" {0,3}>[> ]*")
+_ALERT = re.compile(r" {0,3}> ?\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*$", re.IGNORECASE)
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _PARAGRAPHS = re.compile(r"(\n[ \t]*\n)")
 
 
 def visible_text(body: str) -> str:
-    """The body without HTML comments, fenced code and inline code; its lines stay lines.
+    """The body without HTML comments and code (fenced, indented, inline); its lines stay lines.
 
     >>> visible_text("fixes `#1` <!-- #2 --> #3")
     'fixes     #3'
@@ -21,9 +24,45 @@ def visible_text(body: str) -> str:
         text = _without_fences(text)
     if "<!--" in text:
         text = _COMMENT.sub(lambda match: " " + "\n" * match[0].count("\n"), text)
+    if "\n    " in text or "\n\t" in text or text.startswith(("    ", "\t")):
+        text = _without_indented_code(text)
     if "`" not in text:
         return text
     return "".join(_drop_spans(part) if "`" in part else part for part in _PARAGRAPHS.split(text))
+
+
+def without_quotes(text: str) -> str:
+    """The text without the lines of block quotes; a note or a warning of GitHub's ("> [!NOTE]") is none.
+
+    >>> without_quotes("> yours\\nmine")
+    '\\nmine'
+    """
+    if ">" not in text:
+        return text
+    kept = []
+    alert = False
+    for line in text.split("\n"):
+        quoted = _QUOTE.match(line)
+        alert = quoted is not None and (alert or _ALERT.match(line) is not None)
+        kept.append(line[quoted.end() :] if quoted and alert else "" if quoted else line)
+    return "\n".join(kept)
+
+
+def _without_indented_code(text: str) -> str:
+    """Four spaces make code after an empty line, but not below an item of a list, whose text they continue."""
+    kept: list[str] = []
+    blank, in_list, in_code = True, False, False
+    for line in text.split("\n"):
+        indented = line.startswith(("    ", "\t"))
+        if not line.strip():
+            blank = True
+        elif indented and not in_list and (blank or in_code):
+            in_code, line = True, ""
+        else:
+            in_list = _ITEM.match(line) is not None or (in_list and (not blank or line[0] in " \t"))
+            blank = in_code = False
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def _without_fences(text: str) -> str:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metareview.model.time import parse_time, show_time
+from metareview.routing.answers import RECIPROCAL_RANK
+from metareview.routing.load import Load, PersonLoad, Spread
 from metareview.routing.queue import QueueTimes
-from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
+from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth, TruthEvent
 from metareview.routing.summary import (
     DeclarationRates,
-    Load,
     MergedRates,
     RouterSummary,
     RoutingConfig,
@@ -36,10 +37,23 @@ def record_to_json(record: RoutingRecord) -> JsonObject:
     return _fields(record) | {
         "created_at": show_time(record.created_at),
         "cutoff": show_time(record.cutoff),
-        "truth": _fields(record.truth),
+        "truth": _fields(record.truth) | {"events": [_event_to_json(event) for event in record.truth.events]},
         "gates": _fields(record.declarations),
-        "routers": {name: _fields(answer) | {"rank": answer.rank or None} for name, answer in record.answers.items()},
+        "routers": {name: _answer_to_json(answer) for name, answer in record.answers.items()},
     }
+
+
+def _event_to_json(event: TruthEvent) -> JsonObject:
+    return _fields(event) | {"at": show_time(event.at)}
+
+
+def _answer_to_json(answer: RouterAnswer) -> JsonObject:
+    """Hits and the reciprocal rank stand beside the rank; evidence and notes only where there are any."""
+    document = _fields(answer)
+    figures, evidence, notes = (document.pop(key) for key in ("figures", "evidence", "notes"))
+    document |= {"rank": answer.rank or None, **figures}
+    document |= {} if evidence is None else {"evidence": evidence}
+    return document | ({"notes": notes} if notes else {})
 
 
 def record_from_json(line: JsonObject) -> RoutingRecord:
@@ -47,16 +61,28 @@ def record_from_json(line: JsonObject) -> RoutingRecord:
     typed = {
         "created_at": parse_time(line["created_at"]),
         "cutoff": parse_time(line["cutoff"]),
-        "truth": Truth(truth["state"], tuple(truth["targets"])),
+        "truth": Truth(truth["state"], tuple(truth["targets"]), tuple(map(_event_from_json, truth["events"]))),
         "gates": Declarations(**line["gates"]),
         "routers": {name: _answer_from_json(answer) for name, answer in line["routers"].items()},
     }
     return RoutingRecord(**{_FIELDS.get(key, key): value for key, value in (line | typed).items()})
 
 
+def _event_from_json(event: JsonObject) -> TruthEvent:
+    return TruthEvent(**(event | {"at": parse_time(event["at"])}))
+
+
 def _answer_from_json(answer: JsonObject) -> RouterAnswer:
-    scores = None if answer["scores"] is None else tuple(answer["scores"])
-    return RouterAnswer(tuple(answer["candidates"]), scores, answer["listed"], answer["rank"] or 0, answer["risk"])
+    return RouterAnswer(
+        tuple(answer["candidates"]),
+        None if answer["scores"] is None else tuple(answer["scores"]),
+        answer["listed"],
+        answer["rank"] or 0,
+        answer["risk"],
+        {key: value for key, value in answer.items() if key.startswith("hit@") or key == RECIPROCAL_RANK},
+        answer.get("evidence"),
+        tuple(answer.get("notes", ())),
+    )
 
 
 def _fields(thing: DataclassInstance) -> JsonObject:
@@ -79,7 +105,7 @@ def manifest_config(config: RoutingConfig) -> JsonObject:
 
 def config_from_json(document: JsonObject, seed: int = 0) -> RoutingConfig:
     """What `config_to_json` was made from."""
-    tuples = {name: tuple(document[name]) for name in ("k", "repos", "prs", "routers")}
+    tuples = {name: tuple(document[name]) for name in ("k", "repos", "prs", "routers", "truth_sources")}
     return RoutingConfig(**(document | tuples), seed=seed)
 
 
@@ -97,7 +123,8 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
                 "intervals": {metric: ends and list(ends) for metric, ends in router.intervals.items()},
                 "observed_only": {"prs": router.observed_prs, **router.observed_metrics},
                 "queue": {risk: asdict(times) for risk, times in router.queue.items()},
-                "load": asdict(router.load),
+                "load": asdict(router.load) | {"people": [asdict(person) for person in router.load.people]},
+                **({"not_applicable": router.not_applicable} if router.not_applicable else {}),
             }
             for name, router in summary.routers.items()
         },
@@ -142,8 +169,14 @@ def _router_from_json(block: JsonObject, config: RoutingConfig) -> RouterSummary
         observed_prs=observed["prs"],
         observed_metrics={name: observed[name] for name in names},
         queue={risk: QueueTimes(**times) for risk, times in block["queue"].items()},
-        load=Load(**block["load"]),
+        load=_load_from_json(block["load"]),
+        not_applicable=block.get("not_applicable"),
     )
+
+
+def _load_from_json(block: JsonObject) -> Load:
+    typed = {"actual": Spread(**block["actual"]), "people": tuple(PersonLoad(**person) for person in block["people"])}
+    return Load(**(block | typed))
 
 
 def _rates_from_json(block: JsonObject) -> DeclarationRates:

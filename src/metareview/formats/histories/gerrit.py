@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from metareview.formats.protocol import HistoryFormat
 from metareview.formats.record import Record
-from metareview.formats.source import Source
+from metareview.formats.source import Source, readable
 from metareview.model.event import Event, History, make_history
 
 
@@ -20,7 +20,7 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> History:
     """The history; InputError names the line that cannot be read. The file's name is the repository's."""
-    repo = source.path.stem
+    repo = readable(source.path.stem)
     events = (event for record in source.lines() for event in _events(record, repo))
     return make_history(events, source=source.name)
 

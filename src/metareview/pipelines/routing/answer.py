@@ -2,74 +2,109 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from metareview.formats.source import Progress
 from metareview.model.event import Eligibility, Event, PullRequest
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Part, Plan
-from metareview.routing.answers import KEPT, AnswerReader
+from metareview.routing.answers import KEPT, AnswerReader, Figures, rank_worth
 from metareview.routing.declarations import read_declarations
+from metareview.routing.measures import rank_measures
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
 from metareview.routing.records import RouterAnswer, RoutingRecord, Truth
 from metareview.routing.replay import replay, take_snapshots, visible_events
 from metareview.routing.truth import find_truth
+
+FILES, BODY = "files at their cutoff", "body at their cutoff"
+_TOLD_EVERY = 0.1
+"""Seconds."""
+
+
+@dataclass(slots=True)
+class Lack:
+    """What one router needs, on how many pull requests it was not there, and whether the router listed anybody."""
+
+    missing: Counter[str] = field(default_factory=Counter)
+    listed: bool = False
 
 
 @dataclass(slots=True)
 class Answers:
     """The records of all repositories, by cutoff within each, and what can only be counted on the way."""
 
-    recommended: Mapping[str, set[str]]
-    """By router, everybody who was ever on one of its lists."""
+    lacks: Mapping[str, Lack]
     records: list[RoutingRecord] = field(default_factory=list)
-    need_files: dict[str, None] = field(default_factory=dict)
-    """The routers that need files."""
-    without_files: int = 0
-    """Pull requests that have none."""
-    missing: Counter[str] = field(default_factory=Counter)
-    """What else routers missed, and on how many pull requests."""
 
 
-def answer(plan: Plan) -> Answers:
+class Ticker:
+    """Tells of progress now and then, however quick a step is."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total, self._progress = total, progress
+        self._done, self._told = 0, time.monotonic()
+
+    def tick(self) -> None:
+        self._done += 1
+        if self._progress is not None and (now := time.monotonic()) - self._told >= _TOLD_EVERY:
+            self._told = now
+            self._progress(self._done, self._total)
+
+
+def answer(plan: Plan, progress: Progress | None = None) -> Answers:
     """Every router's answer for every pull request of the plan."""
-    answers = Answers({name: set() for name in plan.names})
+    answers = Answers({named.name: Lack() for named in plan.routers})
+    ticker = Ticker(len(plan.routers) * sum(len(part.cutoffs) for part in plan.parts), progress)
+    worth = rank_worth(rank_measures(sorted(set(plan.options.k))))
     for part in plan.parts:
-        _answer_part(part, plan, answers)
+        _answer_part(part, plan, answers, worth, ticker)
     return answers
 
 
-def _answer_part(part: Part, plan: Plan, answers: Answers) -> None:
+def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int], Figures], ticker: Ticker) -> None:
     options, history = plan.options, plan.inputs.history
-    eligible = Eligibility(history.bots, options.include_bots, options.include_author)
+    eligible = plan.eligible
     visible = visible_events(part.events, options.reviews_visible_at)
     pulls = take_snapshots(part.events, part.cutoffs)
     events: dict[int, list[Event]] = {pull.pr: [] for pull in pulls}
     for event in part.events:
         if event.pr in events:
             events[event.pr].append(event)
-    truth_of = partial(find_truth, policy=options.truth, window=options.truth_span, eligible=eligible, end=history.end)
+    truth_of = partial(
+        find_truth,
+        policy=options.truth,
+        window=options.truth_span,
+        eligible=eligible,
+        end=history.end,
+        sources=frozenset(options.truth_sources),
+        reviews_hidden=options.reviews_visible_at == "creation",
+    )
     truths = [truth_of(events[pull.pr], pull.author, pull.cutoff) for pull in pulls]
     lists: dict[str, list[RouterAnswer]] = {}
-    new_reader = partial(AnswerReader, eligible, history.names, kept=max(KEPT, *options.k))
+    new_reader = partial(AnswerReader, eligible, history.names, worth=worth, kept=max(KEPT, *options.k))
     for named in plan.routers:
-        router, reader = named.fresh(), new_reader()
-        rankings = zip(replay(router, visible, pulls), pulls, truths, strict=True)
-        lists[named.name] = [reader.read(ranking, pull, truth.targets) for ranking, pull, truth in rankings]
-        answers.recommended[named.name].update(reader.recommended())
-        answers.missing.update(router.missing)
+        router, reader, of_one = named.fresh(), new_reader(), []
+        for ranking, pull, truth in zip(replay(router, visible, pulls), pulls, truths, strict=True):
+            of_one.append(reader.read(ranking, pull, truth.targets))
+            ticker.tick()
+        lists[named.name] = of_one
+        lack = answers.lacks[named.name]
+        lack.listed |= any(each.listed for each in of_one)
+        lack.missing.update(router.missing)
         if router.needs_files:
-            answers.need_files[named.name] = None
+            lack.missing[FILES] += sum(not pull.files for pull in pulls)
+        if router.needs_bodies:
+            lack.missing[BODY] += sum(not pull.body for pull in pulls)
     for each in plan.inputs.predictions:
         reader = new_reader()
         lists[each.router] = [
             reader.read_prediction(each.answers.get((pull.repo, pull.pr)), truth.targets)
             for pull, truth in zip(pulls, truths, strict=True)
         ]
-        answers.recommended[each.router].update(reader.recommended())
-    answers.without_files += sum(not pull.files for pull in pulls)
     for pull, truth, *row in zip(pulls, truths, *lists.values(), strict=True):
         of_routers = dict(zip(lists, row, strict=True))
         answers.records.append(_record(pull, events[pull.pr], truth, of_routers, options, eligible))

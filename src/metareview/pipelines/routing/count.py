@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
+from metareview.model.event import RESPONSES
 from metareview.model.words import plural
-from metareview.pipelines.routing.answer import Answers
+from metareview.pipelines.routing.answer import BODY, Answers
 from metareview.pipelines.routing.plan import Plan
+from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
-from metareview.routing.summary import RoutingSummary, summarise
+from metareview.routing.summary import HistoryFacts, RoutingSummary, summarise
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,31 +23,77 @@ class RoutingResult:
 
 
 def count(answers: Answers, plan: Plan) -> RoutingResult:
-    warnings = [*plan.warnings, *_warnings(answers, plan)]
-    config = plan.options.config(plan.names)
-    return RoutingResult(answers.records, summarise(answers.records, answers.recommended, config, warnings))
+    config = plan.options.config(plan.names, plan.inputs.router_hashes())
+    facts = _facts(plan)
+    lacking = _not_applicable(answers, plan)
+    records = [_without_figures(record, lacking) for record in answers.records] if lacking else answers.records
+    summary = summarise(records, config, facts, not_applicable=lacking)
+    first = [] if summary.truth_warning is None else [summary.truth_warning]
+    warnings = [*first, *plan.warnings, *_warnings(answers, plan, facts, lacking)]
+    return RoutingResult(records, replace(summary, warnings=tuple(warnings)))
 
 
-def _warnings(answers: Answers, plan: Plan) -> Iterator[str]:
+def _facts(plan: Plan) -> HistoryFacts:
+    history, span = plan.inputs.history, plan.options.truth_span
+    cutoffs = [at for part in plan.parts for at in part.cutoffs.values()]
+    until = None if span is None else max(cutoffs) + span
+    events = (event for part in plan.parts for event in part.events)
+    return HistoryFacts(
+        end=history.end,
+        active=frozenset(active_people(events, min(cutoffs), until, plan.eligible)),
+        names=history.names,
+        has_bodies=any(event.body for event in history.events if event.kind not in RESPONSES),
+        has_merges=any(event.kind == "merged" for event in history.events),
+    )
+
+
+def _not_applicable(answers: Answers, plan: Plan) -> dict[str, str]:
+    """By router, what it needs and had on no pull request, if it listed nobody either."""
+    scored = len(plan.pull_requests)
+    return {
+        name: f"{scored:,} of {scored:,} pull requests have no {what}"
+        for name, lack in answers.lacks.items()
+        for what, number in lack.missing.items()
+        if number == scored and not lack.listed
+    }
+
+
+def _without_figures(record: RoutingRecord, routers: Collection[str]) -> RoutingRecord:
+    """A router that is not applicable missed nobody: it was never asked what it could answer."""
+    emptied = {
+        name: replace(answer, figures=dict.fromkeys(answer.figures)) if name in routers else answer
+        for name, answer in record.answers.items()
+    }
+    return replace(record, answers=emptied)
+
+
+def _warnings(answers: Answers, plan: Plan, facts: HistoryFacts, lacking: Mapping[str, str]) -> Iterator[str]:
     """Each with its number."""
     history, within = plan.inputs.history, plan.options.merged_span
-    scored = [(part.repo, pr) for part in plan.parts for pr in part.cutoffs]
+    scored = plan.pull_requests
     of_all = f"of {len(scored)} pull requests"
     if plan.options.reviews_visible_at == "creation":
         yield "reviews were shown to routers from their pull request's opening on: figures are not leak-free"
-    if answers.need_files and answers.without_files:
-        names = ", ".join(answers.need_files)
-        yield f"{answers.without_files} {of_all} have no files at their cutoff, which {names} need"
-    for what, number in answers.missing.items():
-        if number:
-            yield f"{number} {of_all} have no {what}"
+    for name, why in lacking.items():
+        yield f"{name} is not applicable and has no figures: {why}"
+    needed: dict[tuple[str, int], list[str]] = {}
+    for name, lack in answers.lacks.items():
+        for what, number in lack.missing.items():
+            if number and what != BODY and name not in lacking:  # An empty body is a body.
+                needed.setdefault((what, number), []).append(name)
+    for (what, number), names in needed.items():
+        yield f"{number} {of_all} have no {what}, which {', '.join(names)} need{'s' if len(names) == 1 else ''}"
+    if not facts.has_bodies:
+        yield "no pull request of the history has a body: what they declare is not known"
+    if not facts.has_merges:
+        yield "the history has no merged event: how often pull requests were merged is not known"
     known = {(event.repo, event.pr) for event in history.events if event.kind == "opened"}
     for each in plan.inputs.predictions:
         if strange := sum(key not in known for key in each.answers):
             yield f"{each.router}: {plural(strange, 'prediction')} left out: no such pull request in the history"
         if missing := sum(key not in each.answers for key in scored):
             yield f"{each.router}: {missing} {of_all} have no prediction and count as misses"
-    if within is not None:
+    if within is not None and facts.has_merges:
         late = sum(at + within > history.end for part in plan.parts for at in part.cutoffs.values())
         if late:
             yield f"{late} {of_all}: --merged-within runs past the end of the history; a later merge is not seen"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from metareview.errors import UsageError
 from metareview.formats.registry import Paths
 from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
+from metareview.model.words import did_you_mean
 from metareview.routing.protocol import RouterSpec
 from metareview.routing.summary import RoutingConfig
-from metareview.routing.truth import TRUTHS
+from metareview.routing.truth import SOURCES, TRUTHS, USUAL_SOURCES
 
+RouterConfigs = Mapping[str, str | Path | Mapping[str, Any]]
+"""By router, what its factory is given: a file with a JSON object, or the object."""
 REVIEWS_VISIBLE_AT = ("event", "creation")
 
 
@@ -21,11 +24,13 @@ class RoutingKeywords(TypedDict, total=False):
     """The options as keywords of `evaluate_routing` and of the command; `RoutingOptions` says what each means."""
 
     routers: Sequence[RouterSpec] | None
+    router_config: RouterConfigs | None
     predictions: Paths
     codeowners: str | Path | None
     cutoff: str
     truth: str
     truth_window: str | None
+    truth_sources: Sequence[str]
     include_bots: bool
     include_author: bool
     k: Sequence[int]
@@ -49,11 +54,13 @@ class RoutingOptions:
 
     history: str | Path
     routers: Sequence[RouterSpec] | None = None
+    router_config: RouterConfigs | None = None
     predictions: Paths = ()
     codeowners: str | Path | None = None
     cutoff: str = "created_at"
     truth: str = "first_response"
     truth_window: str | None = "60m"
+    truth_sources: Sequence[str] = USUAL_SOURCES
     include_bots: bool = False
     include_author: bool = False
     k: Sequence[int] = (1, 3, 5)
@@ -80,8 +87,16 @@ class RoutingOptions:
             ("--truth", self.truth, TRUTHS),
             ("--reviews-visible-at", self.reviews_visible_at, REVIEWS_VISIBLE_AT),
         ):
-            if choice not in known:
-                raise UsageError(f"{option} {choice!r} is not known. Give one of {', '.join(known)}.")
+            _check_known(option, choice, known)
+        if not self.truth_sources:
+            raise UsageError(f"--truth-sources is empty. Give some of {', '.join(SOURCES)}.")
+        for source in self.truth_sources:
+            _check_known("--truth-sources", source, SOURCES)
+        if set(self.truth_sources) != set(USUAL_SOURCES) and self.truth != "first_response":
+            raise UsageError(
+                f"--truth-sources says what a first response is, and --truth {self.truth} counts reviews. "
+                "Drop one of the two."
+            )
         if self.reviews_visible_at == "creation" and cutoff != Cutoff("created_at"):
             raise UsageError(
                 "--reviews-visible-at creation goes with --cutoff created_at only: at a later cutoff a router "
@@ -112,13 +127,21 @@ class RoutingOptions:
             and (not self.prs or pr in self.prs)
         )
 
-    def config(self, routers: Sequence[str]) -> RoutingConfig:
-        """The options as a run records them: as typed, with the routers' names."""
+    def config(self, routers: Sequence[str], router_hashes: Mapping[str, str]) -> RoutingConfig:
+        """The options as a run records them: as typed, with the routers' names and hashes of what they are given."""
         typed = {each.name: getattr(self, each.name) for each in fields(RoutingConfig)}
+        typed["router_config"] = dict(router_hashes)
+        typed["truth_sources"] = tuple(source for source in SOURCES if source in self.truth_sources)
         typed["k"], typed["routers"] = tuple(self.k), tuple(routers)
         typed["repos"], typed["prs"] = tuple(sorted(set(self.repos))), tuple(sorted(set(self.prs)))
         typed["codeowners"] = None if self.codeowners is None else str(self.codeowners)
         return RoutingConfig(**typed)
+
+
+def _check_known(option: str, choice: str, known: Sequence[str]) -> None:
+    if choice not in known:
+        near = did_you_mean(choice, known)
+        raise UsageError(f"{option} {choice!r} is not known. Give one of {', '.join(known)}.{near}")
 
 
 def _span(option: str, text: str | None) -> int | None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from metareview.errors import UsageError
-from metareview.model.event import Event, History
-from metareview.model.words import plural
+from metareview.model.event import Eligibility, Event, History
+from metareview.model.words import did_you_mean, plural
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.read import Inputs
-from metareview.routing.registry import NamedRouter, built_in_routers, make_router
+from metareview.routing.registry import NamedRouter, built_in_routers, configured, make_router
 from metareview.routing.replay import cutoffs
 from metareview.routing.routers.codeowners import CodeOwnersRouter
 
@@ -37,18 +37,28 @@ class Plan:
     parts: tuple[Part, ...]
     warnings: tuple[str, ...]
 
+    @property
+    def eligible(self) -> Eligibility:
+        return Eligibility(self.inputs.history.bots, self.options.include_bots, self.options.include_author)
+
+    @property
+    def pull_requests(self) -> list[tuple[str, int]]:
+        """Those that are scored."""
+        return [(part.repo, pr) for part in self.parts for pr in part.cutoffs]
+
 
 def make_plan(inputs: Inputs, options: RoutingOptions) -> Plan:
     """UsageError for a router that cannot be made, two of one name, and a cohort that nobody is in."""
-    warnings = list(inputs.history.warnings)
+    warnings = [*inputs.history.warnings, *(line for each in inputs.predictions for line in each.warnings)]
     routers = []
     for spec in built_in_routers() if options.routers is None else options.routers:
         if spec != "codeowners":
-            routers.append(make_router(spec))
+            routers.append(make_router(spec, inputs.router_config))
         elif inputs.codeowners is None:
             warnings.append("codeowners left out: it needs --codeowners FILE")
         else:
-            routers.append(NamedRouter(spec, partial(CodeOwnersRouter, inputs.codeowners), built_in=True))
+            owners = NamedRouter(spec, partial(CodeOwnersRouter, inputs.codeowners), built_in=True)
+            routers.append(configured(owners, inputs.router_config))
     names = (*(each.name for each in routers), *(each.router for each in inputs.predictions))
     if not names:
         raise UsageError(
@@ -56,6 +66,13 @@ def make_plan(inputs: Inputs, options: RoutingOptions) -> Plan:
         )
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two routers are named {twice[0]}. Give each its own name.")
+    known = [each.name for each in routers]
+    for name in inputs.router_config:
+        if name not in known:
+            raise UsageError(
+                f"--router-config {name}: no such router in this run. The routers are {', '.join(known)}."
+                f"{did_you_mean(name, known)}"
+            )
     parts = _choose_pull_requests(inputs.history, options, warnings)
     return Plan(options, inputs, tuple(routers), names, parts, tuple(warnings))
 

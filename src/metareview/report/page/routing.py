@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from metareview.model.words import plural
-from metareview.report.names import in_words
+from metareview.report.names import excerpt, in_words
 from metareview.report.numbers import count, duration, interval, ranked, rate
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, behind, name, paragraph, table_of
@@ -15,7 +16,8 @@ from metareview.report.page.charts import SERIES, barred, curves, headed, histog
 from metareview.report.page.comments import INTERVAL_TERM, meaning
 from metareview.report.page.evidence import settings_table
 from metareview.report.page.markup import Html, html, join
-from metareview.report.tables import merged_rates, queue_times
+from metareview.report.tables import QUEUE_REMARK, merged_rates, queue_times
+from metareview.routing.records import RouterAnswer
 from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import RoutingRun
 
@@ -64,7 +66,9 @@ def _answer(summary: RoutingSummary) -> Section:
     }
     # One scale for all columns, so that a longer bar is a higher figure in any of them.
     end = scale_end(each for column in figures.values() for value, ends in column for each in (value, *(ends or ())))
-    columns: list[blocks.Cells] = [("Router", "name", blocks.ranked_names(names))]
+    figured = [router for router in names if not routers[router].not_applicable]
+    lacking = [html("{}: not applicable", name(router)) for router in names[len(figured) :]]
+    columns: list[blocks.Cells] = [("Router", "name", [*blocks.ranked_names(figured), *lacking])]
     observed: list[blocks.Cells] = [("Router", "name", map(name, names))]
     observed += [("Pull requests", "num", [count(block.observed_prs) for block in routers.values()])]
     for measure, column in figures.items():
@@ -77,6 +81,7 @@ def _answer(summary: RoutingSummary) -> Section:
         observed.append((measure.label, "num", among))
     of_observed = table_of("Over pull requests with a truth only", observed)
     parts = [
+        blocks.remark(f"{summary.truth_warning}.") if summary.truth_warning else None,
         paragraph(_headline(summary, names), css="lead") if names else None,
         table_of("Routers, the best MRR first; bars are 95 % intervals", columns),
         blocks.facts(
@@ -94,6 +99,8 @@ def _answer(summary: RoutingSummary) -> Section:
 def _headline(summary: RoutingSummary, names: Sequence[str]) -> Html:
     best = summary.routers[names[0]]
     value = best.metrics["mrr"]
+    if best.not_applicable:
+        return html("No router had what it needs: {}.", best.not_applicable)
     if not value:
         return html("No router found a right person on any pull request.")
     equal = [name(router) for router in names if summary.routers[router].metrics["mrr"] == value]
@@ -105,7 +112,7 @@ def _headline(summary: RoutingSummary, names: Sequence[str]) -> Html:
 
 
 def _ranks(run: RoutingRun) -> Section | None:
-    names = ranked(run.metrics, "mrr")
+    names = [router for router in ranked(run.metrics, "mrr") if not run.result.routers[router].not_applicable]
     bins = [*map(str, range(1, MOST_RANK + 1)), f"{MOST_RANK + 1}+", "none"]
     tallies = {router: dict.fromkeys(bins, 0) for router in names}
     observed = 0
@@ -145,8 +152,9 @@ def _queue(summary: RoutingSummary) -> Section | None:
         ("Reviewed", "num", [count(bucket.ttfr_n) for bucket in times]),
         ("Median time to first review", "wide", bars),
         ("Mean", "num", [duration(bucket.ttfr_seconds_mean) for bucket in times]),
+        ("Median of all", "num", [duration(bucket.ttfr_seconds_km_median) for bucket in times]),
     ]
-    text = "From the cutoff to the first review, over the pull requests that were reviewed at all."
+    text = QUEUE_REMARK
     if any(bucket.ttfc_seconds_mean is not None for bucket in times):
         columns += [("Median time to first comment", "num", [duration(bucket.ttfc_seconds_median) for bucket in times])]
         columns += [("Mean", "num", [duration(bucket.ttfc_seconds_mean) for bucket in times])]
@@ -237,6 +245,13 @@ def _pull_requests(run: RoutingRun) -> Section:
     return Section("pull-requests", "Every pull request", join(parts))
 
 
+def _remarks(answer: RouterAnswer) -> Html | None:
+    """What the router said about its answer."""
+    evidence = [] if answer.evidence is None else [json.dumps(answer.evidence, ensure_ascii=False)]
+    said = [excerpt(text) for text in (*answer.notes, *evidence)]
+    return html('<br><span class="muted">{}</span>', join(map(name, said), "; ")) if said else None
+
+
 def _pull_request_rows(run: RoutingRun, names: Sequence[str]) -> Iterator[list[object]]:
     for record in run.read_records():
         targets = record.truth.targets
@@ -244,7 +259,9 @@ def _pull_request_rows(run: RoutingRun, names: Sequence[str]) -> Iterator[list[o
         cells = []
         for router in names:
             answer = record.answers[router]
+            lacking = run.result.routers[router].not_applicable
             verdict = blocks.tag(f"rank {answer.rank}", "good") if answer.rank else missed
+            verdict = blocks.tag("not applicable") if lacking else verdict
             listed = ", ".join(answer.candidates[:_CANDIDATES]) or "nobody"
-            cells.append(html("{} {}", verdict, name(listed)))
+            cells.append(html("{} {}{}", verdict, name(listed), _remarks(answer)))
         yield [name(record.name), name(", ".join(targets) or in_words(record.truth.state)), *cells]

@@ -20,6 +20,8 @@ class Mentions(Router):
     and so on. Risk: low where a person is mentioned, medium where only teams are, high where nobody is.
     """
 
+    needs_bodies = True
+
     def observe(self, event: Event) -> None:
         """Bodies are read at the cutoff: there is nothing to learn."""
 
