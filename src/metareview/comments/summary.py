@@ -17,6 +17,8 @@ from metareview.stats import Interval, bootstrap_intervals
 
 Intervals = Mapping[str, Interval | None]
 """The two ends by the name of the measure."""
+MIN_COVERAGE = 0.8
+"""The share of the pull requests from which a reviewer's figures may be set beside those of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +36,20 @@ class PullRequestSlice:
     prs: int
     counts: Counts
     metrics: Rates
+    intervals: Intervals
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSlice:
     """The recalls over the references of one kind. A comment that matches nothing is of no kind: no precision."""
 
+    prs: int | None
+    """Pull requests that have such a reference; None in a run that did not note it."""
     expected: int
     covered: int
     line_covered: int | None
     metrics: Rates
+    intervals: Intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,8 @@ class ReviewerSummary:
     """One reviewer's figures over the pull requests that were scored."""
 
     prs: int
+    prs_with_references: int | None
+    """Pull requests of the reference set, after filters and --limit; None in a run that did not note it."""
     counts: Counts
     metrics: Rates
     intervals: Intervals
@@ -61,6 +69,11 @@ class ReviewerSummary:
     """`language` and `pr_category`, then the value."""
     by_reference: Mapping[str, Mapping[str, ReferenceSlice]]
     """`comment_category`, `context` and `severity`, then the value."""
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the reference set's pull requests that it has."""
+        return self.prs / self.prs_with_references if self.prs_with_references else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +123,8 @@ class CommentsSummary:
     config: CommentsConfig
     reviewers: Mapping[str, ReviewerSummary]
     judge: JudgeSummary
+    prs: int
+    """Pull requests that any of the reviewers has."""
     warnings: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
@@ -122,7 +137,7 @@ class CommentsSummary:
         return {name: block.metrics for name, block in self.reviewers.items()}
 
 
-def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> ReviewerSummary:
+def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with_references: int) -> ReviewerSummary:
     """One reviewer's figures over its records that were not skipped."""
     # By pull request, so that the order of the input changes no resample.
     scored = sorted(
@@ -131,13 +146,12 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> Revie
     available = config.measures
     counts = table(record.counts for record in scored)
     sums = counts.sum(axis=0)
-    formulas = {measure.name: measure.formula for measure in available}
-    intervals = bootstrap_intervals(counts, formulas, seed=config.seed)
     return ReviewerSummary(
         prs=len(scored),
+        prs_with_references=prs_with_references,
         counts=Counts.from_sums(sums, location=config.location),
         metrics=rates(sums, available),
-        intervals={measure.name: intervals.get(measure.name) for measure in MEASURES},
+        intervals=_intervals(counts, available, MEASURES, config),
         bounds=_bounds(scored, sums, available),
         macro=_macro(counts, available),
         by_pull_request={
@@ -146,6 +160,15 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> Revie
         },
         by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
     )
+
+
+def _intervals(
+    counts: Sums, available: Sequence[Measure], measures: Sequence[Measure], config: CommentsConfig
+) -> Intervals:
+    """The interval of each measure over the rows of `counts`, one per pull request; None where it is not available."""
+    formulas = {measure.name: measure.formula for measure in measures if measure in available}
+    intervals = bootstrap_intervals(counts, formulas, seed=config.seed)
+    return {measure.name: intervals.get(measure.name) for measure in measures}
 
 
 def _bounds(records: Iterable[CommentRecord], sums: Sums, available: Sequence[Measure]) -> Intervals:
@@ -177,22 +200,35 @@ def _pull_request_slices(
         groups.setdefault(value_of(record) or "unknown", []).append(record)
     slices = {}
     for value, group in sorted(groups.items()):
-        sums = table(record.counts for record in group).sum(axis=0)
-        counts = Counts.from_sums(sums, location=config.location)
-        slices[value] = PullRequestSlice(len(group), counts, rates(sums, config.measures))
+        counts = table(record.counts for record in group)
+        sums = counts.sum(axis=0)
+        slices[value] = PullRequestSlice(
+            len(group),
+            Counts.from_sums(sums, location=config.location),
+            rates(sums, config.measures),
+            _intervals(counts, config.measures, MEASURES, config),
+        )
     return slices
 
 
 def _reference_slices(records: Iterable[CommentRecord], name: str, config: CommentsConfig) -> dict[str, ReferenceSlice]:
-    tallies: dict[str, Tally] = {}
+    groups: dict[str, list[Tally]] = {}
     for record in records:
         for value, tally in record.slices[name].items():
-            tallies[value] = tallies.get(value, Tally()) + tally
-    available = measured(location=config.location, negatives=False)
+            groups.setdefault(value, []).append(tally)
     slices = {}
-    for value, tally in sorted(tallies.items()):
-        line_covered = tally.line_covered if config.location else None
-        counts = Counts(expected=tally.references, covered=tally.covered, line_covered=line_covered)
-        metrics = rates(table([counts])[0], available, RECALLS)
-        slices[value] = ReferenceSlice(tally.references, tally.covered, line_covered, metrics)
+    for value, group in sorted(groups.items()):
+        counts = table(
+            Counts(expected=tally.references, covered=tally.covered, line_covered=tally.line_covered) for tally in group
+        )
+        sums = counts.sum(axis=0)
+        of_slice = Counts.from_sums(sums, location=config.location)
+        slices[value] = ReferenceSlice(
+            len(group),
+            of_slice.expected,
+            of_slice.covered,
+            of_slice.line_covered,
+            rates(sums, config.measures, RECALLS),
+            _intervals(counts, config.measures, RECALLS, config),
+        )
     return slices
