@@ -7,23 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from metareview.model.comment import Comment
-from metareview.report.names import cut_at, location
+from metareview.report.names import location
 from metareview.report.page.markup import Html, html, join
 
 MOST_ITEMS = 200
 """Warnings, files or pairs that are listed."""
-SHOWN_NOTE, FOLD_BELOW, LONGEST_NOTE = 500, 700, 4_000
-"""A note up to FOLD_BELOW characters is shown whole; of a longer one SHOWN_NOTE, and the rest up to LONGEST_NOTE
-behind a click."""
 _PATH_PARTS = re.compile(r"(?<=/)(?=.)|(?=:\d)")
 _SECTION = '<section id="{id}" aria-labelledby="{id}-title"><h2 id="{id}-title">{title}</h2>\n{body}</section>\n'
 _TABLE = (
     '<div class="scroll{css}" role="region" tabindex="0" aria-label="Table: {caption}"><table>'
     "<caption><span>{caption}</span></caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
-)
-_FOLDED = (
-    '<p class="note" dir="auto">{}…</p><details><summary>The rest of this note ({} characters)</summary>'
-    '<p class="note" dir="auto">…{}</p>{}</details>'
 )
 
 
@@ -116,14 +109,3 @@ def capped(items: Sequence[object], what: str) -> Html:
     rest = len(items) - MOST_ITEMS
     left = remark(f"{rest:,} more {what} are left out here; the run has them all.") if rest > 0 else None
     return html("<ul>{}</ul>{}\n", [html("<li>{}</li>", item) for item in items[:MOST_ITEMS]], left)
-
-
-def note(text: str) -> Html:
-    """A note as it was written: folded where it is long, cut, with a remark, where it is huge."""
-    text = text.strip()
-    if len(text) <= FOLD_BELOW:
-        return html('<p class="note" dir="auto">{}</p>', text)
-    cut = cut_at(text, SHOWN_NOTE)
-    over = len(text) - LONGEST_NOTE
-    left = remark(f"Shortened: {over:,} more characters; the run has them all.") if over > 0 else None
-    return html(_FOLDED, text[:cut].rstrip(), f"{len(text) - cut:,}", text[cut:LONGEST_NOTE].lstrip(), left)

@@ -10,8 +10,9 @@ from metareview.comments.records import CommentRecord, Comparison, ScoredComment
 from metareview.model.words import plural
 from metareview.report.names import excerpt, pull_request_name
 from metareview.report.numbers import count
-from metareview.report.page.blocks import Section, name, note, numeric, paragraph, remark, table, tag, where
+from metareview.report.page.blocks import Section, name, numeric, paragraph, remark, table, tag, where
 from metareview.report.page.markup import Html, html, join, link
+from metareview.report.page.notes import note
 from metareview.runs.run import CommentsRun
 
 MOST_SHOWN = 500
