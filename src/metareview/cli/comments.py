@@ -72,7 +72,8 @@ def command(
     from metareview.pipelines.comments.options import CommentsOptions
     from metareview.pipelines.comments.plan import open_plan
     from metareview.report.build_gates import check_gates, check_undecided, parse_gates
-    from metareview.report.markdown import comments_section
+    from metareview.report.headline import headline
+    from metareview.report.markdown import run_section
     from metareview.report.tables import judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
 
@@ -91,9 +92,9 @@ def command(
             say(f"What was done is kept. To go on: the same command with --out {folder}")
             raise
     screen.say(warning_lines(run.result.warnings, run.result.skipped))
-    append_step_summary(comments_section(run.result))
+    append_step_summary(run_section(run))
     judged = f"{judged_by(run.result.judge)} The pairing behind every figure: {folder}"
-    screen.show(run.summary, reviewers_table(run.result), remarks=[judged])
+    screen.show(run.summary, reviewers_table(run.result), remarks=[headline(run), judged])
     check_undecided(run.result.judge)
     check_gates(run.metrics, gates)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metareview.cli.options import PATH, common_options
-from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
+from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import GateFailed, Undecided
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def command(
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     screen.say(warning_lines(result.warnings))
     append_step_summary(comparison_section(result))
-    lines = ["", *wrapped(result.verdict), *wrapped(found_line(result)), *explanation_lines(result)]
+    lines = ["", result.verdict, found_line(result), *explanation_lines(result)]
     screen.show(result.to_dict(), comparison_table(result), *lines)
     _check(result, [result.metrics[name] for name in names])
 

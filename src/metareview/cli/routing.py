@@ -13,6 +13,7 @@ from metareview.errors import UsageError
 
 if TYPE_CHECKING:
     from metareview.pipelines.routing import RoutingKeywords
+    from metareview.report.tables import Table
 
 
 def _parse_ks(context: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
@@ -64,8 +65,9 @@ def command(
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
     from metareview.pipelines.routing import RoutingOptions, evaluate
     from metareview.report.build_gates import check_gates, parse_gates
-    from metareview.report.markdown import routing_section
-    from metareview.report.tables import cohort, declarations, routers_table
+    from metareview.report.headline import headline
+    from metareview.report.markdown import run_section
+    from metareview.report.tables import cohort, declarations, queue_table, queue_times, routers_table
     from metareview.routing.measures import rank_measures
     from metareview.runs.files import default_folder
 
@@ -75,8 +77,10 @@ def command(
     folder = out or default_folder(history.resolve().stem)
     run = evaluate(RoutingOptions(history, **options), out=folder, overwrite=overwrite)
     screen.say(warning_lines(run.result.warnings))
-    append_step_summary(routing_section(run.result))
-    lines = [] if screen.quiet else declarations(run.result)
+    append_step_summary(run_section(run))
+    more: list[str | Table] = [] if screen.quiet else [*declarations(run.result)]
+    if more and queue_times(run.result):
+        more = ["", queue_table(run.result), "", *more]
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
-    screen.show(run.summary, routers_table(run.result), *lines, remarks=[remark])
+    screen.show(run.summary, routers_table(run.result), *more, remarks=[headline(run), remark])
     check_gates(run.metrics, gates)

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metareview.comments.measures import f1, positive_line_match_rate, positive_line_recall_rate
+from metareview.comments.measures import (
+    f1,
+    false_positive_rate,
+    line_f1,
+    positive_line_match_rate,
+    positive_line_recall_rate,
+    unmatched_rate,
+)
 from metareview.comments.summary import CommentsSummary, JudgeSummary
 from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.headline import order
 from metareview.report.names import capital, in_words
-from metareview.report.numbers import count, interval, ranked, rate
+from metareview.report.numbers import count, duration, interval, of_all, ranked, rate
 from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
 
@@ -21,13 +29,16 @@ class Column:
     cells: Sequence[str]
     text: bool = False
     """Set to the left; numbers are set to the right."""
-    optional: bool = False
-    """May be left out where there is no room for all."""
+    optional: int = 0
+    """Above 0: may be left out where there is no room for all; the highest first, of equal ones the last first."""
     from_data: bool = False
     """The head is somebody's name, not a word of ours."""
 
 
 Table = Sequence[Column]
+PULL_REQUESTS, INTERVAL, BUSIEST = "pull requests", "95 % interval", "share of the busiest"
+"""Heads that stand in several tables."""
+_OPTIONAL = {false_positive_rate: 4, line_f1: 5, unmatched_rate: 6}
 
 
 def rows(table: Table) -> list[tuple[str, ...]]:
@@ -35,24 +46,24 @@ def rows(table: Table) -> list[tuple[str, ...]]:
 
 
 def reviewers_table(summary: CommentsSummary) -> Table:
-    """One row per reviewer, the best F1 first."""
-    names = ranked(summary.metrics, f1.name)
+    """One row per reviewer, the best F1 first; those with too few of the pull requests last."""
+    names = order(summary).names
     blocks = [summary.reviewers[name] for name in names]
     columns = [
         Column("reviewer", names, text=True),
-        Column("PRs", [count(block.prs) for block in blocks], optional=True),
-        Column("comments", [count(block.counts.generated) for block in blocks], optional=True),
+        Column(PULL_REQUESTS, [of_all(block.prs, block.prs_with_references) for block in blocks]),
+        Column("comments", [count(block.counts.generated) for block in blocks], optional=2),
     ]
     for measure in summary.measures:
         if measure in (positive_line_match_rate, positive_line_recall_rate):
             continue  # line F1 holds both
         rates = [rate(block.metrics[measure.name]) for block in blocks]
-        columns.append(Column(measure.label, rates, optional=bool(measure.needs)))
+        columns.append(Column(measure.label, rates, optional=_OPTIONAL.get(measure, 0)))
         if measure is f1:
-            columns.append(Column("95 %", [interval(block.intervals[f1.name]) for block in blocks]))
+            columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))
-        columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks]))
+        columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks], optional=3))
     return columns
 
 
@@ -64,13 +75,33 @@ def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Ta
     for measure in summary.measures:
         columns.append(Column(measure.label, [rate(block.metrics[measure.name]) for block in blocks]))
         if all_intervals or measure.name == "mrr":
-            columns.append(Column("95 %", [interval(block.intervals.get(measure.name)) for block in blocks]))
+            ends = [interval(block.intervals.get(measure.name)) for block in blocks]
+            columns.append(Column(INTERVAL, ends, optional=1 if measure.name == "mrr" else 5))
     return [
         *columns,
-        Column("where observed", [rate(block.observed_metrics["mrr"]) for block in blocks], optional=True),
-        Column("Gini", [rate(block.load.gini) for block in blocks], optional=True),
-        Column("top share", [rate(block.load.top1_share) for block in blocks], optional=True),
+        Column("MRR with a truth", [rate(block.observed_metrics["mrr"]) for block in blocks], optional=2),
+        Column("Gini", [rate(block.load.gini) for block in blocks], optional=4),
+        Column(BUSIEST, [rate(block.load.top1_share) for block in blocks], optional=3),
     ]
+
+
+def queue_table(summary: RoutingSummary) -> Table:
+    """How long pull requests waited, one row per router and risk."""
+    buckets = queue_times(summary)
+    times = [bucket for _, _, bucket in buckets]
+    table = [
+        Column("router", [router for router, _, _ in buckets], text=True),
+        Column("risk", [risk for _, risk, _ in buckets], text=True),
+        Column(PULL_REQUESTS, [count(bucket.n) for bucket in times]),
+        Column("reviewed", [count(bucket.ttfr_n) for bucket in times]),
+        Column("median time to first review", [duration(bucket.ttfr_seconds_median) for bucket in times]),
+        Column("mean", [duration(bucket.ttfr_seconds_mean) for bucket in times], optional=2),
+    ]
+    if summary.config.ttfc:
+        medians = [duration(bucket.ttfc_seconds_median) for bucket in times]
+        means = [duration(bucket.ttfc_seconds_mean) for bucket in times]
+        table += [Column("median time to first comment", medians, optional=1), Column("mean", means, optional=3)]
+    return table
 
 
 def queue_times(summary: RoutingSummary) -> list[tuple[str, str, QueueTimes]]:
