@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from metareview.model.comment import Skipped
     from metareview.report.tables import Table
 
-_SHOWN_WARNINGS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class Screen:
@@ -83,10 +81,12 @@ def say(line: str) -> None:
 
 def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
     """The first few of them, and how many more there are."""
+    from metareview.report.tables import FIRST_WARNINGS
+
     lines = [f"Warning: {warning}" for warning in warnings]
     lines += [f"Skipped: {item.file}: {item.reason}" for item in skipped]
-    more = len(lines) - _SHOWN_WARNINGS
-    return lines[:_SHOWN_WARNINGS] + ([f"… and {more} more; --json lists them all."] if more > 0 else [])
+    more = len(lines) - FIRST_WARNINGS
+    return lines[:FIRST_WARNINGS] + ([f"… and {more} more; --json lists them all."] if more > 0 else [])
 
 
 def _drawn(table: Table) -> list[str]:

@@ -133,6 +133,11 @@ class CommentsSummary:
         return self.config.measures
 
     @property
+    def prs_with_references(self) -> int | None:
+        """The same for every reviewer."""
+        return next((block.prs_with_references for block in self.reviewers.values()), None)
+
+    @property
     def metrics(self) -> dict[str, Rates]:
         return {name: block.metrics for name, block in self.reviewers.items()}
 

@@ -13,10 +13,11 @@ from metareview.comments.summary import CommentsSummary
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.headline import headline
-from metareview.report.names import capital, clean, in_words, pull_request_name
+from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import count, rate
-from metareview.report.slices import MOST_COLUMNS, sliced
+from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
+    FIRST_WARNINGS,
     Column,
     Table,
     cohort,
@@ -33,8 +34,6 @@ from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
 MOST_ROWS = 200
 """Pull requests, warnings or skipped files that are listed."""
-FIRST_WARNINGS = 5
-"""Warnings that stand before the figures."""
 # What Markdown, its tables, links, emoji codes and lists, or HTML read as more than itself.
 _ACTIVE = re.compile(r"[\\`*_{}\[\]()<>#|~&!:@$]|^[+-]|(?<=^\d)[.)](?=\s)")
 # What a site turns into a link or a notice to somebody, even where it was written as an entity.
@@ -99,15 +98,26 @@ def _slices(summary: CommentsSummary) -> list[str]:
     for table in sliced(summary):
         title = table.dimension.title
         lines += [f"## {title}" + (f": {table.dimension.main.label}" if reviewers > 1 else ""), ""]
+        sizes = list(table.sizes.values())
         columns = [Column(title, list(table.sizes), text=True)]
-        columns += [Column(capital(table.dimension.of), [count(size) for size in table.sizes.values()])]
-        columns += [Column(head, [rate(value) for value in values], from_data=True) for head, values in table.columns]
+        columns += [Column("Pull requests", [count(size.prs) for size in sizes])]
+        columns += [Column("References", [count(size.references) for size in sizes])]
+        for head, figures in table.columns:
+            cells = [_slice_cell(figure, size) for figure, size in zip(figures, sizes, strict=True)]
+            columns.append(Column(head, cells, from_data=True))
         lines += as_lines(columns)
+        if table.has_few:
+            lines += [f"\\{FOOTNOTE}", ""]
         if table.left_out:
             lines += [f"{count(table.left_out)} smaller ones are left out.", ""]
     if lines and reviewers > MOST_COLUMNS:
         lines += [f"The {MOST_COLUMNS} best of {reviewers} reviewers are shown.", ""]
     return lines
+
+
+def _slice_cell(figure: Figure, size: Size) -> str:
+    about = figure.about(size)
+    return f"{rate(figure.value)}{figure.sign}" + (f" ({', '.join(about)})" if about else "")
 
 
 def _left_out(warnings: Sequence[str], skipped: Sequence[Skipped] = ()) -> list[str]:

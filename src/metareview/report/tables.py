@@ -36,6 +36,8 @@ class Column:
 
 
 Table = Sequence[Column]
+FIRST_WARNINGS = 5
+"""Warnings that stand before the figures; the others are counted there."""
 PULL_REQUESTS, INTERVAL, BUSIEST = "pull requests", "95 % interval", "share of the busiest"
 """Heads that stand in several tables."""
 _OPTIONAL = {false_positive_rate: 4, line_f1: 5, unmatched_rate: 6}
