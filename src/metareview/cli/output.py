@@ -97,7 +97,7 @@ def _drawn(table: Table) -> list[str]:
 
     width = _width()
     shown, left_out = fitted(table, width)
-    console = Console(file=sys.stdout, width=max(width, 20), highlight=False)
+    console = Console(file=sys.stdout, width=10_000, highlight=False)  # the columns have their widths already
     with console.capture() as drawn:
         console.print(shown)
     lines = [line.rstrip() for line in drawn.get().splitlines()]

@@ -89,10 +89,11 @@ def _lone(summary: CommentsSummary, name: str) -> str:
 
 def _first(summary: CommentsSummary, names: Sequence[str], tied: Ties | None) -> str:
     best = names[0]
+    if len(names) == 1:
+        return f"{best} has F1 {_f1(summary, best)}."
     if tied is None:
-        why = f"with more than {MOST_TESTED} reviewers no difference was tested" if len(names) > 1 else ""
-        alone = "nobody else has enough of the pull requests to be ranked"
-        return f"{best} has {'the highest F1, ' if why else 'F1 '}{_f1(summary, best)}; {why or alone}."
+        untested = f"with more than {MOST_TESTED} reviewers no difference was tested"
+        return f"{best} has the highest F1, {_f1(summary, best)}; {untested}."
     level = [name for name in names if set(tied.letters[best]) & set(tied.letters[name])]
     if len(level) > 1:
         return f"{_listed(level)} cannot be told apart at the top; {best} has the highest F1, {_f1(summary, best)}."

@@ -48,7 +48,7 @@ def round_ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
     >>> round_ticks(0.05, 0.95)
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     """
-    rough = max((high - low) / 5, 1e-9)
+    rough = (high - low) / 5 or 0.2
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough * (1 - 1e-9))
     step = max(step, 1.0) if whole else step

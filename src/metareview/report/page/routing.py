@@ -169,9 +169,8 @@ def _pull_requests(run: RoutingRun) -> Section:
     if any(missed):
         among = plural(sum(missed), "pull request")
         what = f"Only misses: {among} where no router has the right person among its first {most}"
-        parts.append(blocks.only_misses(what, behind(f"Show {plural(len(rows), 'pull request')}", answers)))
-    else:
-        parts.append(behind(f"Show {plural(len(rows), 'pull request')}", answers))
+        answers = blocks.only_misses(what, answers)
+    parts.append(behind(f"Show {plural(len(rows), 'pull request')}", answers))
     return Section("pull-requests", "Every pull request", join(parts))
 
 
