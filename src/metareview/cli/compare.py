@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME",
-              help="Whom to compare (reviewers, or routers): once for both runs, or twice, A's and B's.")  # fmt: skip
+              help="The reviewer or router to compare: once for both runs, or twice, A's and B's.")  # fmt: skip
 @click.option("--fail-if-worse", multiple=True, metavar="METRIC",
               help="Exit 3 where B is worse than A by more than chance explains; repeatable.")  # fmt: skip
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significant: p, after Holm, up to this.")
-@click.option("--common", is_flag=True, help="Restrict both to the pull requests that they share.")
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Level of significance, after Holm's correction."
+)
+@click.option("--common", is_flag=True, help="Compare on the pull requests that both have.")
 @common_options
 def command(
     run_a: Path,

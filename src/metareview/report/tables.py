@@ -97,12 +97,15 @@ def queue_table(summary: RoutingSummary) -> Table:
         Column(PULL_REQUESTS, [count(bucket.n) for bucket in times]),
         Column("reviewed", [count(bucket.ttfr_n) for bucket in times]),
         Column("median time to first review", [duration(bucket.ttfr_seconds_median) for bucket in times]),
-        Column("mean", [duration(bucket.ttfr_seconds_mean) for bucket in times], optional=2),
+        Column("mean time to first review", [duration(bucket.ttfr_seconds_mean) for bucket in times], optional=2),
     ]
     if summary.config.ttfc:
         medians = [duration(bucket.ttfc_seconds_median) for bucket in times]
         means = [duration(bucket.ttfc_seconds_mean) for bucket in times]
-        table += [Column("median time to first comment", medians, optional=1), Column("mean", means, optional=3)]
+        table += [
+            Column("median time to first comment", medians, optional=1),
+            Column("mean time to first comment", means, optional=3),
+        ]
     return table
 
 
@@ -141,16 +144,16 @@ def judged_by(judge: JudgeSummary, name: str = "") -> str:
     calls = f" ({plural(judge.llm_calls, 'model call')}, {count(judge.cached)} from the cache)"
     undecided = f", {plural(judge.errors, 'pair')} undecided" if judge.errors else ""
     return (
-        f"Judged by {name or judge.name} over {plural(judge.pairs, 'pair')}"
-        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}; 95 % intervals over pull requests."
+        f"Judged by {name or judge.name}: {plural(judge.pairs, 'pair')}"
+        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}. Intervals are over pull requests."
     )
 
 
 def cohort(summary: RoutingSummary) -> str:
     truth = summary.truth
     return (
-        f"{plural(summary.prs, 'pull request')}: {count(truth.observed)} with a truth, "
-        f"{count(truth.no_response)} without, {count(truth.unknown)} unknown (misses all the same)."
+        f"{plural(summary.prs, 'pull request')}: {count(truth.observed)} with a truth; "
+        f"{count(truth.no_response)} where nobody responded and {count(truth.unknown)} not known yet count as misses."
     )
 
 

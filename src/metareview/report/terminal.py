@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import wrap
 
 from rich import table as rich
@@ -22,24 +23,30 @@ def fitted(table: Table, width: int) -> tuple[rich.Table, list[str]]:
 
     Heads are wrapped before a column is left out; a cell with a figure is never broken.
     """
-    columns = list(table)
-    left_out: list[Column] = []
-    while _total(least := [_least(column) for column in columns]) > width:
-        optional = [column for column in columns if column.optional]
+    known = [
+        replace(column, head=printable(column.head), cells=[printable(cell) for cell in column.cells])
+        for column in table
+    ]
+    kept = list(range(len(known)))
+    while _total([_least(known[at]) for at in kept]) > width:
+        optional = [at for at in reversed(kept) if known[at].optional]
         if not optional:
             break
-        left_out.append(max(reversed(optional), key=lambda column: column.optional))
-        columns.remove(left_out[-1])
+        kept.remove(max(optional, key=lambda at: known[at].optional))
+    columns = [known[at] for at in kept]
     shown = rich.Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
-    for column, wide in zip(columns, _widths(columns, least, width), strict=True):
+    for column, wide in zip(columns, _widths(columns, width), strict=True):
         # Heads and cells are text: to rich, the [bot] of a login would be markup.
-        head = Text(printable(column.head))
         shown.add_column(
-            head, width=wide, justify="left" if column.text else "right", overflow="fold", vertical="bottom"
+            Text(column.head),
+            width=wide,
+            justify="left" if column.text else "right",
+            overflow="fold",
+            vertical="bottom",
         )
     for row in rows(columns):
-        shown.add_row(*(Text(printable(cell)) for cell in row))
-    return shown, [column.head for column in table if column in left_out]
+        shown.add_row(*map(Text, row))
+    return shown, [column.head for at, column in enumerate(known) if at not in kept]
 
 
 def _least(column: Column) -> int:
@@ -56,9 +63,9 @@ def _total(widths: list[int]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _widths(columns: list[Column], least: list[int], width: int) -> list[int]:
+def _widths(columns: list[Column], width: int) -> list[int]:
     """Heads on one line where there is room, from the left; text in narrower columns where there is none."""
-    widths = list(least)
+    widths = [_least(column) for column in columns]
     for at, column in enumerate(columns):
         wanted = max(cell_len(column.head) - widths[at], 0)
         widths[at] += wanted if _total(widths) + wanted <= width else 0
@@ -73,5 +80,7 @@ def _widths(columns: list[Column], least: list[int], width: int) -> list[int]:
 def wrapped(line: str, width: int) -> list[str]:
     """The line broken at spaces, what follows as far in as it began; a word that is too long stays whole."""
     line = printable(line)
+    if cell_len(line) <= width:
+        return [line]
     indent = line[: len(line) - len(line.lstrip(" "))]
-    return wrap(line, max(20, width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+    return wrap(line, max(20, width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
