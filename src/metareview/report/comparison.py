@@ -12,7 +12,7 @@ from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words
 from metareview.report.numbers import count, interval, p_value, rate, signed, signed_interval
-from metareview.report.tables import Column, Table
+from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
 TIES = "A shared letter: this set cannot tell them apart (paired test, Holm over all pairs, 0.05)."
@@ -28,7 +28,7 @@ def comparison_table(result: Comparison) -> Table:
         Column(result.a.label, [rate(metric.a) for metric in metrics], from_data=True),
         Column(result.b.label, [rate(metric.b) for metric in metrics], from_data=True),
         Column("B - A", [signed(metric.diff) for metric in metrics]),
-        Column("95 %", [signed_interval(metric.interval) for metric in metrics], optional=True),
+        Column(INTERVAL, [signed_interval(metric.interval) for metric in metrics], optional=True),
         Column("p", [p_value(metric.p) for metric in metrics], optional=True),
         Column("p (Holm)", [p_value(metric.p_holm) for metric in metrics]),
     ]
@@ -40,9 +40,9 @@ def leaderboard_table(result: Leaderboard) -> Table:
     columns = [
         Column("", [str(row.rank) for row in rows]),
         Column("name", [row.label for row in rows], text=True),
-        Column("PRs", [count(row.prs) for row in rows], optional=True),
+        Column(PULL_REQUESTS, [count(row.prs) for row in rows], optional=True),
         Column(sort.label, [rate(row.metrics[sort.name]) for row in rows]),
-        Column("95 %", [interval(row.intervals[sort.name]) for row in rows]),
+        Column(INTERVAL, [interval(row.intervals[sort.name]) for row in rows]),
         Column("ties", [row.ties for row in rows], text=True),
     ]
     for measure in result.measures:
@@ -95,7 +95,7 @@ def _pair_lines(pair: ReviewerPair | RouterPair, result: Comparison, most: int) 
     kept = sum(reference.kept for reference in pair.a.references)
     yield f"comments that match: {a} and {b}; {plural(kept, 'reference')}"
     for label, references in ((result.a.label, pair.only_a()), (result.b.label, pair.only_b())):
-        yield from (f"only {label}: {excerpt(reference.comment.note, 100)}" for reference in references[:most])
+        yield from (f"only {label}: {excerpt(reference.comment.note, 84)}" for reference in references[:most])
         if len(references) > most:
             yield f"only {label}: {len(references) - most} more"
 

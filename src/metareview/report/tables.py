@@ -151,10 +151,10 @@ def judged_by(judge: JudgeSummary, name: str = "") -> str:
 
 def cohort(summary: RoutingSummary) -> str:
     truth = summary.truth
-    return (
-        f"{plural(summary.prs, 'pull request')}: {count(truth.observed)} with a truth; "
-        f"{count(truth.no_response)} where nobody responded and {count(truth.unknown)} not known yet count as misses."
-    )
+    without = {"where nobody responded": truth.no_response, "not known yet": truth.unknown}
+    misses = " and ".join(f"{count(number)} {why}" for why, number in without.items() if number)
+    with_truth = f"{plural(summary.prs, 'pull request')}: {count(truth.observed)} with a truth"
+    return f"{with_truth}; {misses} count as misses." if misses else f"{with_truth}."
 
 
 def declarations(summary: RoutingSummary) -> list[str]:
