@@ -3,7 +3,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from review_sample import ALL, APP1, APP1_TEXT, APP2, APP2_TEXT, CHECK, lines
+from review_sample import ALL, APP1, APP1_TEXT, APP2, APP2_TEXT, CHECK, FEW, lines
 
 pytestmark = pytest.mark.usefixtures("sample")
 
@@ -22,22 +22,25 @@ def summary(run):
 
 def test_json_is_one_document_with_the_promised_keys_and_figures(run, here):
     code, out, err = run(*ALL, "--negatives", "neg.jsonl", "--out", "r", "--json")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"Warning: {FEW}\n")
     found = json.loads(out)
-    assert list(found) == ["schema", "run", "config", "reviewers", "judge", "warnings", "skipped", "unreviewed"]
+    assert list(found) == [
+        *("schema", "run", "config", "prs", "reviewers", "judge", "warnings", "skipped", "unreviewed")
+    ]
     assert (found["schema"], found["run"]) == ("metareview.comments/1", "r")
-    assert (found["warnings"], found["skipped"]) == ([], [])
+    assert (found["prs"], found["warnings"], found["skipped"]) == (2, [FEW], [])
     assert list(found["judge"]) == [
         "name", "pairs", "llm_calls", "cached", "errors", "prompt_tokens", "completion_tokens"
     ]  # fmt: skip
     block = found["reviewers"]["reviews"]
     rates = block["metrics"]
-    assert {name: block[name] for name in list(block)[:11]} == {
-        "prs": 2, "positive_expected_nums": 3, "total_generated_nums": 3, "positive_line_match_nums": 2,
+    assert {name: block[name] for name in list(block)[:12]} == {
+        "prs": 2, "prs_with_references": 3,
+        "positive_expected_nums": 3, "total_generated_nums": 3, "positive_line_match_nums": 2,
         "positive_match_nums": 2, "positive_covered_nums": 2, "positive_line_covered_nums": 2, "unmatched_nums": 1,
         "negative_expected_nums": 1, "negative_match_nums": 1, "judge_error_nums": 0,
     }  # fmt: skip
-    assert list(block)[11:] == ["metrics", "intervals", "bounds", "macro", "slices"]
+    assert list(block)[12:] == ["metrics", "intervals", "bounds", "macro", "slices"]
     assert rates == pytest.approx(
         {
             "positive_match_rate": 2 / 3, "positive_recall_rate": 2 / 3, "f1": 2 / 3,
@@ -57,10 +60,14 @@ def test_the_table_goes_to_standard_output_and_the_rest_to_standard_error(run, h
     (here / "reviews/comments_other_9.txt").write_text(APP2_TEXT)
     code, out, err = run(*ALL)
     assert code == 0
-    assert re.fullmatch(r"reviewer +PRs .*\nreviews +2 +3 +0\.667 +0\.667 +0\.667 .*\n", out)
-    [skipped, closing] = err.splitlines()
+    assert re.fullmatch(r"reviewer +pull requests .*\nreviews +2 of 3 +3 +0\.667 +0\.667 +0\.667 .*\n", out)
+    [few, skipped, headline, closing] = err.splitlines()
+    assert few == f"Warning: {FEW}"
+    assert re.match(
+        r"reviews has F1 0\.667 \(95 % interval .*\) on 2 of 3 pull requests: 3 comments, 2 of which", headline
+    )
     assert skipped == ("Skipped: reviews/comments_other_9.txt: its pull request other#9 is not in the reference set")
-    assert re.search(r"Judged by exact .*: runs/\d{8}-\d{6}-reviews$", closing)
+    assert re.search(r"Judged by exact: .*: runs/\d{8}-\d{6}-reviews$", closing)
 
 
 def test_quiet_leaves_only_the_result(run, here):
@@ -108,8 +115,8 @@ def test_warnings_name_the_line(run, here):
     code, out, err = run(*ALL, "--json")
     assert code == 0
     warning = "reviews/comments_app_2.txt:1: <from> 10 is after <to> 9; swapped"
-    assert json.loads(out)["warnings"] == [warning]
-    assert err == f"Warning: {warning}\n"
+    assert json.loads(out)["warnings"] == [FEW, warning]
+    assert err == f"Warning: {FEW}\nWarning: {warning}\n"
 
 
 def test_many_warnings_are_cut_short_on_screen_alone(run, here):
@@ -118,7 +125,7 @@ def test_many_warnings_are_cut_short_on_screen_alone(run, here):
     _, out, err = run(*ALL, "--json")
     assert len(json.loads(out)["skipped"]) == 7
     assert len(err.splitlines()) == 6
-    assert err.endswith("… and 2 more; --json lists them all.\n")
+    assert err.endswith("… and 3 more; --json lists them all.\n")
 
 
 # What is compared
@@ -199,7 +206,7 @@ def test_a_very_long_note_is_kept_and_warned_of(summary, sample):
     (sample / "reviews/more.jsonl").write_text(lines({"pr": APP2, "reviewer": "y", "comments": [long]}))
     found = summary()
     assert found["reviewers"]["y"]["total_generated_nums"] == 1
-    [warning] = found["warnings"]
+    [_, warning] = found["warnings"]
     assert warning.startswith("a note of 100,001 characters is judged on its first 20,000")
 
 

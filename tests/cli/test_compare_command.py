@@ -20,7 +20,7 @@ from metareview.formats.comments import jsonl
 from metareview.judges.protocol import UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
 from metareview.report.comparison import comparison_section
-from metareview.report.markdown import comments_section, safe
+from metareview.report.markdown import run_section, safe
 from metareview.report.numbers import signed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -168,7 +168,7 @@ def hostile(tmp_path):
 
 def test_nothing_in_names_and_notes_acts_as_markup(tmp_path):
     run, names = hostile(tmp_path)
-    page = comments_section(run.result) + comparison_section(compare(run, reviewers=names))
+    page = run_section(run) + comparison_section(compare(run, reviewers=names))
     for active in ("<img", "<script", "</td", "`", "**bold", "](", "# head", "\x1b", "@all"):
         assert active not in page
     assert "&#60;img src=x onerror=alert&#40;1&#41;&#62;" in page

@@ -123,10 +123,10 @@ def test_the_demo_shows_three_reviewers_and_what_to_do_next(run, here):
     code, out, err = run("demo")
     assert code == 0
     header, *rows = out.splitlines()
-    assert header.split()[:4] == ["reviewer", "PRs", "comments", "precision"]
+    assert header.split()[:4] == ["reviewer", "pull", "requests", "comments"]
     assert sorted(row.split()[0] for row in rows) == ["noisy", "repetitive", "terse"]
-    assert {row.split()[1] for row in rows} == {"12"}
-    f1 = [float(row.split()[5]) for row in rows]
+    assert {tuple(row.split()[1:4]) for row in rows} == {("12", "of", "12")}
+    f1 = [float(row.split()[7]) for row in rows]
     assert f1 == sorted(f1, reverse=True)
     folder = re.search(r"The pairing behind every figure: (runs/\d{8}-\d{6}-demo)\n", err)[1]
     assert {path.name for path in (here / folder).iterdir()} == {
@@ -251,3 +251,23 @@ def test_bad_input_to_check_is_exit_2(run, here):
     assert (code, out) == (2, "")
     assert err.startswith("Error: ref.json:2: comments must be a list, found a number. ")
     assert run("check", "--reference", "ref.json", "--line-distance", "-1")[0] == 2
+
+
+COMPARED = ["compare", "r", "--reviewer", "terse", "--reviewer", "noisy"]
+
+
+@pytest.mark.parametrize("command", [["demo"], ["leaderboard", "r"], COMPARED])
+def test_what_is_shown_fits_the_terminal_and_says_what_does_not(command, run, here, monkeypatch):
+    run("demo", "--out", "r", "-q")
+    shown = {}
+    for width in (80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        code, out, err = run(*command)
+        assert code == 0
+        shown[width] = out.splitlines() + err.splitlines()
+        # An address is never broken.
+        assert [line for line in shown[width] if len(line) > width and "https://" not in line] == []
+    assert not any(line.startswith("No room for") for line in shown[200])
+    if command == ["demo"]:
+        assert "No room for: line F1, noise. They are in --json, and shown on a wider terminal." in shown[80]
+        assert "line F1" in shown[200][0]

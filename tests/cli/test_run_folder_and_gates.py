@@ -25,6 +25,7 @@ def two(here):
         {"pr": URL.format(1), "reviewer": "good", "comments": [NOTE]},
         {"pr": URL.format(2), "reviewer": "good"},
         {"pr": URL.format(1), "reviewer": "mute"},
+        {"pr": URL.format(2), "reviewer": "mute"},
     ]
     for name, records in (("ref.jsonl", references), ("said.jsonl", said)):
         (here / name).write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -112,7 +113,7 @@ def test_a_dry_run_asks_and_writes_nothing(run, here, monkeypatch):
     before = files(here)
     code, out, err = run(*ALL, "--dry-run", "--out", "r", "--fail-under", "f1=1")
     assert (code, err) == (0, "")
-    assert re.fullmatch(r"2 pull requests, 2 reviewers, 1 pairs to judge .*, 0 model calls\.\n", out)
+    assert re.fullmatch(r"2 pull requests, 2 reviewers, 1 pair to judge .*, 0 model calls\.\n", out)
     code, out, _ = run(*ALL, "--dry-run", "--json")
     found = json.loads(out)
     assert (code, found["prs"], found["reviewers"], found["pairs"], found["llm_calls"]) == (0, 2, 2, 1, 0)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_samples import hostile, routing_run, two_reviewers
+from report_samples import comment, hostile, pull, routing_run, two_reviewers, write_jsonl
 
 from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
@@ -16,7 +16,8 @@ from metareview.comments.measures import f1, unmatched_rate
 from metareview.report.build_gates import Gate
 from metareview.report.csv_table import as_csv, cell
 from metareview.report.junit import as_junit
-from metareview.report.markdown import as_markdown, safe
+from metareview.report.markdown import as_markdown, run_section, safe
+from metareview.report.notebook import run_table
 from metareview.report.page.markup import Html, escape, html, join, link
 from metareview.report.page.page import as_html
 from metareview.routing.measures import MRR
@@ -43,7 +44,7 @@ def test_only_markup_passes_unescaped():
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//evil", "https://a\x00b", "http://["])
 def test_only_addresses_of_the_web_become_links(url):
     assert "<a" not in link(url, "text")
-    assert link('https://x/"y', "z") == '<a href="https://x/&quot;y" rel="noreferrer">z</a>'
+    assert link('https://x/"y', "z") == '<a href="https://x/&quot;y" rel="noreferrer">z</a> (x)'
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "\n=1", "＝1"])
@@ -74,9 +75,10 @@ def test_no_cell_of_a_hostile_run_is_a_formula(tmp_path):
 
 def test_markdown_has_the_figures(tmp_path):
     shown = as_markdown(two_reviewers(tmp_path))
-    assert "**sharp** leads with F1 0.857" in shown
-    assert "| sharp | 2 | 3 | 1.000 | 0.750 | 0.857 |" in shown
-    assert "| loud | 2 | 4 | 0.250 | 0.250 | 0.250 |" in shown
+    # Two pull requests cannot separate anybody: nobody leads.
+    assert "**sharp and loud cannot be told apart at the top; sharp has the highest F1, 0.857 &#40;95 %" in shown
+    assert "| sharp | 2 of 2 | 3 | 1.000 | 0.750 | 0.857 |" in shown
+    assert "| loud | 2 of 2 | 4 | 0.250 | 0.250 | 0.250 |" in shown
     assert "| Owner/Repo&#35;&#8203;1 | loud | 2 | 1 | 2 | 1 | 0 |" in shown
     assert "1 pair undecided" in shown
 
@@ -141,7 +143,8 @@ def test_every_format_writes_a_routing_run():
         ("'=second", "12", "0"),
     ]
     shown = as_markdown(run)
-    assert "3 pull requests: 2 observed, 1 no response, 0 unknown." in shown
+    assert "3 pull requests: 2 with a truth; 1 where nobody responded count as misses." in shown
+    assert shown.index("- Warning: codeowners left out") < shown.index("| router |")
     assert (
         "| first | 0.333 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.500 | 0.000–0.600 | 0.750 |"
         in shown
@@ -156,16 +159,24 @@ def test_every_format_writes_a_routing_run():
 
 def test_the_page_of_a_routing_run_has_its_parts():
     page = as_html(routing_run())
-    assert "<strong><bdi>first</bdi></strong> has the highest MRR, 0.500" in page
+    assert "first has the highest MRR, 0.500" in page
     assert "Over the 2 pull requests with a truth it is 0.750." in page
-    for part in ("answer", "ranks", "queue", "declarations", "load", "left-out", "pull-requests"):
+    for part in ("answer", "ranks", "queue", "declarations", "load", "settings", "pull-requests"):
         assert f'<section id="{part}"' in page
     assert "&lt;bob&gt;" in page
     assert "<bob>" not in page
     assert '<th scope="row">11+</th><td class="num">0</td><td class="num">1</td>' in page  # =second, rank 12
-    # Of first's three recommendations the busiest person has two, the two busiest all three.
-    assert '<th scope="row">1</th><td class="num">0.667</td><td class="num">1.000</td>' in page
-    assert "codeowners left out: it needs --codeowners FILE &lt;now&gt;" in page
+    # The two who really responded did so once each; of first's three recommendations <bob> has two, and of =second's
+    # two cy has both.
+    assert (
+        '<th scope="row">1</th><td class="num">0.500</td><td class="num">0.667</td><td class="num">1.000</td>' in page
+    )
+    people = page[page.index("Pull requests per person") :]
+    for row in (("&lt;bob&gt;", 1, 2, 0), ("cy", 1, 0, 2), ("dee", 0, 1, 0)):
+        cells = "".join(f'<td class="num">{number}</td>' for number in row[1:])
+        assert f"<bdi>{row[0]}</bdi></th>{cells}" in people
+    warned = page.index("Warning: codeowners left out: it needs --codeowners FILE &lt;now&gt;")
+    assert page.index("has the highest MRR") < warned < page.index("<table>")
 
 
 def test_a_routing_page_has_one_scale_and_repeats_no_figure():
@@ -200,3 +211,63 @@ def test_junit_skips_what_a_filter_dropped(tmp_path):
     assert (root.get("tests"), root.get("skipped")) == ("2", "1")
     skipped = root.find("testsuite/testcase/skipped")
     assert skipped.get("message") == "filtered out: language Rust, pull request category Bug Fix"
+
+
+def few(folder):
+    """`sure` has all ten pull requests and is right on nine; `rare` has one, and is right."""
+    references = [{"pr": pull(n), "comments": [comment("leaks")]} for n in range(10)]
+    said = [{"pr": pull(n), "reviewer": "sure", "comments": [comment("leaks" if n else "no")]} for n in range(10)]
+    said += [{"pr": pull(0), "reviewer": "rare", "comments": [comment("leaks")]}]
+    reference = write_jsonl(folder / "references.jsonl", references)
+    return evaluate_comments(write_jsonl(folder / "said.jsonl", said), reference=reference, judge="exact")
+
+
+def test_coverage_stands_beside_the_figures_in_every_format(tmp_path):
+    run = few(tmp_path)
+    assert "| rare | 1 of 10 |" in as_markdown(run)
+    assert "| rare | 1 of 10 |" in run_section(run)
+    assert '<bdi>rare</bdi></th><td class="num">1 of 10</td>' in as_html(run)
+    assert "<td>rare</td><td>1 of 10</td>" in run_table(run)
+    rows = {row["reviewer"]: row for row in csv.DictReader(io.StringIO(as_csv(run)))}
+    assert (rows["rare"]["reviewer_prs"], rows["rare"]["prs_with_references"]) == ("1", "10")
+    assert '<property name="prs" value="1" />' in as_junit(run)
+    assert '<property name="prs_with_references" value="10" />' in as_junit(run)
+    assert (run.summary["reviewers"]["rare"]["prs"], run.summary["prs"]) == (1, 10)
+
+
+def test_nobody_leads_with_too_few_pull_requests_and_the_warning_stands_before_the_figures(tmp_path):
+    run = few(tmp_path)
+    assert run.metrics["rare"]["f1"] > run.metrics["sure"]["f1"]
+    for shown, figures in (
+        (as_markdown(run), "| reviewer |"),
+        (run_section(run), "| reviewer |"),
+        (as_html(run), "<table>"),
+    ):
+        assert "leads" not in shown
+        assert "Too few of the pull requests to be ranked" in shown
+        warned = shown.index("Warning: few of the reference set")
+        assert shown.index("sure has F1 0.900") < warned < shown.index(figures)
+        assert shown.index("sure") < shown.index("rare")
+    assert run.summary["warnings"] == list(run.result.warnings) != []
+
+
+def test_more_warnings_than_stand_first_are_counted_there_and_listed_below(tmp_path):
+    run = few(tmp_path)
+    run = replace(run, result=replace(run.result, warnings=tuple(f"problem {n}" for n in range(7))))
+    shown = as_markdown(run)
+    first, rest = shown.split("## Warnings and skipped files")
+    assert [f"problem {n}" in first for n in range(7)] == [True] * 5 + [False] * 2
+    assert "… and 2 more warnings" in first
+    assert all(f"problem {n}" in rest for n in range(7))
+    page = as_html(run)
+    assert page.index("problem 4") < page.index("2 more warnings") < page.index("problem 5") < page.index("<table>")
+
+
+def test_what_turns_text_around_is_written_out_in_every_format(tmp_path):
+    name, note = "evil\u202etxt", "the \u2066note\u2069"
+    reference = write_jsonl(tmp_path / "references.jsonl", [{"pr": pull(1), "comments": [comment(note)]}])
+    said = write_jsonl(tmp_path / "said.jsonl", [{"pr": pull(1), "reviewer": name, "comments": [comment(note)]}])
+    run = evaluate_comments(said, reference=reference, judge="exact")
+    for shown in (as_html(run), as_markdown(run), as_csv(run), as_junit(run), run_section(run)):
+        assert not set("\u202e\u2066\u2069") & set(shown)
+        assert "U+202E" in shown

@@ -1,14 +1,17 @@
 """The page in a real browser: quiet, self-contained, readable at any width and by anybody, hostile text as text."""
 
+import base64
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from report_samples import HOSTILE, hostile, routing_run, two_reviewers
+from report_samples import HOSTILE, comment, hostile, pull, routing_run, two_reviewers, write_jsonl
 
 from metareview.api import evaluate_comments
 from metareview.report import write_report
-from metareview.report.page.blocks import LONGEST_NOTE
+from metareview.report.names import clean
+from metareview.report.page.notes import LONGEST as LONGEST_NOTE
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 DEMO = Path(__file__).resolve().parents[2] / "src" / "metareview" / "data" / "demo"
@@ -90,7 +93,8 @@ def test_what_tries_to_be_markup_is_shown_as_text(pages, open_page):
     assert page.locator("main img, main script, main style, main b:has-text('rude'), main i, main u").count() == 0
     shown = page.locator("main").inner_text()
     assert HOSTILE[0] in shown
-    assert HOSTILE[2] in shown
+    assert clean(HOSTILE[2]) in shown
+    assert "[U+202E]evil" in shown
     assert "🚀 ship it 👩‍👩‍👧‍👦 \ufffd\ufffd[31m" in shown
     assert '<b>rude</b>" onload="x' in shown
     assert "<path>:1000" in shown
@@ -102,7 +106,7 @@ def test_what_tries_to_be_markup_is_shown_as_text(pages, open_page):
 def test_right_to_left_notes_run_right_to_left(pages, open_page):
     page = open_page(pages(hostile))
     open_everything(page)
-    note = page.locator("p.note", has_text="הערה").first
+    note = page.locator(".note", has_text="הערה").first
     assert note.evaluate("e => getComputedStyle(e).direction") == "rtl"
 
 
@@ -127,6 +131,79 @@ def test_the_answer_comes_first_and_the_pull_requests_last(pages, open_page):
         "2.\u00a0terse",
         "3.\u00a0noisy",
     ]
+
+
+def missed(folder):
+    """The routing run with a pull request whose right person nobody has on the list."""
+    run = routing_run()
+    records = list(run.read_records())
+    nobody = {name: replace(answer, rank=0) for name, answer in records[1].answers.items()}
+    return replace(run, kept_records=[records[0], replace(records[1], answers=nobody), records[2]])
+
+
+@pytest.mark.parametrize("make", [two_reviewers, missed])
+def test_a_keyboard_hides_what_was_found_and_shows_it_again(make, pages, open_page):
+    page = open_page(pages(make))
+    open_everything(page)
+    found = page.locator("#pull-requests .found")
+    assert found.count() > 0
+    before = [each.is_visible() for each in found.all()]
+    assert all(before)
+    page.locator("#only-misses").focus()
+    page.keyboard.press("Space")
+    assert not any(each.is_visible() for each in found.all())
+    rest = page.locator("#pull-requests tbody tr:not(.found), #pull-requests li:not(.found)")
+    assert any(each.is_visible() for each in rest.all())
+    page.keyboard.press("Space")
+    assert [each.is_visible() for each in found.all()] == before
+
+
+def test_a_table_that_is_too_wide_has_a_shadow_where_there_is_more(pages, open_page):
+    """The shadow is drawn behind the table, and covered by what scrolls with it as long as there is no more."""
+    page = open_page(pages(demo), width=375)
+    box = page.locator("#answer .scroll")
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+    attached = box.evaluate("e => getComputedStyle(e).backgroundAttachment")
+    assert attached == "local, local, scroll, scroll"
+
+    def edge():
+        """How bright the rightmost pixels are, in the middle of all."""
+        blank = page.context.new_page()
+        return blank.evaluate(_EDGE, base64.b64encode(box.screenshot()).decode())
+
+    assert edge() < 230
+    box.evaluate("e => e.scrollLeft = e.scrollWidth")
+    assert edge() == 255
+
+
+_EDGE = """async (png) => {
+  const image = new Image();
+  image.src = "data:image/png;base64," + png;
+  await image.decode();
+  const canvas = Object.assign(document.createElement("canvas"), {width: image.width, height: image.height});
+  const drawing = canvas.getContext("2d");
+  drawing.drawImage(image, 0, 0);
+  const column = drawing.getImageData(image.width - 2, 0, 1, image.height).data;
+  const greens = [...column].filter((_, at) => at % 4 == 1).sort((a, b) => a - b);
+  return greens[greens.length >> 1];
+}"""
+
+
+def test_notes_are_rendered_as_markdown(tmp_path, open_page):
+    note = (
+        "**Leak**: see `close()`\n\n```suggestion\nwith open(p) as f:\n```\n\n- one\n- two\n\n[x](javascript:alert(1))"
+    )
+    reference = write_jsonl(tmp_path / "references.jsonl", [{"pr": pull(1), "comments": [comment(note)]}])
+    said = write_jsonl(tmp_path / "said.jsonl", [{"pr": pull(1), "comments": [comment("other")]}])
+    page = open_page(evaluate_comments(said, reference=reference, judge="exact").report(tmp_path / "r.html"))
+    open_everything(page)
+    shown = page.locator("ol.refs .note")
+    assert shown.locator("strong").inner_text() == "Leak"
+    assert shown.locator("pre").inner_text() == "with open(p) as f:"
+    assert shown.locator("figcaption").inner_text() == "Suggested change"
+    assert shown.locator("li").all_inner_texts() == ["one", "two"]
+    assert "[x](javascript:alert(1))" in shown.inner_text()
+    assert shown.locator("a").count() == 0
 
 
 @with_data

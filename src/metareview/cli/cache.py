@@ -13,7 +13,7 @@ from metareview.cli.output import Screen
 
 @click.command(epilog="Example: metareview cache info")
 @click.argument("action", type=click.Choice(["info", "clear"]))
-@click.option("--cache", type=PATH, metavar="FILE", help="[default: the user's own]")
+@click.option("--cache", type=PATH, metavar="FILE", help="The file.  [default: in the user's cache folder]")
 @common_options
 def command(action: str, cache: Path | None, screen: Screen) -> None:
     """What models have answered so far. info: where it is and what it holds; clear: forget it all."""

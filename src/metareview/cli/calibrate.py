@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.option("--judge", cls=ListingOption, names=lambda: [name for name in judge_names() if name != "none"],
               default="offline", show_default=True, metavar="NAME",
               help="{names}, or package.module:factory.")  # fmt: skip
-@click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
+@click.option(
+    "--threshold", type=float, help="The score from which two notes are the same.  [default: the judge's own]"
+)
 @model_options
 @common_options
 def command(

@@ -20,10 +20,12 @@ _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
 @click.command(epilog="Example: metareview check --reference positive_samples.json --negatives negative_samples.json")
 @click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
               help="The references. May be given several times.")  # fmt: skip
-@click.option("--negatives", multiple=True, type=PATH, metavar="FILE", help="What was rejected.")
+@click.option("--negatives", multiple=True, type=PATH, metavar="FILE", help="Comments that annotators rejected.")
 @click.option("--reference-format", cls=ListingOption, names=comment_formats, metavar="NAME",
-              help="{names}.  [default: found by content]")  # fmt: skip
-@click.option("--line-distance", type=click.IntRange(min=0), default=1, show_default=True, help="Greatest gap.")
+              help="The format of both: {names}.  [default: found by content]")  # fmt: skip
+@click.option(
+    "--line-distance", type=click.IntRange(min=0), default=1, show_default=True, help="Greatest gap in lines."
+)
 @common_options
 def command(
     reference: Paths, negatives: Paths, reference_format: str | None, line_distance: int, screen: Screen

@@ -33,22 +33,30 @@ if TYPE_CHECKING:
 @click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
               help="What reviewers should have said. May be given several times.")  # fmt: skip
 @click.option("--negatives", multiple=True, type=PATH, metavar="FILE",
-              help="What annotators rejected; turns on the false positives.")  # fmt: skip
+              help="Comments that annotators rejected; needed for false positives.")  # fmt: skip
 @click.option("--judge", cls=ListingOption, names=judge_names, default="offline", show_default=True, metavar="NAME",
               help="{names}, or package.module:factory.")  # fmt: skip
-@click.option("--line-distance", type=int, default=1, show_default=True, help="Greatest gap; 0: must overlap.")
+@click.option(
+    "--line-distance",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Greatest gap in lines between a comment and a reference; 0: they must overlap.",
+)
 @click.option("--alignment", default="optimal", show_default=True, metavar="optimal|coverage|greedy",
-              help="One-to-one; many to many; or AACR's order-dependent procedure.")  # fmt: skip
-@click.option("--ignore-location", is_flag=True, help="Judge on meaning alone.")
-@click.option("--threshold", type=float, help="Replaces the judge's own, for judges that score.")
+              help="One-to-one, many-to-many, or one-to-one in input order, as AACR-Bench does.")  # fmt: skip
+@click.option("--ignore-location", is_flag=True, help="Judge by meaning alone.")
+@click.option(
+    "--threshold", type=float, help="The score from which two notes are the same.  [default: the judge's own]"
+)
 @click.option("--format", cls=ListingOption, names=comment_formats, metavar="NAME",
-              help="Of GENERATED: {names}.  [default: found by content]")  # fmt: skip
-@click.option("--reference-format", metavar="NAME", help="Of the references and negatives; the same names.")
+              help="The format of GENERATED: {names}.  [default: found by content]")  # fmt: skip
+@click.option("--reference-format", metavar="NAME", help="The format of the references and negatives.")
 @filter_options
-@click.option("--all-prs", is_flag=True, help="A pull request without a file is silence, not absence.")
+@click.option("--all-prs", is_flag=True, help="A pull request that a reviewer has no file for counts as silence.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
-@click.option("--limit", type=int, metavar="N", help="A sample of pull requests, the same for a seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of the intervals.")
+@click.option("--limit", type=int, metavar="N", help="Score a sample of N pull requests, always the same for a seed.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample and of the intervals.")
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
 @model_options
@@ -72,7 +80,8 @@ def command(
     from metareview.pipelines.comments.options import CommentsOptions
     from metareview.pipelines.comments.plan import open_plan
     from metareview.report.build_gates import check_gates, check_undecided, parse_gates
-    from metareview.report.markdown import comments_section
+    from metareview.report.headline import headline
+    from metareview.report.markdown import run_section
     from metareview.report.tables import judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
 
@@ -91,14 +100,15 @@ def command(
             say(f"What was done is kept. To go on: the same command with --out {folder}")
             raise
     screen.say(warning_lines(run.result.warnings, run.result.skipped))
-    append_step_summary(comments_section(run.result))
+    append_step_summary(run_section(run))
     judged = f"{judged_by(run.result.judge)} The pairing behind every figure: {folder}"
-    screen.show(run.summary, reviewers_table(run.result), remarks=[judged])
+    screen.show(run.summary, reviewers_table(run.result), remarks=[headline(run), judged])
     check_undecided(run.result.judge)
     check_gates(run.metrics, gates)
 
 
 def _show_plan(plan: Plan, screen: Screen) -> None:
+    from metareview.model.words import plural
     from metareview.runs.comments_json import config_to_json
 
     reviewers, calls = len({case.reviewer for case in plan.cases}), plan.model_calls()
@@ -115,7 +125,8 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
         "skipped": [asdict(item) for item in skipped],
     }
     line = (
-        f"{plan.pull_requests} pull requests, {reviewers} reviewers, {plan.pairs:,} pairs to judge"
-        f" and up to {plan.negative_pairs:,} with negatives, {calls} model calls."
+        f"{plural(plan.pull_requests, 'pull request')}, {plural(reviewers, 'reviewer')},"
+        f" {plural(plan.pairs, 'pair')} to judge and up to {plan.negative_pairs:,} with negatives,"
+        f" {plural(calls, 'model call')}."
     )
     screen.show(document, line, remarks=warning_lines(warnings, skipped))

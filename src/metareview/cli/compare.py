@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metareview.cli.options import PATH, common_options
-from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
+from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import GateFailed, Undecided
 
 if TYPE_CHECKING:
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH, required=False)
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME",
-              help="Whom to compare (reviewers, or routers): once for both runs, or twice, A's and B's.")  # fmt: skip
+              help="The reviewer or router to compare: once for both runs, or twice, A's and B's.")  # fmt: skip
 @click.option("--fail-if-worse", multiple=True, metavar="METRIC",
               help="Exit 3 where B is worse than A by more than chance explains; repeatable.")  # fmt: skip
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significant: p, after Holm, up to this.")
-@click.option("--common", is_flag=True, help="Restrict both to the pull requests that they share.")
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Level of significance, after Holm's correction."
+)
+@click.option("--common", is_flag=True, help="Compare on the pull requests that both have.")
 @click.option("--plan", type=float, metavar="D",
               help="Say how many pull requests a true difference of D would take, such as 0.05.")  # fmt: skip
 @common_options
@@ -48,7 +50,7 @@ def command(
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     screen.say(warning_lines(result.warnings))
     append_step_summary(comparison_section(result))
-    lines = ["", *wrapped(result.verdict), *wrapped(found_line(result)), *explanation_lines(result)]
+    lines = ["", result.verdict, found_line(result), *explanation_lines(result)]
     screen.show(result.to_dict(), comparison_table(result), *lines)
     _check(result, [result.metrics[name] for name in names])
 

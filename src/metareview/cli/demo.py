@@ -18,6 +18,7 @@ def command(out: Path | None, overwrite: bool, screen: Screen) -> None:
     """Score three invented reviewers on a dozen invented pull requests: no key, no network."""
     from metareview.pipelines.comments import evaluate
     from metareview.pipelines.comments.options import CommentsOptions
+    from metareview.report.headline import headline
     from metareview.report.tables import reviewers_table
     from metareview.runs.files import default_folder
 
@@ -26,5 +27,5 @@ def command(out: Path | None, overwrite: bool, screen: Screen) -> None:
         options = CommentsOptions(sample / "reviews", sample / "references.jsonl", negatives=sample / "negatives.jsonl")
         run = evaluate(options, out=folder, overwrite=overwrite, progress=progress)
     next_step = "Next, with your own: metareview comments YOUR_COMMENTS/ --reference YOUR_BENCHMARK.json"
-    remarks = [f"The pairing behind every figure: {folder}", next_step]
+    remarks = [headline(run), f"The pairing behind every figure: {folder}", next_step]
     screen.show(run.summary, reviewers_table(run.result), remarks=remarks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from metareview.cli.options import PATH, Paths, common_options
-from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
+from metareview.cli.output import Screen, append_step_summary, warning_lines
 
 
 @click.command(epilog="Example: metareview leaderboard runs/* --sort recall")
@@ -27,4 +27,4 @@ def command(
     result = leaderboard(runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs)
     screen.say(warning_lines(result.warnings))
     append_step_summary(leaderboard_section(result))
-    screen.show(result.to_dict(), leaderboard_table(result), "", *wrapped(result.headline), remarks=[TIES])
+    screen.show(result.to_dict(), leaderboard_table(result), "", result.headline, remarks=[TIES])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,12 +15,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from metareview.model.comment import Skipped
     from metareview.report.tables import Table
-
-_SHOWN_WARNINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +29,14 @@ class Screen:
     def show(self, document: Mapping[str, object], *parts: str | Table, remarks: Iterable[str] = ()) -> None:
         """A result: its document as JSON; or else lines and tables, then remarks on standard error unless quiet."""
         from metareview.report import json_text
-        from metareview.report.names import printable
+        from metareview.report.terminal import wrapped
 
         if self.as_json:
             click.echo(json_text(document, sys.stdout.encoding or "utf-8"))
             return
         for part in parts:
-            print(printable(part) if isinstance(part, str) else _drawn(part))
+            for line in wrapped(part, _width()) if isinstance(part, str) else _drawn(part):
+                print(line)
         self.say(remarks)
 
     def say(self, lines: Iterable[str]) -> None:
@@ -53,9 +51,10 @@ class Screen:
             yield None
             return
         if sys.stderr.isatty():
+            from rich.console import Console
             from rich.progress import Progress
 
-            with Progress(console=_console(err=True), transient=True) as bar:
+            with Progress(console=Console(file=sys.stderr), transient=True) as bar:
                 task = bar.add_task(what, total=None)
                 yield lambda done, total: bar.update(task, completed=done, total=total)
             return
@@ -71,40 +70,47 @@ class Screen:
 
 
 def say(line: str) -> None:
+    """On a terminal wrapped at words; elsewhere a line stays one, for whoever searches a log."""
     from metareview.report.names import printable
+    from metareview.report.terminal import wrapped
 
-    click.echo(printable(line), err=True)
+    known = sys.stderr.isatty() or "COLUMNS" in os.environ
+    for each in wrapped(line, _width(err=True)) if known else [printable(line)]:
+        click.echo(each, err=True)
 
 
 def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
     """The first few of them, and how many more there are."""
+    from metareview.report.tables import FIRST_WARNINGS
+
     lines = [f"Warning: {warning}" for warning in warnings]
     lines += [f"Skipped: {item.file}: {item.reason}" for item in skipped]
-    more = len(lines) - _SHOWN_WARNINGS
-    return lines[:_SHOWN_WARNINGS] + ([f"… and {more} more; --json lists them all."] if more > 0 else [])
+    more = len(lines) - FIRST_WARNINGS
+    return lines[:FIRST_WARNINGS] + ([f"… and {more} more; --json lists them all."] if more > 0 else [])
 
 
-def wrapped(text: str) -> list[str]:
-    from textwrap import wrap
-
-    return wrap(text, max(20, _console().width))
-
-
-def _drawn(table: Table) -> str:
-    from metareview.report.terminal import as_rich
-
-    console = _console()
-    with console.capture() as drawn:
-        console.print(as_rich(table, console.width))
-    return "\n".join(line.rstrip() for line in drawn.get().splitlines())
-
-
-def _console(*, err: bool = False) -> Console:
-    """The terminal's width where there is one; in a file or a pipe room for every column."""
+def _drawn(table: Table) -> list[str]:
+    """The table's lines, and below it which columns there was no room for."""
     from rich.console import Console
 
+    from metareview.report.terminal import fitted, wrapped
+
+    width = _width()
+    shown, left_out = fitted(table, width)
+    console = Console(file=sys.stdout, width=10_000, highlight=False)  # the columns have their widths already
+    with console.capture() as drawn:
+        console.print(shown)
+    lines = [line.rstrip() for line in drawn.get().splitlines()]
+    if left_out:
+        where = f"{'It is' if len(left_out) == 1 else 'They are'} in --json, and shown on a wider terminal."
+        lines += wrapped(f"No room for: {', '.join(left_out)}. {where}", width)
+    return lines
+
+
+def _width(*, err: bool = False) -> int:
+    """Of the terminal, or as $COLUMNS has it; else, in a file or a pipe, 120."""
     stream = sys.stderr if err else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else 120, highlight=False, soft_wrap=False)
+    return shutil.get_terminal_size().columns if stream.isatty() or "COLUMNS" in os.environ else 120
 
 
 def append_step_summary(markdown: str) -> None:

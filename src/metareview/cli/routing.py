@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from metareview.cli.options import PATH, Limits, ListingOption, common_options, gate_options, run_options
-from metareview.cli.output import Screen, append_step_summary, warning_lines, wrapped
+from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,25 +58,26 @@ def _router_names() -> list[str]:
               help="created_at, created_at+30m (s, m, h, d) or ready_for_review.")  # fmt: skip
 @click.option("--truth", default="first_response", show_default=True, metavar="P",
               help="first_response, first_approval or all_reviewers.")  # fmt: skip
-@click.option("--truth-window", default="60m", show_default=True, metavar="D", help="How long; none for no end.")
+@click.option("--truth-window", default="60m", show_default=True, metavar="D",
+              help="How long after the cutoff a response counts; none: no end.")  # fmt: skip
 @click.option("--truth-sources", default="review_submitted,review_comment", show_default=True, metavar="LIST",
               callback=_parse_list, help="What counts as a first response; also comment.")  # fmt: skip
-@click.option("--include-bots", is_flag=True, help="Count bots too.")
-@click.option("--include-author", is_flag=True, help="Count the author too.")
+@click.option("--include-bots", is_flag=True, help="Bots may be candidates and truth.")
+@click.option("--include-author", is_flag=True, help="The author may be candidate and truth.")
 @click.option("--k", default="1,3,5", show_default=True, metavar="LIST", callback=_parse_ks,
-              help="The cut-offs of hit@k.")  # fmt: skip
-@click.option("--merged-within", metavar="D", help="Declarations and merges up to D after the cutoff, too.")
-@click.option("--ttfc", is_flag=True, help="Time to first comment too.")
+              help="The values of k for hit@k.")  # fmt: skip
+@click.option("--merged-within", metavar="D", help="Also count merges up to D after the cutoff.")
+@click.option("--ttfc", is_flag=True, help="Also report the time to the first comment.")
 @click.option("--reviews-visible-at", default="event", show_default=True, metavar="event|creation",
               help="creation: a review is known as soon as its pull request is (RevFinder's protocol).")  # fmt: skip
 @click.option("--from", "since", metavar="T", help="Only pull requests opened from then on.")
 @click.option("--to", "until", metavar="T", help="Only pull requests opened before.")
 @click.option("--repo", "repos", multiple=True, metavar="R", help="Only this repository; repeatable.")
 @click.option("--pr", "prs", multiple=True, type=int, metavar="N", help="Only this number; repeatable.")
-@click.option("--limit", type=int, metavar="N", help="Only the first N by opening.")
+@click.option("--limit", type=int, metavar="N", help="Only the first N that were opened.")
 @click.option("--codeowners", type=PATH, metavar="FILE",
-              help="For codeowners; or a folder owner/name/BASE_SHA/CODEOWNERS.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the intervals.")
+              help="What codeowners needs: a file, or a folder owner/name/BASE_SHA/CODEOWNERS.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the intervals.")
 @run_options
 @gate_options
 @common_options
@@ -86,7 +87,8 @@ def command(
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
     from metareview.pipelines.routing import RoutingOptions, keep, read, score
     from metareview.report.build_gates import check_gates, parse_gates
-    from metareview.report.markdown import routing_section
+    from metareview.report.headline import headline
+    from metareview.report.markdown import run_section
     from metareview.report.tables import cohort, declarations, queue_table, routers_table
     from metareview.routing.measures import rank_measures
     from metareview.runs.files import default_folder
@@ -103,15 +105,15 @@ def command(
     run = keep(result, chosen, out=folder, overwrite=overwrite)
     warnings = run.result.warnings
     if run.result.truth_warning and not (screen.as_json or screen.quiet):
-        screen.show({}, *wrapped(f"{run.result.truth_warning}."))
+        screen.show({}, f"{run.result.truth_warning}.")
         warnings = warnings[1:]
     screen.say(warning_lines(warnings))
-    append_step_summary(routing_section(run.result))
-    lines: list[str | Table] = []
+    append_step_summary(run_section(run))
+    more: list[str | Table] = []
     if not screen.quiet:
         waits = queue_table(run.result)
-        lines += ["", waits, ""] if waits else []
-        lines += declarations(run.result)
+        more += ["", waits, ""] if waits else []
+        more += declarations(run.result)
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
-    screen.show(run.summary, routers_table(run.result), *lines, remarks=[remark])
+    screen.show(run.summary, routers_table(run.result), *more, remarks=[headline(run), remark])
     check_gates(run.metrics, gates)

@@ -17,6 +17,8 @@ from metareview.stats import Interval, intervals
 
 Intervals = Mapping[str, Interval | None]
 """The two ends by the name of the measure."""
+MIN_COVERAGE = 0.8
+"""The share of the pull requests from which a reviewer's figures may be set beside those of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +36,20 @@ class PullRequestSlice:
     prs: int
     counts: Counts
     metrics: Rates
+    intervals: Intervals
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSlice:
     """The recalls over the references of one kind. A comment that matches nothing is of no kind: no precision."""
 
+    prs: int | None
+    """Pull requests that have such a reference; None in a run that did not note it."""
     expected: int
     covered: int
     line_covered: int | None
     metrics: Rates
+    intervals: Intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,8 @@ class ReviewerSummary:
     """One reviewer's figures over the pull requests that were scored."""
 
     prs: int
+    prs_with_references: int | None
+    """Pull requests of the reference set, after filters and --limit; None in a run that did not note it."""
     counts: Counts
     metrics: Rates
     intervals: Intervals
@@ -62,6 +70,11 @@ class ReviewerSummary:
     """`language` and `pr_category`, then the value."""
     by_reference: Mapping[str, Mapping[str, ReferenceSlice]]
     """`comment_category`, `context` and `severity`, then the value."""
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the reference set's pull requests that it has."""
+        return self.prs / self.prs_with_references if self.prs_with_references else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +124,8 @@ class CommentsSummary:
     config: CommentsConfig
     reviewers: Mapping[str, ReviewerSummary]
     judge: JudgeSummary
+    prs: int
+    """Pull requests that any of the reviewers has."""
     warnings: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     unreviewed: Mapping[str, int] = field(default_factory=dict)
@@ -121,11 +136,16 @@ class CommentsSummary:
         return self.config.measures
 
     @property
+    def prs_with_references(self) -> int | None:
+        """The same for every reviewer."""
+        return next((block.prs_with_references for block in self.reviewers.values()), None)
+
+    @property
     def metrics(self) -> dict[str, Rates]:
         return {name: block.metrics for name, block in self.reviewers.items()}
 
 
-def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> ReviewerSummary:
+def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with_references: int) -> ReviewerSummary:
     """One reviewer's figures over its records that were not skipped."""
     # By pull request, so that the order of the input does not change the last digit of a sum.
     scored = sorted(
@@ -134,12 +154,12 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> Revie
     available = config.measures
     counts = table(record.counts for record in scored)
     sums = counts.sum(axis=0)
-    ends = intervals(counts, available)
     return ReviewerSummary(
         prs=len(scored),
+        prs_with_references=prs_with_references,
         counts=Counts.from_sums(sums, location=config.location),
         metrics=rates(sums, available),
-        intervals={measure.name: ends.get(measure.name) for measure in MEASURES},
+        intervals=_intervals(counts, available, MEASURES),
         bounds=_bounds(scored, config),
         macro=_macro(counts, available),
         by_pull_request={
@@ -148,6 +168,12 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig) -> Revie
         },
         by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
     )
+
+
+def _intervals(counts: Sums, available: Iterable[Measure], measures: Iterable[Measure]) -> Intervals:
+    """The interval of each measure over the rows of `counts`, one per pull request; None where it is not available."""
+    ends = intervals(counts, available)
+    return {measure.name: ends.get(measure.name) for measure in measures}
 
 
 def _bounds(records: Sequence[CommentRecord], config: CommentsConfig) -> Intervals:
@@ -187,22 +213,35 @@ def _pull_request_slices(
         groups.setdefault(value_of(record) or "unknown", []).append(record)
     slices = {}
     for value, group in sorted(groups.items()):
-        sums = table(record.counts for record in group).sum(axis=0)
-        counts = Counts.from_sums(sums, location=config.location)
-        slices[value] = PullRequestSlice(len(group), counts, rates(sums, config.measures))
+        counts = table(record.counts for record in group)
+        sums = counts.sum(axis=0)
+        slices[value] = PullRequestSlice(
+            len(group),
+            Counts.from_sums(sums, location=config.location),
+            rates(sums, config.measures),
+            _intervals(counts, config.measures, MEASURES),
+        )
     return slices
 
 
 def _reference_slices(records: Iterable[CommentRecord], name: str, config: CommentsConfig) -> dict[str, ReferenceSlice]:
-    tallies: dict[str, Tally] = {}
+    groups: dict[str, list[Tally]] = {}
     for record in records:
         for value, tally in record.slices[name].items():
-            tallies[value] = tallies.get(value, Tally()) + tally
-    available = measured(location=config.location, negatives=False)
+            groups.setdefault(value, []).append(tally)
     slices = {}
-    for value, tally in sorted(tallies.items()):
-        line_covered = tally.line_covered if config.location else None
-        counts = Counts(expected=tally.references, covered=tally.covered, line_covered=line_covered)
-        metrics = rates(table([counts])[0], available, RECALLS)
-        slices[value] = ReferenceSlice(tally.references, tally.covered, line_covered, metrics)
+    for value, group in sorted(groups.items()):
+        counts = table(
+            Counts(expected=tally.references, covered=tally.covered, line_covered=tally.line_covered) for tally in group
+        )
+        sums = counts.sum(axis=0)
+        of_slice = Counts.from_sums(sums, location=config.location)
+        slices[value] = ReferenceSlice(
+            len(group),
+            of_slice.expected,
+            of_slice.covered,
+            of_slice.line_covered,
+            rates(sums, config.measures, RECALLS),
+            _intervals(counts, config.measures, RECALLS),
+        )
     return slices

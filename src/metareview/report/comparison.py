@@ -11,8 +11,8 @@ from metareview.comparison.verdict import Comparison
 from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words
-from metareview.report.numbers import count, interval, p_value, rate, signed, signed_interval
-from metareview.report.tables import Column, Table
+from metareview.report.numbers import count, interval, of_all, p_value, rate, signed, signed_interval
+from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
 TIES = "A shared letter: these pull requests cannot tell them apart (paired test over all pairs at once, 0.05)."
@@ -28,7 +28,7 @@ def comparison_table(result: Comparison) -> Table:
         Column(result.a.label, [rate(metric.a) for metric in metrics], from_data=True),
         Column(result.b.label, [rate(metric.b) for metric in metrics], from_data=True),
         Column("B - A", [signed(metric.diff) for metric in metrics]),
-        Column("95 %", [signed_interval(metric.interval) for metric in metrics], optional=True),
+        Column(INTERVAL, [signed_interval(metric.interval) for metric in metrics], optional=True),
         Column("p", [p_value(metric.p) for metric in metrics], optional=True),
         Column("p (Holm)", [p_value(metric.p_holm) for metric in metrics]),
     ]
@@ -42,13 +42,13 @@ def leaderboard_table(result: Leaderboard) -> Table:
     columns = [
         Column("", ["-" if row.rank is None else str(row.rank) for row in rows]),
         Column("name", [row.label for row in rows], text=True),
-        Column("PRs", [f"{count(row.prs)} of {count(row.of)}" for row in rows]),
+        Column(PULL_REQUESTS, [of_all(row.prs, row.of) for row in rows]),
         Column(sort.label, [rate(figure) for figure in figures]),
-        Column("95 %", [interval(row.figures.intervals[sort.name]) for row in rows]),
+        Column(INTERVAL, [interval(row.figures.intervals[sort.name]) for row in rows]),
         Column("ties", [row.ties for row in rows], text=True),
     ]
     if own != figures:
-        columns.append(Column(f"{sort.label} on own PRs", [rate(figure) for figure in own], optional=True))
+        columns.append(Column(f"{sort.label} on its own", [rate(figure) for figure in own], optional=True))
     for measure in result.measures:
         others = [row.figures.metrics[measure.name] for row in rows]
         if measure.name != sort.name and any(figure is not None for figure in others):
@@ -99,7 +99,7 @@ def _pair_lines(pair: ReviewerPair | RouterPair, result: Comparison, most: int) 
     kept = sum(reference.kept for reference in pair.a.references)
     yield f"comments that match: {a} and {b}; {plural(kept, 'reference')}"
     for label, references in ((result.a.label, pair.only_a()), (result.b.label, pair.only_b())):
-        yield from (f"only {label}: {excerpt(reference.comment.note, 100)}" for reference in references[:most])
+        yield from (f"only {label}: {excerpt(reference.comment.note, 84)}" for reference in references[:most])
         if len(references) > most:
             yield f"only {label}: {len(references) - most} more"
 

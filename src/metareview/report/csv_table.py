@@ -15,7 +15,7 @@ from metareview.report.numbers import ranked
 from metareview.routing.measures import MRR, rank_measures
 from metareview.runs.comments_json import counts_to_json, record_to_json
 from metareview.runs.routing_json import record_to_json as routing_record_to_json
-from metareview.runs.run import AnyRun, RoutingRun, is_comments
+from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
 Row = dict[str, object]
 
@@ -23,7 +23,7 @@ _COMMENTS = (
     *("github_pr_url", "reviewer", "language", "pr_category", "skipped", "skip_reason"),
     *counts_to_json(Counts()),
     *(measure.name for measure in MEASURES),
-    *("left_out_nums", "judged_pairs"),
+    *("left_out_nums", "judged_pairs", "reviewer_prs", "prs_with_references"),
 )
 _ROUTING = (
     *("repo", "pr", "author", "created_at", "cutoff", "truth_state", "truth_targets", "router", "rank"),
@@ -37,7 +37,7 @@ def as_csv(run: AnyRun) -> str:
     """Numbers are numbers, null is an empty cell, and no text can be taken for a formula."""
     columns: tuple[str, ...] = _COMMENTS
     if is_comments(run):
-        rows: Iterable[Row] = (record_to_json(record.without_notes()) for record in run.read_records())
+        rows: Iterable[Row] = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
         columns, rows = (*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run)
@@ -56,6 +56,14 @@ def cell(value: object) -> object:
         return value
     text = clean("" if value is None else str(value))
     return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
+
+
+def _comment_rows(run: CommentsRun) -> Iterator[Row]:
+    """Each record, with how many of the reference set's pull requests its reviewer has."""
+    for record in run.read_records():
+        block = run.result.reviewers[record.reviewer]
+        coverage = {"reviewer_prs": block.prs, "prs_with_references": block.prs_with_references}
+        yield record_to_json(record.without_notes()) | coverage
 
 
 def _routing_rows(run: RoutingRun) -> Iterator[Row]:

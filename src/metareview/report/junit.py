@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from metareview.model.words import plural
 from metareview.report.build_gates import Gate
+from metareview.report.headline import order
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import ranked, rate
 from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
@@ -20,7 +21,7 @@ _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def as_junit(run: AnyRun, gates: Sequence[Gate] = ()) -> str:
-    names = ranked(run.metrics, "f1" if is_comments(run) else "mrr")
+    names = order(run.result).names if is_comments(run) else ranked(run.metrics, "mrr")
     suites = {name: _suite(run, name, gates) for name in names}
     if is_comments(run):
         _add_comment_cases(run, suites)
@@ -40,14 +41,23 @@ def _suite(run: AnyRun, name: str, gates: Sequence[Gate]) -> Element:
     suite = Element("testsuite", name=clean(name))
     properties = SubElement(suite, "properties")
     metrics = run.metrics[name]
-    for metric, value in metrics.items():
-        SubElement(properties, "property", name=metric, value="null" if value is None else repr(value))
+    coverage = _coverage(run, name)
+    for key, value in {**coverage, **metrics}.items():
+        SubElement(properties, "property", name=key, value="null" if value is None else repr(value))
     for gate in gates:
         value = metrics[gate.measure.name]
         case = _case(suite, f"{gate.measure} {gate.demand}", f"{name}.gates")
         if gate.missed_by(value):
             SubElement(case, "failure", message=f"{gate.measure} is {rate(value)}, must be {gate.demand}", type="gate")
     return suite
+
+
+def _coverage(run: AnyRun, name: str) -> dict[str, int | None]:
+    """Over how many pull requests the figures are, and for a reviewer of how many."""
+    if not is_comments(run):
+        return {"prs": run.result.prs}
+    block = run.result.reviewers[name]
+    return {"prs": block.prs, "prs_with_references": block.prs_with_references}
 
 
 def _case(suite: Element, name: str, group: str) -> Element:

@@ -6,18 +6,18 @@ Names and notes are other people's text. They are written so that nothing in the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
-from metareview.report.names import capital, clean, in_words, pull_request_name
-from metareview.report.numbers import count, interval, ranked, rate
-from metareview.report.slices import MOST_COLUMNS, sliced
+from metareview.report.headline import headline
+from metareview.report.names import clean, in_words, pull_request_name
+from metareview.report.numbers import count, rate
+from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
+    FIRST_WARNINGS,
     QUEUE_REMARK,
     Column,
     Table,
@@ -34,7 +34,6 @@ from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 
 MOST_ROWS = 200
 """Pull requests, warnings or skipped files that are listed."""
-_LONGEST = 300
 # What Markdown, its tables, links, emoji codes and lists, or HTML read as more than itself.
 _ACTIVE = re.compile(r"[\\`*_{}\[\]()<>#|~&!:@$]|^[+-]|(?<=^\d)[.)](?=\s)")
 # What a site turns into a link or a notice to somebody, even where it was written as an entity.
@@ -42,10 +41,10 @@ _LIVE = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)|(?<=#)(?=\d)", re.IGNORE
 _BREAK = "\u200b"
 
 
-def safe(text: object) -> str:
+def safe(text: object, longest: int = 300) -> str:
     """Text that shows as itself, on one line, shortened where it is very long."""
     line = " ".join(clean(str(text)).split())
-    line = line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
+    line = line if len(line) <= longest else line[:longest] + "…"
     return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(_BREAK, "&#8203;")
 
 
@@ -57,20 +56,26 @@ def as_lines(table: Table) -> list[str]:
     return [f"| {' | '.join(line)} |" for line in lines] + [""]
 
 
-def comments_section(summary: CommentsSummary) -> str:
-    """A run's reviewers, for the page of a build."""
-    judged = judged_by(summary.judge, safe(summary.judge.name))
-    return document(["### Review comments", "", *as_lines(reviewers_table(summary)), judged])
+def run_section(run: AnyRun) -> str:
+    """A run's answer, warnings and main table, for the page of a build."""
+    title = "### Review comments" if is_comments(run) else "### Reviewer routing"
+    return document([title, "", *_answer(run)])
 
 
-def routing_section(summary: RoutingSummary) -> str:
-    """A run's routers, for the page of a build."""
-    lines = ["### Reviewer routing", "", *_truth_warning(summary), *as_lines(routers_table(summary)), cohort(summary)]
-    return document(lines)
+def _answer(run: AnyRun) -> list[str]:
+    """The headline, the warnings that a reader must have seen before the figures, and the main table."""
+    lines = [f"**{safe(headline(run), longest=1_000)}**", "", *_first_warnings(run.result.warnings)]
+    if is_comments(run):
+        summary = run.result
+        return [*lines, *as_lines(reviewers_table(summary)), judged_by(summary.judge, safe(summary.judge.name)), ""]
+    return [*lines, *as_lines(routers_table(run.result, all_intervals=True)), cohort(run.result), ""]
 
 
-def _truth_warning(summary: RoutingSummary) -> list[str]:
-    return [] if summary.truth_warning is None else [f"**{safe(summary.truth_warning)}.**", ""]
+def _first_warnings(warnings: Sequence[str]) -> list[str]:
+    more = len(warnings) - FIRST_WARNINGS
+    shown = [f"- Warning: {safe(warning)}" for warning in warnings[:FIRST_WARNINGS]]
+    rest = [f"- … and {plural(more, 'more warning')}"] if more > 0 else []
+    return [*shown, *rest, ""] if shown else []
 
 
 def as_markdown(run: AnyRun) -> str:
@@ -83,13 +88,7 @@ def document(lines: Iterable[str]) -> str:
 
 def _comments(run: CommentsRun) -> list[str]:
     summary = run.result
-    names = ranked(summary.metrics, f1.name)
-    lines = ["# Code review comments", ""]
-    if names:
-        best = summary.reviewers[names[0]]
-        figure = f"F1 {rate(best.metrics[f1.name])} (95 %: {interval(best.intervals[f1.name])})"
-        lines += [f"**{safe(names[0])}**{' leads with' if len(names) > 1 else ':'} {figure}.", ""]
-    lines += [*as_lines(reviewers_table(summary)), judged_by(summary.judge, safe(summary.judge.name)), ""]
+    lines = ["# Code review comments", "", *_answer(run)]
     return lines + _slices(summary) + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
 
 
@@ -99,10 +98,16 @@ def _slices(summary: CommentsSummary) -> list[str]:
     for table in sliced(summary):
         title = table.dimension.title
         lines += [f"## {title}" + (f": {table.dimension.main.label}" if reviewers > 1 else ""), ""]
+        sizes = list(table.sizes.values())
         columns = [Column(title, list(table.sizes), text=True)]
-        columns += [Column(capital(table.dimension.of), [count(size) for size in table.sizes.values()])]
-        columns += [Column(head, [rate(value) for value in values], from_data=True) for head, values in table.columns]
+        columns += [Column("Pull requests", [count(size.prs) for size in sizes])]
+        columns += [Column("References", [count(size.references) for size in sizes])]
+        for head, figures in table.columns:
+            cells = [_slice_cell(figure, size) for figure, size in zip(figures, sizes, strict=True)]
+            columns.append(Column(head, cells, from_data=True))
         lines += as_lines(columns)
+        if table.has_few:
+            lines += [f"\\{FOOTNOTE}", ""]
         if table.left_out:
             lines += [f"{count(table.left_out)} smaller ones are left out.", ""]
     if lines and reviewers > MOST_COLUMNS:
@@ -110,10 +115,16 @@ def _slices(summary: CommentsSummary) -> list[str]:
     return lines
 
 
-def _left_out(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
-    items = [*map(safe, warnings), *(f"skipped {safe(item.file)}: {safe(item.reason)}" for item in skipped)]
-    if not items:
+def _slice_cell(figure: Figure, size: Size) -> str:
+    about = figure.about(size)
+    return f"{rate(figure.value)}{figure.sign}" + (f" ({', '.join(about)})" if about else "")
+
+
+def _left_out(warnings: Sequence[str], skipped: Sequence[Skipped] = ()) -> list[str]:
+    """All of them, where the first warnings above are not all."""
+    if len(warnings) <= FIRST_WARNINGS and not skipped:
         return []
+    items = [*map(safe, warnings), *(f"skipped {safe(item.file)}: {safe(item.reason)}" for item in skipped)]
     more = len(items) - MOST_ROWS
     rest = [f"- … and {count(more)} more; the run has them all"] if more > 0 else []
     return ["## Warnings and skipped files", "", *(f"- {item}" for item in items[:MOST_ROWS]), *rest, ""]
@@ -139,9 +150,7 @@ def _pull_requests(run: CommentsRun) -> list[str]:
 
 def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
-    listed = ", ".join(f"{count(number)} {in_words(state)}" for state, number in asdict(summary.truth).items())
-    lines = ["# Reviewer routing", "", f"{plural(summary.prs, 'pull request')}: {listed}.", ""]
-    lines += [*_truth_warning(summary), *as_lines(routers_table(summary, all_intervals=True))]
+    lines = ["# Reviewer routing", "", *_answer(run)]
     return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
 
 

@@ -9,17 +9,26 @@ from metareview.model.comment import Comment
 
 # Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Embeddings, overrides and isolates turn the text around them: "user" can be made to read "resu".
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# Marks that only hint at a direction, and characters that nobody sees.
+_UNSEEN = re.compile("[\u061c\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff\U000e0000-\U000e007f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def clean(text: str) -> str:
-    """The text as every format can hold it: illegal characters become U+FFFD, line ends become `\\n`."""
-    return _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    """The text as every format may show it.
+
+    Illegal characters become U+FFFD, line ends `\\n`; what turns the direction of text is written out, as `[U+202E]`;
+    what cannot be seen is taken out.
+    """
+    text = _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _UNSEEN.sub("", _TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))
 
 
 def printable(text: str) -> str:
-    """One line without control characters: text from a file must not drive the terminal."""
-    return _CONTROL.sub("\ufffd", text)
+    """One clean line without control characters: text from a file must not drive the terminal."""
+    return _CONTROL.sub("\ufffd", clean(text))
 
 
 def capital(words: str) -> str:

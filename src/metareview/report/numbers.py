@@ -40,6 +40,11 @@ def count(value: int | None) -> str:
     return NOT_DEFINED if value is None else f"{value:,}"
 
 
+def of_all(part: int, whole: int | None) -> str:
+    """Coverage: `6 of 30`; the part alone where the whole is not known."""
+    return count(part) if whole is None else f"{count(part)} of {count(whole)}"
+
+
 def duration(seconds: float | None) -> str:
     if seconds is None:
         return NOT_DEFINED

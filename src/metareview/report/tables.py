@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metareview.comments.measures import f1, positive_line_match_rate, positive_line_recall_rate
+from metareview.comments.measures import (
+    f1,
+    false_positive_rate,
+    line_f1,
+    positive_line_match_rate,
+    positive_line_recall_rate,
+    unmatched_rate,
+)
 from metareview.comments.summary import CommentsSummary, JudgeSummary
 from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.headline import order
 from metareview.report.names import capital, in_words
-from metareview.report.numbers import count, duration, interval, ranked, rate
+from metareview.report.numbers import count, duration, interval, of_all, ranked, rate
 from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
 
@@ -21,13 +29,18 @@ class Column:
     cells: Sequence[str]
     text: bool = False
     """Set to the left; numbers are set to the right."""
-    optional: bool = False
-    """May be left out where there is no room for all."""
+    optional: int = 0
+    """Above 0: may be left out where there is no room for all; the highest first, of equal ones the last first."""
     from_data: bool = False
     """The head is somebody's name, not a word of ours."""
 
 
 Table = Sequence[Column]
+FIRST_WARNINGS = 5
+"""Warnings that stand before the figures; the others are counted there."""
+PULL_REQUESTS, INTERVAL, BUSIEST = "pull requests", "95 % interval", "share of the busiest"
+"""Heads that stand in several tables."""
+_OPTIONAL = {false_positive_rate.name: 4, line_f1.name: 5, unmatched_rate.name: 6}
 
 
 def rows(table: Table) -> list[tuple[str, ...]]:
@@ -35,24 +48,24 @@ def rows(table: Table) -> list[tuple[str, ...]]:
 
 
 def reviewers_table(summary: CommentsSummary) -> Table:
-    """One row per reviewer, the best F1 first."""
-    names = ranked(summary.metrics, f1.name)
+    """One row per reviewer, the best F1 first; those with too few of the pull requests last."""
+    names = order(summary).names
     blocks = [summary.reviewers[name] for name in names]
     columns = [
         Column("reviewer", names, text=True),
-        Column("PRs", [count(block.prs) for block in blocks], optional=True),
-        Column("comments", [count(block.counts.generated) for block in blocks], optional=True),
+        Column(PULL_REQUESTS, [of_all(block.prs, block.prs_with_references) for block in blocks]),
+        Column("comments", [count(block.counts.generated) for block in blocks], optional=2),
     ]
     for measure in summary.measures:
-        if measure in (positive_line_match_rate, positive_line_recall_rate):
+        if measure.name in (positive_line_match_rate.name, positive_line_recall_rate.name):
             continue  # line F1 holds both
         rates = [rate(block.metrics[measure.name]) for block in blocks]
-        columns.append(Column(measure.label, rates, optional=bool(measure.needs)))
+        columns.append(Column(measure.label, rates, optional=_OPTIONAL.get(measure.name, 0)))
         if measure.name == f1.name:
-            columns.append(Column("95 %", [interval(block.intervals[f1.name]) for block in blocks]))
+            columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))
-        columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks]))
+        columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks], optional=3))
     return columns
 
 
@@ -64,12 +77,13 @@ def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Ta
     for measure in summary.measures:
         columns.append(Column(measure.label, [rate(block.metrics[measure.name]) for block in blocks]))
         if all_intervals or measure.name == "mrr":
-            columns.append(Column("95 %", [interval(block.intervals.get(measure.name)) for block in blocks]))
+            ends = [interval(block.intervals.get(measure.name)) for block in blocks]
+            columns.append(Column(INTERVAL, ends, optional=1 if measure.name == "mrr" else 5))
     return [
         *columns,
-        Column("where observed", [rate(block.observed_metrics["mrr"]) for block in blocks], optional=True),
-        Column("Gini", [rate(block.load.gini) for block in blocks], optional=True),
-        Column("top share", [rate(block.load.top1_share) for block in blocks], optional=True),
+        Column("MRR with a truth", [rate(block.observed_metrics["mrr"]) for block in blocks], optional=2),
+        Column("Gini", [rate(block.load.gini) for block in blocks], optional=4),
+        Column(BUSIEST, [rate(block.load.top1_share) for block in blocks], optional=3),
     ]
 
 
@@ -87,8 +101,8 @@ def queue_times(summary: RoutingSummary) -> list[tuple[str, str, QueueTimes]]:
 
 
 QUEUE_REMARK = (
-    "TTFR: time from the cutoff to the first review; mean and median are over the pull requests that were reviewed. "
-    "The median of all is Kaplan and Meier's: those still waiting when the history ended are counted up to then."
+    "From the cutoff to the first review. Mean and median are over the pull requests that were reviewed; the median of "
+    "all is Kaplan and Meier's: those still waiting when the history ended count as waiting up to then."
 )
 
 
@@ -98,21 +112,23 @@ def queue_table(summary: RoutingSummary) -> Table:
     if not buckets:
         return []
     times = [bucket for _, _, bucket in buckets]
-    columns = [
+    table = [
         Column("router", [router for router, _, _ in buckets], text=True),
         Column("risk", [risk for _, risk, _ in buckets], text=True),
-        Column("PRs", [count(bucket.n) for bucket in times]),
+        Column(PULL_REQUESTS, [count(bucket.n) for bucket in times]),
         Column("reviewed", [count(bucket.ttfr_n) for bucket in times]),
-        Column("TTFR mean", [duration(bucket.ttfr_seconds_mean) for bucket in times]),
-        Column("median", [duration(bucket.ttfr_seconds_median) for bucket in times]),
+        Column("median time to first review", [duration(bucket.ttfr_seconds_median) for bucket in times]),
         Column("median of all", [duration(bucket.ttfr_seconds_km_median) for bucket in times]),
+        Column("mean time to first review", [duration(bucket.ttfr_seconds_mean) for bucket in times], optional=2),
     ]
     if summary.config.ttfc:
-        columns += [
-            Column("TTFC mean", [duration(bucket.ttfc_seconds_mean) for bucket in times], optional=True),
-            Column("median", [duration(bucket.ttfc_seconds_median) for bucket in times], optional=True),
+        medians = [duration(bucket.ttfc_seconds_median) for bucket in times]
+        means = [duration(bucket.ttfc_seconds_mean) for bucket in times]
+        table += [
+            Column("median time to first comment", medians, optional=1),
+            Column("mean time to first comment", means, optional=3),
         ]
-    return columns
+    return table
 
 
 def merged_rates(summary: RoutingSummary) -> dict[str, list[float | None]]:
@@ -140,17 +156,17 @@ def judged_by(judge: JudgeSummary, name: str = "") -> str:
     calls = f" ({plural(judge.llm_calls, 'model call')}, {count(judge.cached)} from the cache)"
     undecided = f", {plural(judge.errors, 'pair')} undecided" if judge.errors else ""
     return (
-        f"Judged by {name or judge.name} over {plural(judge.pairs, 'pair')}"
-        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}; 95 % intervals over pull requests."
+        f"Judged by {name or judge.name}: {plural(judge.pairs, 'pair')}"
+        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}. Intervals are over pull requests."
     )
 
 
 def cohort(summary: RoutingSummary) -> str:
     truth = summary.truth
-    return (
-        f"{plural(summary.prs, 'pull request')}: {count(truth.observed)} with a truth, "
-        f"{count(truth.no_response)} without, {count(truth.unknown)} unknown (misses all the same)."
-    )
+    without = {"where nobody responded": truth.no_response, "not known yet": truth.unknown}
+    misses = " and ".join(f"{count(number)} {why}" for why, number in without.items() if number)
+    with_truth = f"{plural(summary.prs, 'pull request')}: {count(truth.observed)} with a truth"
+    return f"{with_truth}; {misses} count as misses." if misses else f"{with_truth}."
 
 
 def declarations(summary: RoutingSummary) -> list[str]:

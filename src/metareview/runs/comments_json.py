@@ -201,6 +201,7 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
         "schema": SCHEMA,
         "run": folder,
         "config": config_to_json(summary.config),
+        "prs": summary.prs,
         "reviewers": {name: _reviewer_to_json(block) for name, block in summary.reviewers.items()},
         "judge": asdict(summary.judge),
         "warnings": list(summary.warnings),
@@ -212,6 +213,7 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
 def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
     return {
         "prs": block.prs,
+        "prs_with_references": block.prs_with_references,
         **counts_to_json(block.counts),
         "metrics": dict(block.metrics),
         "intervals": _intervals_to_json(block.intervals),
@@ -220,7 +222,7 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
         "slices": {
             **{
                 name: {
-                    value: {"prs": part.prs, **counts_to_json(part.counts), "metrics": dict(part.metrics)}
+                    value: {"prs": part.prs, **counts_to_json(part.counts), **_figures_to_json(part)}
                     for value, part in parts.items()
                 }
                 for name, parts in block.by_pull_request.items()
@@ -228,10 +230,11 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
             **{
                 name: {
                     value: {
+                        "prs": part.prs,
                         "positive_expected_nums": part.expected,
                         "positive_covered_nums": part.covered,
                         "positive_line_covered_nums": part.line_covered,
-                        "metrics": dict(part.metrics),
+                        **_figures_to_json(part),
                     }
                     for value, part in parts.items()
                 }
@@ -241,15 +244,22 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
     }
 
 
+def _figures_to_json(part: PullRequestSlice | ReferenceSlice) -> JsonObject:
+    return {"metrics": dict(part.metrics), "intervals": _intervals_to_json(part.intervals)}
+
+
 def _intervals_to_json(intervals: Intervals) -> JsonObject:
     return {name: None if ends is None else list(ends) for name, ends in intervals.items()}
 
 
 def summary_from_json(stored: JsonObject) -> CommentsSummary:
+    reviewers = {name: _reviewer_from_json(block) for name, block in stored["reviewers"].items()}
     return CommentsSummary(
         config_from_json(stored["config"]),
-        {name: _reviewer_from_json(block) for name, block in stored["reviewers"].items()},
+        reviewers,
         JudgeSummary(**stored["judge"]),
+        # Runs of before coverage was counted: at least as many as the reviewer with the most.
+        stored.get("prs", max((block.prs for block in reviewers.values()), default=0)),
         tuple(stored["warnings"]),
         tuple(Skipped(each["file"], each["reason"]) for each in stored["skipped"]),
         stored.get("unreviewed", {}),
@@ -262,6 +272,7 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
     slices = stored["slices"]
     return ReviewerSummary(
         prs=stored["prs"],
+        prs_with_references=stored.get("prs_with_references"),
         counts=_counts(stored),
         metrics=stored["metrics"],
         intervals=_intervals(stored["intervals"]),
@@ -269,7 +280,9 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
         macro=Macro(macro, nulls),
         by_pull_request={
             name: {
-                value: PullRequestSlice(part["prs"], _counts(part), part["metrics"])
+                value: PullRequestSlice(
+                    part["prs"], _counts(part), part["metrics"], _intervals(part.get("intervals", {}))
+                )
                 for value, part in slices[name].items()
             }
             for name in ("language", "pr_category")
@@ -277,10 +290,12 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
         by_reference={
             name: {
                 value: ReferenceSlice(
+                    part.get("prs"),
                     part["positive_expected_nums"],
                     part["positive_covered_nums"],
                     part["positive_line_covered_nums"],
                     part["metrics"],
+                    _intervals(part.get("intervals", {})),
                 )
                 for value, part in slices[name].items()
             }

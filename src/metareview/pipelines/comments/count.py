@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from metareview.comments.case import Case
 from metareview.comments.outcome import JudgedCase, make_record, skip_record
 from metareview.comments.records import CommentRecord
-from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
+from metareview.comments.summary import MIN_COVERAGE, CommentsSummary, JudgeSummary, ReviewerSummary, summarise
 from metareview.judges.protocol import ModelJudge, Usage
 from metareview.pipelines.comments.plan import Plan
+
+_NAMED = 10
+"""Reviewers that a warning names."""
 
 
 def record_of(case: Case, judged: JudgedCase | None) -> CommentRecord:
@@ -21,11 +24,12 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
     reviewers: dict[str, list[CommentRecord]] = {}
     for record in records:
         reviewers.setdefault(record.reviewer, []).append(record)
+    figures = {name: summarise(block, plan.config, plan.prs_with_references) for name, block in reviewers.items()}
     judge = plan.judge
     usage = judge.usage if isinstance(judge, ModelJudge) else Usage()
     return CommentsSummary(
         config=plan.config,
-        reviewers={name: summarise(block, plan.config) for name, block in reviewers.items()},
+        reviewers=figures,
         judge=JudgeSummary(
             name=judge.name,
             pairs=sum(record.judged_pairs for record in records),
@@ -35,7 +39,24 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
         ),
-        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ())),
+        prs=len({record.pr for record in records if not record.skipped}),
+        warnings=(
+            *_coverage_warnings(figures),
+            *plan.inputs.warnings,
+            *(judge.warnings if isinstance(judge, ModelJudge) else ()),
+        ),
         skipped=plan.inputs.skipped,
         unreviewed=plan.unreviewed,
     )
+
+
+def _coverage_warnings(figures: Mapping[str, ReviewerSummary]) -> Iterator[str]:
+    """Who has so few of the pull requests that its figures say little about the others."""
+    few = {name: block for name, block in figures.items() if (block.coverage or 1) < MIN_COVERAGE}
+    if few:
+        listed = [f"{name} has {block.prs} of {block.prs_with_references}" for name, block in few.items()][:_NAMED]
+        more = f" and {len(few) - _NAMED} more" if len(few) > _NAMED else ""
+        yield (
+            f"few of the reference set's pull requests: {', '.join(listed)}{more}; figures are over those alone"
+            " (--all-prs counts the others as silence)"
+        )

@@ -5,25 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 from metareview.model.comment import Comment
-from metareview.report.names import cut_at, location
+from metareview.model.words import plural
+from metareview.report.names import location
 from metareview.report.page.markup import Html, html, join
+from metareview.report.tables import FIRST_WARNINGS
 
 MOST_ITEMS = 200
 """Warnings, files or pairs that are listed."""
-SHOWN_NOTE, FOLD_BELOW, LONGEST_NOTE = 500, 700, 4_000
-"""A note up to FOLD_BELOW characters is shown whole; of a longer one SHOWN_NOTE, and the rest up to LONGEST_NOTE
-behind a click."""
 _PATH_PARTS = re.compile(r"(?<=/)(?=.)|(?=:\d)")
 _SECTION = '<section id="{id}" aria-labelledby="{id}-title"><h2 id="{id}-title">{title}</h2>\n{body}</section>\n'
 _TABLE = (
     '<div class="scroll{css}" role="region" tabindex="0" aria-label="Table: {caption}"><table>'
     "<caption><span>{caption}</span></caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>\n"
 )
-_FOLDED = (
-    '<p class="note" dir="auto">{}…</p><details><summary>The rest of this note ({} characters)</summary>'
-    '<p class="note" dir="auto">…{}</p>{}</details>'
+
+
+_ONLY_MISSES = (
+    '<input type="checkbox" id="only-misses"><label for="only-misses">{}</label>\n<div class="listed">{}</div>\n'
 )
 
 
@@ -45,14 +46,19 @@ Cells = tuple[object, str, Iterable[object]]
 """A column with its cells."""
 
 
-def table(caption: str, columns: Sequence[Column], rows: Iterable[Iterable[object]], css: str = "") -> Html:
-    """A table that scrolls inside its own region where it is too wide. The first cell of a row is its header."""
+def table(
+    caption: str, columns: Sequence[Column], rows: Iterable[Iterable[object]], css: str = "", kinds: Iterable[str] = ()
+) -> Html:
+    """A table that scrolls inside its own region where it is too wide. The first cell of a row is its header.
+
+    `kinds`: a class of style.css for each row.
+    """
     head = [html('<th scope="col"{}>{}</th>', _css(of_head), text) for text, of_head in columns]
     of_first, *of_rest = (_css(of_cells) for _, of_cells in columns)
     body = []
-    for first, *rest in rows:
+    for (first, *rest), kind in zip(rows, chain(kinds, repeat("")), strict=False):
         cells = [html("<td{}>{}</td>", of_cell, cell) for of_cell, cell in zip(of_rest, rest, strict=True)]
-        body.append(html('<tr><th scope="row"{}>{}</th>{}</tr>\n', of_first, first, cells))
+        body.append(html('<tr{}><th scope="row"{}>{}</th>{}</tr>\n', _css(kind), of_first, first, cells))
     return html(_TABLE, css=f" {css}" if css else "", caption=caption, head=head, body=body)
 
 
@@ -74,6 +80,11 @@ def behind(title: str, body: object) -> Html:
     return html("<details><summary>{}</summary>{}</details>\n", title, body)
 
 
+def only_misses(what: str, body: object) -> Html:
+    """The body under a box to tick that hides whatever has the class `found`: no script, only style.css."""
+    return html(_ONLY_MISSES, what, body)
+
+
 def facts(*items: tuple[str, object]) -> Html:
     return html('<dl class="facts">{}</dl>\n', [html("<div><dt>{}</dt><dd>{}</dd></div>", *item) for item in items])
 
@@ -82,9 +93,17 @@ def paragraph(*parts: object, css: str = "") -> Html:
     return html("<p{}>{}</p>\n", _css(css), parts)
 
 
-def remark(text: str) -> Html:
+def remark(text: object) -> Html:
     """What a reader must not miss."""
     return paragraph(text, css="remark")
+
+
+def warnings(messages: Sequence[str]) -> Html | None:
+    """The warnings of a run, the first ones in sight."""
+    first, rest = messages[:FIRST_WARNINGS], messages[FIRST_WARNINGS:]
+    shown = [remark(f"Warning: {message}") for message in first]
+    more = behind(plural(len(rest), "more warning"), capped(rest, "warnings")) if rest else None
+    return join([*shown, more]) if shown else None
 
 
 def name(text: str) -> Html:
@@ -116,14 +135,3 @@ def capped(items: Sequence[object], what: str) -> Html:
     rest = len(items) - MOST_ITEMS
     left = remark(f"{rest:,} more {what} are left out here; the run has them all.") if rest > 0 else None
     return html("<ul>{}</ul>{}\n", [html("<li>{}</li>", item) for item in items[:MOST_ITEMS]], left)
-
-
-def note(text: str) -> Html:
-    """A note as it was written: folded where it is long, cut, with a remark, where it is huge."""
-    text = text.strip()
-    if len(text) <= FOLD_BELOW:
-        return html('<p class="note" dir="auto">{}</p>', text)
-    cut = cut_at(text, SHOWN_NOTE)
-    over = len(text) - LONGEST_NOTE
-    left = remark(f"Shortened: {over:,} more characters; the run has them all.") if over > 0 else None
-    return html(_FOLDED, text[:cut].rstrip(), f"{len(text) - cut:,}", text[cut:LONGEST_NOTE].lstrip(), left)

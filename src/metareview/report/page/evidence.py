@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from itertools import islice
 
-from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
 from metareview.model.words import plural
+from metareview.report.headline import order
 from metareview.report.names import capital, excerpt, pull_request_name
-from metareview.report.numbers import count, interval, ranked
+from metareview.report.numbers import count, interval
 from metareview.report.page.blocks import MOST_ITEMS, Cells, Section, behind, capped, name, paragraph, table, table_of
 from metareview.report.page.markup import Html, html, join, link
 from metareview.runs.run import AnyRun, CommentsRun
 
-_AMOUNTS = {
-    "pairs": "Pairs judged",
-    "llm_calls": "Calls of a model",
+_COSTS = {
+    "llm_calls": "Model calls",
     "cached": "Answers from the cache",
     "errors": "Pairs that stayed undecided",
     "prompt_tokens": "Prompt tokens",
@@ -28,19 +27,20 @@ def judge_section(run: CommentsRun) -> Section:
     """Who decided, what it cost, with which settings, on which inputs."""
     judge, inputs = run.result.judge, run.manifest.inputs
     amounts = asdict(judge)
-    rows = [("Judge", judge.name), *((title, count(amounts[key])) for key, title in _AMOUNTS.items())]
+    costs = [(title, count(amounts[key])) for key, title in _COSTS.items() if amounts[key]]
     cached = ": its answers were in the cache" if judge.cached else ""
     called = "" if judge.llm_calls else f" No model was called{cached}."
+    verdicts = f"The judge “{judge.name}” gave the verdicts on {plural(judge.pairs, 'pair')}.{called}"
     parts = [
-        paragraph(f"The verdicts of this run are by the judge “{judge.name}”.{called}"),
-        table("The judge and what it cost", [("What", ""), ("Value", "num")], rows, css="compact"),
+        paragraph(verdicts),
+        table("What the judge cost", [("What", ""), ("Amount", "num")], costs, css="compact") if costs else None,
         settings_table(run),
     ]
     if inputs:
         listed = list(inputs.items())[:MOST_ITEMS]
         files = table("Input files", [("File", ""), ("SHA-256", "")], listed)
         parts.append(behind(f"The input files and their hashes ({len(listed)} of {len(inputs)})", files))
-    return Section("judge", "The judge and what it cost", join(parts))
+    return Section("judge", "The judge and its settings", join(parts))
 
 
 def settings_table(run: AnyRun) -> Html:
@@ -60,26 +60,22 @@ def _shown(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def left_out_section(run: CommentsRun) -> Section:
-    """Warnings, skipped files, pull requests that a filter dropped, undecided pairs with the bounds."""
+def left_out_section(run: CommentsRun) -> Section | None:
+    """Skipped files, pull requests that a filter dropped, undecided pairs with the bounds; None without any."""
     summary = run.result
     parts: list[Html | None] = []
     if any(block.counts.undecided for block in summary.reviewers.values()):
         parts += [html("<h3>Undecided pairs</h3>"), _bounds(summary), _undecided_pairs(run)]
-    skipped = [html("<code>{}</code>: {}", each.file, each.reason) for each in summary.skipped]
-    for title, items, what in (("Warnings", summary.warnings, "warnings"), ("Skipped", skipped, "skipped files")):
-        if items:
-            parts += [html("<h3>{} ({})</h3>", title, count(len(items))), capped(items, what)]
+    if skipped := [html("<code>{}</code>: {}", each.file, each.reason) for each in summary.skipped]:
+        parts += [html("<h3>Skipped files ({})</h3>", count(len(skipped))), capped(skipped, "skipped files")]
     if filtered := sum(record.skipped for record in run.read_records()):
         words = "pull request and reviewer was", "pull requests and reviewers were"
         parts.append(paragraph(f"{plural(filtered, *words)} left out by the filters of this run."))
-    if not parts:
-        parts = [paragraph("Nothing: no warning, no file skipped, and the judge decided every pair.")]
-    return Section("left-out", "What was skipped and undecided", join(parts))
+    return Section("left-out", "What was skipped and undecided", join(parts)) if parts else None
 
 
 def _bounds(summary: CommentsSummary) -> Html:
-    undecided = {each: summary.reviewers[each] for each in ranked(summary.metrics, f1.name)}
+    undecided = {each: summary.reviewers[each] for each in order(summary).names}
     undecided = {each: block for each, block in undecided.items() if block.counts.undecided}
     columns: list[Cells] = [("Reviewer", "name", map(name, undecided))]
     columns += [("Undecided pairs", "num", [count(block.counts.undecided) for block in undecided.values()])]

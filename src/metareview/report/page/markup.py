@@ -6,13 +6,17 @@ package; whatever fills a template is escaped unless it is itself `Html`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from string import Formatter
-from urllib.parse import urlsplit
 
 from metareview.report.names import clean
 
+# A name or a number as host, no user before it, nothing that a browser might read as its end: `\` is `/` to some.
+_WEB_ADDRESS = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?", re.IGNORECASE)
+_KNOWN_HOSTS = ("github.com", "gitlab.com")
+"""Where a pull request's name says well enough where a link leads."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
@@ -62,9 +66,13 @@ def join(parts: Iterable[object], between: str = "") -> Html:
 
 
 def link(url: str, text: str) -> Html:
-    """A link where the address is one of the web; anything else (`javascript:`, a bare name) is only text."""
-    try:
-        safe = urlsplit(url).scheme in ("http", "https") and clean(url) == url
-    except ValueError:
-        safe = False
-    return html('<a href="{}" rel="noreferrer">{}</a>', url, text) if safe else html("{}", text)
+    """A link where the address is plainly one of the web; anything else (`javascript:`, a bare name) is only text.
+
+    The host is said beside it where the text does not name it: nobody should have to guess where a link leads.
+    """
+    found = _WEB_ADDRESS.fullmatch(url)
+    if found is None:
+        return html("{}", text)
+    host = found[1].lower()
+    told = host in _KNOWN_HOSTS or text == url
+    return html('<a href="{}" rel="noreferrer">{}</a>{}', url, text, None if told else f" ({host})")

@@ -7,9 +7,8 @@ from base64 import b64encode
 from importlib.resources import files
 
 from metareview import __version__
-from metareview.comments.measures import f1
 from metareview.comparison.sensitivity import sensitivity
-from metareview.report.numbers import ranked
+from metareview.report.headline import order
 from metareview.report.page import comments, evidence, routing, slices
 from metareview.report.page.blocks import Section
 from metareview.report.page.markup import Html, html, join
@@ -55,5 +54,5 @@ def _comment_sections(run: CommentsRun) -> list[Section | None]:
         sensitivity_section(sensitivity(run), summary),
         evidence.judge_section(run),
         evidence.left_out_section(run),
-        pull_request_section(run, ranked(summary.metrics, f1.name)),
+        pull_request_section(run, order(summary).names),
     ]

@@ -10,8 +10,9 @@ from metareview.comments.records import CommentRecord, Comparison, ScoredComment
 from metareview.model.words import plural
 from metareview.report.names import excerpt, pull_request_name
 from metareview.report.numbers import count
-from metareview.report.page.blocks import Section, name, note, numeric, paragraph, remark, table, tag, where
+from metareview.report.page.blocks import Section, name, numeric, only_misses, paragraph, remark, table, tag, where
 from metareview.report.page.markup import Html, html, join, link
+from metareview.report.page.notes import note
 from metareview.runs.run import CommentsRun
 
 MOST_SHOWN = 500
@@ -22,10 +23,11 @@ MOST_BYTES = 2_400_000
 """What this section may weigh, so that the page opens quickly; AACR-Bench and its like fit."""
 _MOST_REVIEWERS, _MOST_REASON, _MOST_UNDECIDED = 6, 400, 3
 _PULL_REQUEST = (
-    '<details class="pr"><summary><h3>{}</h3> <span class="muted">{}</span></summary>\n<p>{}</p>\n{}</details>\n'
+    '<details class="pr{}"><summary><h3>{}</h3> <span class="muted">{}</span></summary>\n<p>{}</p>\n{}</details>\n'
 )
-_REFERENCE = '<li><p class="where"><b>{}</b> {} {} {}</p>{}</li>\n'
-_PAIR = '<li class="pair"><div><p class="where"><b>Comment</b> {}</p>{}</div>{}</li>\n'
+_REFERENCE = '<li{}><p class="where"><b>{}</b> {} {} {}</p>{}</li>\n'
+_PAIR = '<li class="pair{}"><div><p class="where"><b>Comment</b> {}</p>{}</div>{}</li>\n'
+_FOUND = Html(' class="found"')
 _OTHER = '<div class="other"><p class="where"><b>{}</b> {}</p>{}</div>'
 
 
@@ -37,6 +39,7 @@ def pull_request_section(run: CommentsRun, order: Sequence[str]) -> Section:
         if not record.skipped and known.setdefault(record.pr, len(known)) < MOST_SHOWN:
             groups.setdefault(record.pr, []).append(record)
     parts: list[Html] = []
+    missed: list[int] = []
     weight = 0
     for number, records in enumerate(groups.values(), 1):
         part = _pull_request(number, sorted(records, key=lambda record: order.index(record.reviewer)))
@@ -44,12 +47,18 @@ def pull_request_section(run: CommentsRun, order: Sequence[str]) -> Section:
         if weight > MOST_BYTES:
             break
         parts.append(part)
+        missed.append(len(_missed(records)))
     text = paragraph(
         "Each comment is beside the reference that it was paired with, or the closest one it was compared with. "
         "References have numbers (R1, R2 …) within their pull request."
     )
+    body = join(parts)
+    if any(missed):
+        among = plural(sum(number > 0 for number in missed), "pull request")
+        what = f"Only misses: {plural(sum(missed), 'reference')} in {among} that nobody raised, and what was said there"
+        body = only_misses(what, body)
     rest = _listed(run, {url for url, position in known.items() if position >= len(parts)}, len(known))
-    return Section("pull-requests", "Every pull request", join([text, *parts, rest]))
+    return Section("pull-requests", "Every pull request", join([text, body, rest]))
 
 
 def _listed(run: CommentsRun, urls: set[str], total: int) -> Html | None:
@@ -91,6 +100,12 @@ class _References:
         return html('<span id="p{n}-{label}">{label}</span>', n=self._number, label=self.labels[position])
 
 
+def _missed(records: Sequence[CommentRecord]) -> set[int]:
+    """The references, by position, that nobody raised."""
+    raised = {each.position for record in records for each in record.references if each.covered}
+    return {each.position for each in records[0].references if each.kept and each.position not in raised}
+
+
 def _pull_request(number: int, records: Sequence[CommentRecord]) -> Html:
     first, *others = records
     references = _References(number, first)
@@ -101,7 +116,8 @@ def _pull_request(number: int, records: Sequence[CommentRecord]) -> Html:
     else:  # The matches have their references beside them, so that only the missed ones need a list.
         parts = [_Reviewer(first, references).markup(), _reference_list(records, references)]
     title = pull_request_name(first.pr)
-    return html(_PULL_REQUEST, title, _listing(about), link(first.pr, first.pr), parts)
+    kind = "" if _missed(records) else " found"
+    return html(_PULL_REQUEST, kind, title, _listing(about), link(first.pr, first.pr), parts)
 
 
 def _listing(parts: Iterable[object]) -> Html:
@@ -128,7 +144,7 @@ def _reference_list(records: Sequence[CommentRecord], references: _References) -
         for reference in record.references:
             if reference.covered:
                 raised.setdefault(reference.position, []).append(record.reviewer)
-    lone = len(records) == 1
+    lone, missed = len(records) == 1, _missed(records)
     items = []
     for reference in records[0].references:
         if lone and reference.covered:
@@ -136,7 +152,9 @@ def _reference_list(records: Sequence[CommentRecord], references: _References) -
         comment, position = reference.comment, reference.position
         verdict = _raised(raised.get(position, []), len(records), reference.kept)
         about = _listing([comment.category, comment.context, comment.severity])
-        items.append(html(_REFERENCE, references.named(position), where(comment), verdict, about, note(comment.note)))
+        kind = None if position in missed else _FOUND
+        label = references.named(position)
+        items.append(html(_REFERENCE, kind, label, where(comment), verdict, about, note(comment.note)))
     if not items:
         text = "Every reference was raised." if references.labels else "This pull request has no references."
         return paragraph(text, css="muted")
@@ -172,7 +190,16 @@ class _Reviewer:
         links = [self._labels.link(each.position) for each in record.references if each.kept and not each.covered]
         missed = html(" Missed: {}.", join(links, ", ")) if links else None
         comments = sorted(record.comments, key=self._kind)
-        items = [html(_PAIR, where(each.comment), note(each.comment.note), self._other_side(each)) for each in comments]
+        items = [
+            html(
+                _PAIR,
+                " found" if each.matched else None,
+                where(each.comment),
+                note(each.comment.note),
+                self._other_side(each),
+            )
+            for each in comments
+        ]
         return html(
             "<h4>Comments of {}</h4>{}{}",
             name(record.reviewer),

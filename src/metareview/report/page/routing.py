@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from metareview.model.words import plural
-from metareview.report.names import excerpt, in_words
-from metareview.report.numbers import count, duration, interval, ranked, rate
+from metareview.report.headline import headline
+from metareview.report.names import capital, excerpt, in_words
+from metareview.report.numbers import count, interval, ranked, rate
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, behind, name, paragraph, table_of
-from metareview.report.page.charts import SERIES, barred, curves, headed, histogram, interval_bar, legend, scale_end
+from metareview.report.page.charts import barred, headed, histogram, interval_bar
 from metareview.report.page.comments import INTERVAL_TERM, meaning
 from metareview.report.page.evidence import settings_table
+from metareview.report.page.load import load_section
 from metareview.report.page.markup import Html, html, join
-from metareview.report.tables import QUEUE_REMARK, merged_rates, queue_times
-from metareview.routing.records import RouterAnswer
+from metareview.report.tables import QUEUE_REMARK, merged_rates, queue_table
+from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import RoutingRun
 
@@ -25,8 +26,6 @@ MOST_RANK = 10
 """Ranks that have their own bar; later ones share one."""
 MOST_LISTED = 1_000
 """Pull requests in the last table."""
-MOST_PEOPLE = 40
-"""How far the load curve goes."""
 _DECLARATIONS = {
     "issue": "Names an issue",
     "ai_disclosure": "Discloses the use of AI",
@@ -37,7 +36,7 @@ _TERMS = (
     (
         "Truth",
         "Who really responded after the cutoff. A pull request without a truth counts as a miss in the main figures; "
-        "“observed only” leaves it out.",
+        "the figures “over pull requests with a truth only” leave it out.",
     ),
     INTERVAL_TERM,
     ("Gini", "How unevenly first recommendations are spread over people: 0 evenly, 1 all on one."),
@@ -46,17 +45,18 @@ _TERMS = (
 
 def sections(run: RoutingRun) -> list[Section | None]:
     return [
-        _answer(run.result),
+        _answer(run),
         _ranks(run),
         _queue(run.result),
         _declarations(run.result),
-        _load(run),
-        _left_out(run),
+        load_section(run),
+        Section("settings", "Settings", settings_table(run)),
         _pull_requests(run),
     ]
 
 
-def _answer(summary: RoutingSummary) -> Section:
+def _answer(run: RoutingRun) -> Section:
+    summary = run.result
     names = ranked(summary.metrics, "mrr")
     routers = {router: summary.routers[router] for router in names}
     measures = sorted(summary.measures, key=lambda measure: measure.name != "mrr")  # MRR, then hit@k by rising k
@@ -64,8 +64,6 @@ def _answer(summary: RoutingSummary) -> Section:
         measure: [(block.metrics[measure.name], block.intervals.get(measure.name)) for block in routers.values()]
         for measure in measures
     }
-    # One scale for all columns, so that a longer bar is a higher figure in any of them.
-    end = scale_end(each for column in figures.values() for value, ends in column for each in (value, *(ends or ())))
     figured = [router for router in names if not routers[router].not_applicable]
     lacking = [html("{}: not applicable", name(router)) for router in names[len(figured) :]]
     columns: list[blocks.Cells] = [("Router", "name", [*blocks.ranked_names(figured), *lacking])]
@@ -74,15 +72,15 @@ def _answer(summary: RoutingSummary) -> Section:
     for measure, column in figures.items():
         cells = []
         for router, (value, ends) in zip(names, column, strict=True):
-            bar = interval_bar(f"{router}: {measure.label}", value, ends, end)
+            bar = interval_bar(f"{router}: {measure.label}", value, ends)
             cells.append(html('{} <span class="muted">{}</span>{}', rate(value), ends and interval(ends), bar))
-        columns.append((headed(measure.label, end), "bar", cells))
+        columns.append((headed(measure.label), "bar", cells))
         among = [rate(block.observed_metrics[measure.name]) for block in routers.values()]
         observed.append((measure.label, "num", among))
     of_observed = table_of("Over pull requests with a truth only", observed)
     parts = [
-        blocks.remark(f"{summary.truth_warning}.") if summary.truth_warning else None,
-        paragraph(_headline(summary, names), css="lead") if names else None,
+        paragraph(headline(run), css="lead"),
+        blocks.warnings(summary.warnings),
         table_of("Routers, the best MRR first; bars are 95 % intervals", columns),
         blocks.facts(
             ("Pull requests", count(summary.prs)),
@@ -94,21 +92,6 @@ def _answer(summary: RoutingSummary) -> Section:
         blocks.terms([*map(meaning, measures), *_TERMS]),
     ]
     return Section("answer", "The answer", join(parts))
-
-
-def _headline(summary: RoutingSummary, names: Sequence[str]) -> Html:
-    best = summary.routers[names[0]]
-    value = best.metrics["mrr"]
-    if best.not_applicable:
-        return html("No router had what it needs: {}.", best.not_applicable)
-    if not value:
-        return html("No router found a right person on any pull request.")
-    equal = [name(router) for router in names if summary.routers[router].metrics["mrr"] == value]
-    with_truth = plural(best.observed_prs, "pull request")
-    among = f" Over the {with_truth} with a truth it is {rate(best.observed_metrics['mrr'])}."
-    start = html("<strong>{}</strong> {}", join(equal, ", "), "has" if len(equal) == 1 else "share")
-    figures = f"the highest MRR, {rate(value)} (95 % interval {interval(best.intervals.get('mrr'))})."
-    return html("{} {}{}", start, figures, "" if best.observed_prs == summary.prs else among)
 
 
 def _ranks(run: RoutingRun) -> Section | None:
@@ -125,13 +108,16 @@ def _ranks(run: RoutingRun) -> Section | None:
     if not observed:
         return None
     charts = []
+    most = max(number for tally in tallies.values() for number in tally.values())
     for router, tally in tallies.items():
         label = f"Ranks of the right person in the lists of {router}; the table has the figures"
-        chart = histogram(label, "rank of the right person", tally)
+        chart = histogram(label, "rank of the right person", tally, most)
         charts.append(html("<figure><figcaption>{}</figcaption>{}</figure>", name(router), chart))
     columns: list[blocks.Cells] = [("Rank", "", bins)]
     columns += [(name(router), "num", map(count, tally.values())) for router, tally in tallies.items()]
-    text = paragraph(f"Over the {plural(observed, 'pull request')} with a truth; “none”: the list did not have them.")
+    text = paragraph(
+        f"Over the {plural(observed, 'pull request')} with a truth, on one scale; “none”: the list did not have them."
+    )
     data = behind("The figures of these charts", table_of("Pull requests by rank of the right person", columns))
     body = html('{}<div class="figures">{}</div>{}', text, charts, data)
     return Section("ranks", "Where on the list the right person was", body)
@@ -139,25 +125,12 @@ def _ranks(run: RoutingRun) -> Section | None:
 
 def _queue(summary: RoutingSummary) -> Section | None:
     """How long pull requests waited, by the risk that a router gave them."""
-    buckets = queue_times(summary)
-    if not buckets:
+    waits = queue_table(summary)
+    if not waits:
         return None
-    times = [bucket for _, _, bucket in buckets]
-    medians = [bucket.ttfr_seconds_median for bucket in times]
-    longest = max(median or 0.0 for median in medians) or 1.0
-    bars = [barred(duration(median), median, longest) for median in medians]
-    columns: list[blocks.Cells] = [
-        ("Router and risk", "name", [html("{}, {} risk", name(router), risk) for router, risk, _ in buckets]),
-        ("Pull requests", "num", [count(bucket.n) for bucket in times]),
-        ("Reviewed", "num", [count(bucket.ttfr_n) for bucket in times]),
-        ("Median time to first review", "wide", bars),
-        ("Mean", "num", [duration(bucket.ttfr_seconds_mean) for bucket in times]),
-        ("Median of all", "num", [duration(bucket.ttfr_seconds_km_median) for bucket in times]),
-    ]
+    columns = [(capital(each.head), "name" if each.text else "num", each.cells) for each in waits]
     text = QUEUE_REMARK
-    if any(bucket.ttfc_seconds_mean is not None for bucket in times):
-        columns += [("Median time to first comment", "num", [duration(bucket.ttfc_seconds_median) for bucket in times])]
-        columns += [("Mean", "num", [duration(bucket.ttfc_seconds_mean) for bucket in times])]
+    if summary.config.ttfc:
         text += " Times to the first comment are over those that were commented on."
     shown = table_of("Waiting times by risk", columns)
     return Section("queue", "The queue by risk", join([paragraph(text), shown]))
@@ -183,66 +156,44 @@ def _declarations(summary: RoutingSummary) -> Section | None:
     return Section("declarations", "What pull requests declare", join([text, shown]))
 
 
-def _load(run: RoutingRun) -> Section | None:
-    """How first recommendations are spread: the share that the busiest person, the two busiest … get."""
-    names = ranked(run.metrics, "mrr")
-    loads = [run.result.routers[router].load for router in names]
-    firsts = {router: Counter[str]() for router in names}
-    for record in run.read_records():
-        for router in names:
-            if candidates := record.answers[router].candidates:
-                firsts[router][candidates[0].casefold()] += 1
-    most = min(max((len(people) for people in firsts.values()), default=0), MOST_PEOPLE)
-    if not most:
-        return None
-    xs = list(range(-(-most // 4) * 4 + 1))  # to a multiple of 4, so that the axis has whole numbers
-    lines = {router: _shares(firsts[router], xs) for router in names[:SERIES] if firsts[router]}
-    columns: list[blocks.Cells] = [
-        ("Router", "name", map(name, names)),
-        ("Gini", "num", [rate(each.gini) for each in loads]),
-        ("Share of the busiest", "num", [rate(each.top1_share) for each in loads]),
-        ("People recommended first", "num", [count(len(people)) for people in firsts.values()]),
-    ]
-    shares: list[blocks.Cells] = [("Busiest people", "", map(count, xs))]
-    shares += [(name(router), "num", map(rate, values)) for router, values in lines.items()]
-    text = paragraph(
-        "The share of all first recommendations that the busiest people get: the sooner a line is at 1, the fewer "
-        "people carry the load."
-        + (f" The {SERIES} best of {len(names)} routers are drawn." if len(names) > SERIES else "")
-    )
-    label = "Share of first recommendations of the busiest people; the table has the figures"
-    chart = curves(label, "busiest people", "share of the load", xs, lines, None)
-    loads_table = table_of("Load of first recommendations", columns)
-    figures = html('<div class="figures"><figure>{}</figure><div>{}</div></div>', chart, loads_table)
-    data = behind("The figures of this chart", table_of("Share of first recommendations", shares))
-    body = join([text, legend(lines), figures, data])
-    return Section("load", "Who carries the load", body)
-
-
-def _shares(firsts: Counter[str], xs: Sequence[int]) -> list[float]:
-    counts = sorted(firsts.values(), reverse=True)
-    return [sum(counts[:x]) / sum(counts) for x in xs]
-
-
-def _left_out(run: RoutingRun) -> Section:
-    warnings = run.result.warnings
-    nothing = paragraph("Nothing was left out, and there is no warning.")
-    listed = blocks.capped(warnings, "warnings") if warnings else nothing
-    return Section("left-out", "Warnings and settings", join([listed, settings_table(run)]))
-
-
 def _pull_requests(run: RoutingRun) -> Section:
     names = ranked(run.metrics, "mrr")
+    most = max(run.result.config.k)
+    records = list(islice(run.read_records(), MOST_LISTED))
+    missed = [_is_missed(record, most) for record in records]
     columns = [("Pull request", "name"), ("Right person", "slice"), *((name(router), "slice") for router in names)]
-    rows = list(islice(_pull_request_rows(run, names), MOST_LISTED))
     total = run.result.prs
     parts = [paragraph(f"The first {_CANDIDATES} of each router's list, and the rank of the right person.")]
-    if total > len(rows):
-        shown = f"The first {count(len(rows))} of {count(total)} pull requests are shown"
-        parts.append(blocks.remark(f"{shown}; {count(total - len(rows))} are left out. The run has them all."))
-    answers = blocks.table("Pull requests and what each router answered", columns, rows)
+    if total > len(records):
+        shown = f"The first {count(len(records))} of {count(total)} pull requests are shown"
+        parts.append(blocks.remark(f"{shown}; {count(total - len(records))} are left out. The run has them all."))
+    rows = [_cells(run, record, names) for record in records]
+    kinds = ["" if is_missed else "found" for is_missed in missed]
+    answers = blocks.table("Pull requests and what each router answered", columns, rows, kinds=kinds)
+    if any(missed):
+        among = plural(sum(missed), "pull request")
+        what = f"Only misses: {among} where no router has the right person among its first {most}"
+        answers = blocks.only_misses(what, answers)
     parts.append(behind(f"Show {plural(len(rows), 'pull request')}", answers))
     return Section("pull-requests", "Every pull request", join(parts))
+
+
+def _is_missed(record: RoutingRecord, most: int) -> bool:
+    found = any(0 < answer.rank <= most for answer in record.answers.values())
+    return record.truth.state == "observed" and not found
+
+
+def _cells(run: RoutingRun, record: RoutingRecord, names: Sequence[str]) -> list[object]:
+    targets = record.truth.targets
+    missed = blocks.tag("not listed" if targets else "no truth")
+    cells: list[object] = [name(record.name), name(", ".join(targets) or in_words(record.truth.state))]
+    for router in names:
+        answer = record.answers[router]
+        verdict = blocks.tag(f"rank {answer.rank}", "good") if answer.rank else missed
+        verdict = blocks.tag("not applicable") if run.result.routers[router].not_applicable else verdict
+        listed = ", ".join(answer.candidates[:_CANDIDATES]) or "nobody"
+        cells.append(html("{} {}{}", verdict, name(listed), _remarks(answer)))
+    return cells
 
 
 def _remarks(answer: RouterAnswer) -> Html | None:
@@ -250,18 +201,3 @@ def _remarks(answer: RouterAnswer) -> Html | None:
     evidence = [] if answer.evidence is None else [json.dumps(answer.evidence, ensure_ascii=False)]
     said = [excerpt(text) for text in (*answer.notes, *evidence)]
     return html('<br><span class="muted">{}</span>', join(map(name, said), "; ")) if said else None
-
-
-def _pull_request_rows(run: RoutingRun, names: Sequence[str]) -> Iterator[list[object]]:
-    for record in run.read_records():
-        targets = record.truth.targets
-        missed = blocks.tag("not listed" if targets else "no truth")
-        cells = []
-        for router in names:
-            answer = record.answers[router]
-            lacking = run.result.routers[router].not_applicable
-            verdict = blocks.tag(f"rank {answer.rank}", "good") if answer.rank else missed
-            verdict = blocks.tag("not applicable") if lacking else verdict
-            listed = ", ".join(answer.candidates[:_CANDIDATES]) or "nobody"
-            cells.append(html("{} {}{}", verdict, name(listed), _remarks(answer)))
-        yield [name(record.name), name(", ".join(targets) or in_words(record.truth.state)), *cells]

@@ -8,10 +8,11 @@ from metareview.comments.measures import f1, line_f1
 from metareview.comments.summary import CommentsSummary
 from metareview.comparison.sensitivity import Curves, Ranking, Sensitivity
 from metareview.model.measure import Measure
+from metareview.report.headline import order
 from metareview.report.names import capital
-from metareview.report.numbers import ranked, rate
+from metareview.report.numbers import rate
 from metareview.report.page.blocks import Cells, Section, behind, name, paragraph, table_of
-from metareview.report.page.charts import SERIES, curves, legend
+from metareview.report.page.charts import SERIES, curves, legend, scale_end
 from metareview.report.page.markup import Html, html, join
 
 
@@ -19,9 +20,9 @@ def sensitivity_section(sensitivity: Sensitivity, summary: CommentsSummary) -> S
     """F1 as a function of the line distance and of the threshold, and whether the order of reviewers survives."""
     lines_apart = "How many lines apart a comment and a reference may be."
     same_from = "The score from which the judge calls two notes the same."
-    order = ranked(summary.metrics, f1.name)
+    names = order(summary).names
     parts = [
-        _part(setting, meaning, of_setting, measures, order)
+        _part(setting, meaning, of_setting, measures, names)
         for setting, meaning, of_setting, measures in (
             ("line distance", lines_apart, sensitivity.line_distance, (f1, line_f1)),
             ("judge's threshold", same_from, sensitivity.threshold, (f1,)),
@@ -37,16 +38,17 @@ def sensitivity_section(sensitivity: Sensitivity, summary: CommentsSummary) -> S
     return Section("sensitivity", "Would other settings change the answer?", join([text, *parts]))
 
 
-def _part(setting: str, meaning: str, of_setting: Curves, measures: Sequence[Measure], order: Sequence[str]) -> Html:
-    names = [reviewer for reviewer in order if reviewer in of_setting.reviewers]
+def _part(setting: str, meaning: str, of_setting: Curves, measures: Sequence[Measure], in_order: Sequence[str]) -> Html:
+    names = [reviewer for reviewer in in_order if reviewer in of_setting.reviewers]
     figures, tables = [], []
-    for measure in measures:
-        lines = {each: of_setting.reviewers[each][measure.name] for each in names}
+    by_measure = {measure: {each: of_setting.reviewers[each][measure.name] for each in names} for measure in measures}
+    top = scale_end(y for lines in by_measure.values() for each in names[:SERIES] for y in lines[each])
+    for measure, lines in by_measure.items():
         if all(value is None for values in lines.values() for value in values):
             continue
         drawn = {each: lines[each] for each in names[:SERIES]}
         label = f"{measure.label} as a function of the {setting}; the table has the figures"
-        chart = curves(label, setting, measure.label, of_setting.values, drawn, of_setting.at)
+        chart = curves(label, setting, measure.label, of_setting.values, drawn, chosen=of_setting.at, top=top)
         figures.append(html("<figure><figcaption>{}</figcaption>{}</figure>", measure.label, chart))
         columns: list[Cells] = [(capital(setting), "", [f"{x:g}" for x in of_setting.values])]
         columns += [(name(each), "num", map(rate, values)) for each, values in lines.items()]
