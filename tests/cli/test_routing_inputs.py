@@ -213,7 +213,7 @@ def test_the_terminal_shows_the_queue_and_says_first_that_most_have_no_truth(cap
     assert lines[2][0] == "router"
     assert lines[3][:2] == ["popularity", "0.000"]
     assert lines[4][:2] == ["revfinder", "–"]
-    assert ["router", "risk", "PRs", "reviewed", "TTFR", "mean", "median", "median", "of", "all"] in lines
+    assert any(line.startswith("router ") and "median of all" in line for line in captured.out.splitlines())
     assert ["popularity", "high", "1", "1", "20.0", "min", "20.0", "min", "20.0", "min"] in lines
     assert not any(line[:2] == ["revfinder", "high"] for line in lines)
     assert run("--router", "popularity", "--truth-window", "1m", "--json") == 0

@@ -70,7 +70,7 @@ def sides(draw):
 
 def bounds_of(case, verdicts, rejected):
     record = make_record(judged(case, verdicts, rejected))
-    return summarise([record], config(case.rules)).bounds, record
+    return summarise([record], config(case.rules), 1).bounds, record
 
 
 @settings(deadline=None, max_examples=150)

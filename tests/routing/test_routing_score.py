@@ -25,6 +25,12 @@ STORY = [
 ]
 
 
+def told(summary):
+    """Its warnings but for the last, that these few pull requests are all of one week or two."""
+    assert "resemble each other" in summary.warnings[-1]
+    return list(summary.warnings[:-1])
+
+
 def lists(result, router):
     return {record.pr: record.answers[router].candidates for record in result.records}
 
@@ -190,14 +196,14 @@ def test_repositories_do_not_learn_from_each_other():
 def test_drafts_that_never_became_ready_are_left_out_and_counted():
     found = score_history(history_of(*STORY), ["mentions"], cutoff="ready_for_review")
     assert [record.pr for record in found.records] == [1, 2, 3]
-    assert list(found.summary.warnings) == ["1 pull request left out: drafts that never became ready for review"]
+    assert told(found.summary) == ["1 pull request left out: drafts that never became ready for review"]
 
 
 def test_what_a_reader_should_know_is_warned_of_with_its_number(tmp_path):
     (tmp_path / "CODEOWNERS").write_text("* @ann")
     history = history_of(*STORY)
     plain = summary_of(history)
-    assert plain["warnings"] == [
+    assert plain["warnings"][:-1] == [
         "codeowners left out: it needs --codeowners FILE",
         "2 of 4 pull requests have no files at their cutoff, which revfinder, chrev need",
     ]
@@ -353,7 +359,7 @@ def test_what_a_users_router_lacks_is_warned_of():
         def missing(self):
             return {"label": self.asked - 1}
 
-    assert list(score_history(history_of(*STORY), [Needy, Modest]).summary.warnings) == [
+    assert told(score_history(history_of(*STORY), [Needy, Modest]).summary) == [
         "Needy is not applicable and has no figures: 4 of 4 pull requests have no label",
         "3 of 4 pull requests have no label, which Modest needs",
         "2 of 4 pull requests have no files at their cutoff, which Modest needs",
@@ -385,7 +391,7 @@ def test_predictions_are_scored_as_given(write_lines):
         "unknown": 3,
     }
     assert summary.load.top1_share == 0.5
-    assert list(found.summary.warnings) == [
+    assert told(found.summary) == [
         "model: 1 prediction left out: no such pull request in the history",
         "model: 2 of 4 pull requests have no prediction and count as misses",
         "other: 3 of 4 pull requests have no prediction and count as misses",

@@ -15,7 +15,7 @@ from metareview.routing.measures import RankMeasure, Ranks, rank_measures, rank_
 from metareview.routing.queue import QueueTimes, Wait, queue_times
 from metareview.routing.records import Declarations, RoutingRecord
 from metareview.routing.truth import USUAL_SOURCES
-from metareview.routing.weeks import by_week, week_of, week_warning
+from metareview.routing.weeks import by_week, week_of
 from metareview.stats import Interval, intervals
 
 
@@ -164,7 +164,6 @@ def summarise(
         for name in config.routers
     }
     weeks = [week_of(record.cutoff) for record in records]
-    few_weeks = week_warning(weeks)
     firsts = {name: _first_recommendations(records, name) for name in config.routers}
     actual = Counter(fold(target) for record in records for target in record.truth.targets)
     population = facts.active.union(*firsts.values())
@@ -185,7 +184,7 @@ def summarise(
             for name, of_one in ranks.items()
         },
         declarations={each.name: _rates(records, each.name, config, facts) for each in fields(Declarations)},
-        warnings=(*warnings, *([few_weeks] if few_weeks else [])),
+        warnings=tuple(warnings),
     )
 
 

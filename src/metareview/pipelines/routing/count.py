@@ -12,6 +12,7 @@ from metareview.pipelines.routing.plan import Plan
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
 from metareview.routing.summary import HistoryFacts, RoutingSummary, summarise
+from metareview.routing.weeks import week_of, week_warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +98,5 @@ def _warnings(answers: Answers, plan: Plan, facts: HistoryFacts, lacking: Mappin
         late = sum(at + within > history.end for part in plan.parts for at in part.cutoffs.values())
         if late:
             yield f"{late} {of_all}: --merged-within runs past the end of the history; a later merge is not seen"
+    if few_weeks := week_warning([week_of(at) for part in plan.parts for at in part.cutoffs.values()]):
+        yield few_weeks

@@ -9,6 +9,7 @@ from metareview.report.numbers import count, ranked, rate
 from metareview.report.page.blocks import Cells, Section, behind, name, paragraph, table_of
 from metareview.report.page.charts import SERIES, curves, legend
 from metareview.report.page.markup import html, join
+from metareview.routing.load import Load, Spread
 from metareview.runs.run import RoutingRun
 
 MOST_PEOPLE = 40
@@ -45,7 +46,7 @@ def load_section(run: RoutingRun) -> Section | None:
     drawn = [column for column in loads if loads[column]][:SERIES]
     lines = {column: _shares(loads[column], xs) for column in drawn}
     of_routers = [run.result.routers[router].load for router in routers]
-    blocks = [*of_routers, of_routers[0].actual]
+    blocks: list[Load | Spread] = [*of_routers, of_routers[0].actual]
     columns: list[Cells] = [
         ("Router", "name", [*map(name, routers), ACTUAL.capitalize()]),
         ("Gini", "num", [rate(each.gini) for each in blocks]),
