@@ -31,8 +31,11 @@ def command(
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
     from metareview.benchmark.check import check_benchmark
     from metareview.formats.registry import read_reference_set
+    from metareview.pipelines.comments.doubts import doubts_about_references
 
-    references, _ = read_reference_set(reference, negatives, format_name=reference_format)
+    references, inputs = read_reference_set(reference, negatives, format_name=reference_format)
+    for doubt in doubts_about_references(references, inputs):
+        raise doubt.error()
     result = check_benchmark(references, line_distance)
     screen.show(result.to_dict(), *_lines(result, screen.quiet))
     if not result.sound:

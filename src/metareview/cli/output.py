@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from metareview.cli.github import inert, summary_page
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +38,7 @@ class Screen:
             click.echo(json_text(document, sys.stdout.encoding or "utf-8"))
             return
         for part in parts:
-            print(printable(part) if isinstance(part, str) else _drawn(part))
+            print(inert(printable(part)) if isinstance(part, str) else _drawn(part))
         self.say(remarks)
 
     def say(self, lines: Iterable[str]) -> None:
@@ -73,7 +73,7 @@ class Screen:
 def say(line: str) -> None:
     from metareview.report.names import printable
 
-    click.echo(printable(line), err=True)
+    click.echo(inert(printable(line)), err=True)
 
 
 def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
@@ -96,7 +96,7 @@ def _drawn(table: Table) -> str:
     console = _console()
     with console.capture() as drawn:
         console.print(as_rich(table, console.width))
-    return "\n".join(line.rstrip() for line in drawn.get().splitlines())
+    return "\n".join(inert(line.rstrip()) for line in drawn.get().splitlines())
 
 
 def _console(*, err: bool = False) -> Console:
@@ -109,11 +109,11 @@ def _console(*, err: bool = False) -> Console:
 
 def append_step_summary(markdown: str) -> None:
     """Append to the page of a GitHub job, if `$GITHUB_STEP_SUMMARY` names one; a loss of it is only a warning."""
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
+    path = summary_page()
+    if path is None:
         return
     try:
-        with Path(path).open("a", encoding="utf-8", newline="\n") as page:
+        with path.open("a", encoding="utf-8", newline="\n") as page:
             page.write(markdown.rstrip("\n") + "\n\n")
     except OSError as error:
         say(f"Warning: cannot append to $GITHUB_STEP_SUMMARY ({path}): {error.strerror}")

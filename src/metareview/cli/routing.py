@@ -62,21 +62,25 @@ def command(
     history: Path, out: Path | None, overwrite: bool, limits: Limits, screen: Screen, **options: Unpack[RoutingKeywords]
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
+    from metareview.model.build_gates import check_gates, gate_results, parse_gates
     from metareview.pipelines.routing import RoutingOptions, evaluate
-    from metareview.report.build_gates import check_gates, parse_gates
+    from metareview.report.build_gates import gate_lines
     from metareview.report.markdown import routing_section
     from metareview.report.tables import cohort, declarations, routers_table
     from metareview.routing.measures import rank_measures
     from metareview.runs.files import default_folder
+    from metareview.runs.writer import keep_gates
 
     gates = parse_gates(limits, rank_measures(options["k"]))
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history.resolve().stem)
     run = evaluate(RoutingOptions(history, **options), out=folder, overwrite=overwrite)
+    results = gate_results(gates, run.metrics)
+    run = keep_gates(run, results)
     screen.say(warning_lines(run.result.warnings))
     append_step_summary(routing_section(run.result))
     lines = [] if screen.quiet else declarations(run.result)
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
-    screen.show(run.summary, routers_table(run.result), *lines, remarks=[remark])
-    check_gates(run.metrics, gates)
+    screen.show(run.summary, routers_table(run.result), *gate_lines(results), *lines, remarks=[remark])
+    check_gates(results)

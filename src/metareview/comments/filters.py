@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage, ReferenceSet
 
 
@@ -59,7 +59,8 @@ class FilterConfig:
             folded = {value.casefold() for value in valid}
             for value in wanted:
                 if value.casefold() not in folded:
-                    raise UsageError(f"Unknown {_SINGULAR[name]} {value!r}. Valid: {'; '.join(sorted(valid))}.")
+                    problem = f"Unknown {_SINGULAR[name]} {value!r}.{did_you_mean(value, valid)}"
+                    raise UsageError(f"{problem} Valid: {'; '.join(sorted(valid))}.")
 
 
 _SINGULAR = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.model.address import pull_request_key
+from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.measure import Measure, Sums
 from metareview.stats import Interval, bootstrap_intervals
@@ -96,6 +98,9 @@ class CommentsConfig:
     limit: int | None
     seed: int
     negatives: bool
+    reviewer: tuple[str, ...] = ()
+    """Patterns of who was scored; empty: everybody. So too whose comments were the references."""
+    reference_reviewer: tuple[str, ...] = ()
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -112,6 +117,11 @@ class CommentsSummary:
     judge: JudgeSummary
     warnings: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    build_gates: tuple[GateResult, ...] = ()
+    """What came of the gates that the run was last held to."""
+
+    def with_gates(self, results: tuple[GateResult, ...]) -> Self:
+        return replace(self, build_gates=results)
 
     @property
     def measures(self) -> tuple[Measure, ...]:

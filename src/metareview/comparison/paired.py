@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import Explanation, explain
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.runs.files import JsonObject, as_json
@@ -188,7 +188,8 @@ def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple
         raise UsageError(f"--reviewer is given {len(names)} times; two {word}s are compared.")
     for name in names:
         if name not in held:
-            raise UsageError(f"No {word} is named {name!r}. There are {', '.join(dict.fromkeys(held))}.")
+            meant = did_you_mean(name, held)
+            raise UsageError(f"No {word} is named {name!r}.{meant} There are {', '.join(dict.fromkeys(held))}.")
     if second is None:
         wanted = list(names) or held
         if len(wanted) != 2:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from metareview.errors import nearest
 from metareview.model.comment import MAX_LINE, Comment
 from metareview.model.time import parse_time
 
@@ -56,6 +57,15 @@ class Record(NamedTuple):
         value = self.value[key]
         short = quote and isinstance(value, str | int | float) and len(repr(value)) < 40
         self.fail(key, f"{key} must be {expected}, found {repr(value) if short else _kind(value)}", fix)
+
+    def check_fields(self, known: Set[str], meant: Mapping[str, str], fix: str) -> None:
+        """Refuse a field that nobody reads, with the one that was meant: by `meant`, or else the nearest."""
+        for key in () if self.value.keys() <= known else self.value:
+            if key in known:
+                continue
+            suggestion = meant.get(key.casefold()) or nearest(key, known)
+            hint = f"Did you mean {suggestion}?" if suggestion else f"The fields are {', '.join(sorted(known))}."
+            self.fail(key, f"unknown field {key[:80]!r}", f"{hint} {fix}")
 
     def text(self, key: str) -> str | None:
         """A string, or None where it is absent or null."""

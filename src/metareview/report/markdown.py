@@ -6,14 +6,16 @@ Names and notes are other people's text. They are written so that nothing in the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import islice
 
 from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
+from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
+from metareview.report.build_gates import gates_table
 from metareview.report.names import capital, clean, in_words, pull_request_name
 from metareview.report.numbers import count, duration, interval, ranked, rate
 from metareview.report.slices import MOST_COLUMNS, sliced
@@ -59,12 +61,14 @@ def as_lines(table: Table) -> list[str]:
 def comments_section(summary: CommentsSummary) -> str:
     """A run's reviewers, for the page of a build."""
     judged = judged_by(summary.judge, safe(summary.judge.name))
-    return document(["### Review comments", "", *as_lines(reviewers_table(summary)), judged])
+    gates = _gates(summary.build_gates, "####")
+    return document(["### Review comments", "", *as_lines(reviewers_table(summary)), *gates, judged])
 
 
 def routing_section(summary: RoutingSummary) -> str:
     """A run's routers, for the page of a build."""
-    return document(["### Reviewer routing", "", *as_lines(routers_table(summary)), cohort(summary)])
+    gates = _gates(summary.build_gates, "####")
+    return document(["### Reviewer routing", "", *as_lines(routers_table(summary)), *gates, cohort(summary)])
 
 
 def as_markdown(run: AnyRun) -> str:
@@ -84,7 +88,12 @@ def _comments(run: CommentsRun) -> list[str]:
         figure = f"F1 {rate(best.metrics[f1.name])} (95 %: {interval(best.intervals[f1.name])})"
         lines += [f"**{safe(names[0])}**{' leads with' if len(names) > 1 else ':'} {figure}.", ""]
     lines += [*as_lines(reviewers_table(summary)), judged_by(summary.judge, safe(summary.judge.name)), ""]
+    lines += _gates(summary.build_gates)
     return lines + _slices(summary) + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
+
+
+def _gates(results: Sequence[GateResult], level: str = "##") -> list[str]:
+    return [f"{level} Gates", "", *as_lines(gates_table(results))] if results else []
 
 
 def _slices(summary: CommentsSummary) -> list[str]:
@@ -135,7 +144,7 @@ def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
     listed = ", ".join(f"{count(number)} {in_words(state)}" for state, number in asdict(summary.truth).items())
     lines = ["# Reviewer routing", "", f"{plural(summary.prs, 'pull request')}: {listed}.", ""]
-    lines += as_lines(routers_table(summary, all_intervals=True))
+    lines += as_lines(routers_table(summary, all_intervals=True)) + _gates(summary.build_gates)
     return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
 
 

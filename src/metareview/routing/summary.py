@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 
+from metareview.model.build_gates import GateResult
 from metareview.model.event import fold
 from metareview.routing.measures import RankMeasure, Ranks, gini, rank_measures, rank_table, top1_share
 from metareview.routing.queue import QueueTimes, queue_times
@@ -110,6 +112,11 @@ class RoutingSummary:
     routers: Mapping[str, RouterSummary]
     declarations: Mapping[str, DeclarationRates]
     warnings: tuple[str, ...] = ()
+    build_gates: tuple[GateResult, ...] = ()
+    """What came of the gates that the run was last held to."""
+
+    def with_gates(self, results: tuple[GateResult, ...]) -> Self:
+        return replace(self, build_gates=results)
 
     @property
     def measures(self) -> list[RankMeasure]:

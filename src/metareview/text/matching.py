@@ -8,7 +8,7 @@ from enum import StrEnum
 from numbers import Real
 from typing import TypedDict
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -62,7 +62,9 @@ class PrecisionRecallF1:
         try:
             self.strategy = MatchingStrategy(strategy)
         except ValueError:
-            raise UsageError(f"unknown strategy {strategy!r}. Use one of: {', '.join(MatchingStrategy)}.") from None
+            meant = did_you_mean(str(strategy), MatchingStrategy)
+            names = ", ".join(MatchingStrategy)
+            raise UsageError(f"unknown strategy {strategy!r}.{meant} Use one of: {names}.") from None
         self.threshold = _threshold(self.strategy, threshold)
 
     def __call__(self, *, retrieved_context: Sequence[str], ground_truth_context: Sequence[str]) -> Scores:

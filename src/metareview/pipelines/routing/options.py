@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TypedDict
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Paths
 from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
 from metareview.routing.protocol import RouterSpec
@@ -81,7 +81,8 @@ class RoutingOptions:
             ("--reviews-visible-at", self.reviews_visible_at, REVIEWS_VISIBLE_AT),
         ):
             if choice not in known:
-                raise UsageError(f"{option} {choice!r} is not known. Give one of {', '.join(known)}.")
+                meant = did_you_mean(choice, known)
+                raise UsageError(f"{option} {choice!r} is not known.{meant} Give one of {', '.join(known)}.")
         if self.reviews_visible_at == "creation" and cutoff != Cutoff("created_at"):
             raise UsageError(
                 "--reviews-visible-at creation goes with --cutoff created_at only: at a later cutoff a router "

@@ -14,6 +14,7 @@ from metareview.report.page.blocks import Section, behind, name, paragraph, tabl
 from metareview.report.page.charts import SERIES, barred, curves, headed, histogram, interval_bar, legend, scale_end
 from metareview.report.page.comments import INTERVAL_TERM, meaning
 from metareview.report.page.evidence import settings_table
+from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.tables import merged_rates, queue_times
 from metareview.routing.summary import RoutingSummary
@@ -45,6 +46,7 @@ _TERMS = (
 def sections(run: RoutingRun) -> list[Section | None]:
     return [
         _answer(run.result),
+        gates_section(run.result.build_gates),
         _ranks(run),
         _queue(run.result),
         _declarations(run.result),

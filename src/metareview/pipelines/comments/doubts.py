@@ -1,0 +1,90 @@
+"""Inputs that cannot be meant. They are refused with the fix; `--force` scores them all the same, with a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from metareview.errors import InputError
+from metareview.formats.comments.github import GHOST
+from metareview.formats.registry import InputFile, ReferenceFiles
+from metareview.model.comment import ReferenceSet, Review
+from metareview.model.words import plural
+
+_CHOOSE = "Name another file for one of the two"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What looks like a mistake, in which file, and what to do about it."""
+
+    file: str
+    problem: str
+    fix: str
+
+    def error(self, way_out: str = "") -> InputError:
+        return InputError(self.problem, file=self.file, fix=f"{self.fix}{way_out}.")
+
+
+def settle(doubts: Iterable[Doubt], *, force: bool) -> list[str]:
+    """The warnings of a run that goes on all the same; without `force` the first doubt is raised."""
+    if not force:
+        for doubt in doubts:
+            raise doubt.error("; --force goes on all the same")
+    return [f"forced: {doubt.file}: {doubt.problem}" for doubt in doubts]
+
+
+def doubts_about_references(references: ReferenceSet, files: ReferenceFiles) -> Iterator[Doubt]:
+    """A set without references, and a file that is both."""
+    yield from _shared(files.negatives, files.references, "the negatives", "the references", _CHOOSE)
+    if not any(comment.counted for review in references.references.values() for comment in review.comments):
+        there = plural(len(references.references), "pull request")
+        names = ", ".join(file.name for file in files.references[:3])
+        yield Doubt(
+            names, f"it holds no reference: {there}, and no comment with a note", "Name the file of reference comments"
+        )
+
+
+def doubts_about_sides(
+    generated: Sequence[InputFile], reviews: Iterable[Review], files: ReferenceFiles, references: ReferenceSet
+) -> Iterator[Doubt]:
+    """Comments that are scored against themselves, the two sides swapped, and comments of nobody."""
+    choose = f"{_CHOOSE}, or let --reviewer and --reference-reviewer choose people who share nobody"
+    yield from _shared(generated, files.references, "the comments", "the references", choose)
+    speaking = [file for file in generated if file.authors]
+    if speaking and all(file.format == "github" and file.authors == {GHOST} for file in speaking):
+        problem = "nobody is named: no comment has a user with a login, so who wrote it is unknown"
+        yield Doubt(speaking[0].name, problem, "Export whole records, with their user")
+    candidates = [file for file in files.references if file.authors]
+    if (
+        candidates
+        and all(file.format == "aacr-text" or None not in file.authors for file in candidates)
+        and all(file.authors == {None} for file in speaking)
+        and _are_annotated(reviews)
+        and not _are_annotated(references.references.values())
+    ):
+        problem = "it is annotated (category, context or severity) and names no reviewer, unlike the references"
+        fix = f"The two look swapped: give {candidates[0].name} as the comments and this as --reference"
+        yield Doubt(speaking[0].name, problem, fix)
+
+
+def _shared(ours: Sequence[InputFile], theirs: Sequence[InputFile], us: str, them: str, fix: str) -> Iterator[Doubt]:
+    """Files with the same bytes on both sides, unless those whose comments were taken are known and others."""
+    same = [
+        (one, other)
+        for one in ours
+        for other in theirs
+        if one.sha256 == other.sha256 and one.authors and other.authors
+        if None in one.authors | other.authors or one.authors & other.authors
+    ]
+    if not same:
+        return
+    one, other = same[0]
+    what = "it is" if one.name == other.name else f"it has the same bytes as {other.name} and would be"
+    more = f" (and {plural(len(same) - 1, 'file')} more)" if len(same) > 1 else ""
+    yield Doubt(one.name, f"{what} among {us} and among {them}{more}, and so scored against itself", fix)
+
+
+def _are_annotated(reviews: Iterable[Review]) -> bool:
+    comments = (comment for review in reviews for comment in review.comments)
+    return any(comment.category or comment.context or comment.severity for comment in comments)
