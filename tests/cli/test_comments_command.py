@@ -6,6 +6,7 @@ import pytest
 from review_sample import ALL, APP1, APP1_TEXT, APP2, APP2_TEXT, CHECK, lines
 
 pytestmark = pytest.mark.usefixtures("sample")
+ABSENT = "pull requests that are absent and not counted: reviews 1 of 3; --all-prs counts them as silence"
 
 
 @pytest.fixture
@@ -22,11 +23,11 @@ def summary(run):
 
 def test_json_is_one_document_with_the_promised_keys_and_figures(run, here):
     code, out, err = run(*ALL, "--negatives", "neg.jsonl", "--out", "r", "--json")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"Warning: {ABSENT}\n")
     found = json.loads(out)
-    assert list(found) == ["schema", "run", "config", "reviewers", "judge", "warnings", "skipped"]
+    assert list(found) == ["schema", "run", "config", "reviewers", "judge", "warnings", "skipped", "build_gates"]
     assert (found["schema"], found["run"]) == ("metareview.comments/1", "r")
-    assert (found["warnings"], found["skipped"]) == ([], [])
+    assert (found["warnings"], found["skipped"], found["build_gates"]) == ([ABSENT], [], [])
     assert list(found["judge"]) == [
         "name", "pairs", "llm_calls", "cached", "errors", "prompt_tokens", "completion_tokens"
     ]  # fmt: skip
@@ -58,7 +59,8 @@ def test_the_table_goes_to_standard_output_and_the_rest_to_standard_error(run, h
     code, out, err = run(*ALL)
     assert code == 0
     assert re.fullmatch(r"reviewer +PRs .*\nreviews +2 +3 +0\.667 +0\.667 +0\.667 .*\n", out)
-    [skipped, closing] = err.splitlines()
+    [absent, skipped, closing] = err.splitlines()
+    assert absent == f"Warning: {ABSENT}"
     assert skipped == ("Skipped: reviews/comments_other_9.txt: its pull request other#9 is not in the reference set")
     assert re.search(r"Judged by exact .*: runs/\d{8}-\d{6}-reviews$", closing)
 
@@ -108,8 +110,8 @@ def test_warnings_name_the_line(run, here):
     code, out, err = run(*ALL, "--json")
     assert code == 0
     warning = "reviews/comments_app_2.txt:1: <from> 10 is after <to> 9; swapped"
-    assert json.loads(out)["warnings"] == [warning]
-    assert err == f"Warning: {warning}\n"
+    assert json.loads(out)["warnings"] == [warning, ABSENT]
+    assert err == f"Warning: {warning}\nWarning: {ABSENT}\n"
 
 
 def test_many_warnings_are_cut_short_on_screen_alone(run, here):
@@ -118,7 +120,7 @@ def test_many_warnings_are_cut_short_on_screen_alone(run, here):
     _, out, err = run(*ALL, "--json")
     assert len(json.loads(out)["skipped"]) == 7
     assert len(err.splitlines()) == 6
-    assert err.endswith("… and 2 more; --json lists them all.\n")
+    assert err.endswith("… and 3 more; --json lists them all.\n")
 
 
 # What is compared
@@ -199,8 +201,7 @@ def test_a_very_long_note_is_kept_and_warned_of(summary, sample):
     (sample / "reviews/more.jsonl").write_text(lines({"pr": APP2, "reviewer": "y", "comments": [long]}))
     found = summary()
     assert found["reviewers"]["y"]["total_generated_nums"] == 1
-    [warning] = found["warnings"]
-    assert warning.startswith("a note of 100,001 characters is judged on its first 20,000")
+    assert found["warnings"][-1].startswith("a note of 100,001 characters is judged on its first 20,000")
 
 
 # A sample

@@ -13,7 +13,7 @@ from report_samples import hostile, routing_run, two_reviewers
 from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import f1, unmatched_rate
-from metareview.model.build_gates import Gate
+from metareview.model.build_gates import Gate, gate_results
 from metareview.report.csv_table import as_csv, cell
 from metareview.report.junit import as_junit
 from metareview.report.markdown import as_markdown, safe

@@ -61,13 +61,13 @@ def as_lines(table: Table) -> list[str]:
 def comments_section(summary: CommentsSummary) -> str:
     """A run's reviewers, for the page of a build."""
     judged = judged_by(summary.judge, safe(summary.judge.name))
-    gates = _gates(summary.build_gates, "####")
+    gates = _gates(summary.build_gates, "**Gates**")
     return document(["### Review comments", "", *as_lines(reviewers_table(summary)), *gates, judged])
 
 
 def routing_section(summary: RoutingSummary) -> str:
     """A run's routers, for the page of a build."""
-    gates = _gates(summary.build_gates, "####")
+    gates = _gates(summary.build_gates, "**Gates**")
     return document(["### Reviewer routing", "", *as_lines(routers_table(summary)), *gates, cohort(summary)])
 
 
@@ -92,8 +92,8 @@ def _comments(run: CommentsRun) -> list[str]:
     return lines + _slices(summary) + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
 
 
-def _gates(results: Sequence[GateResult], level: str = "##") -> list[str]:
-    return [f"{level} Gates", "", *as_lines(gates_table(results))] if results else []
+def _gates(results: Sequence[GateResult], title: str = "## Gates") -> list[str]:
+    return [title, "", *as_lines(gates_table(results))] if results else []
 
 
 def _slices(summary: CommentsSummary) -> list[str]:

@@ -10,7 +10,6 @@ from metareview.comments.pull_requests import PullRequestIndex
 from metareview.formats.registry import label, read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, merged
-from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
 from metareview.pipelines.comments.options import CommentsOptions
 
@@ -101,12 +100,9 @@ def _absences(reviews: Mapping[ReviewKey, Review], reviewers: Iterable[str], ref
     had = Counter(reviewer for _, reviewer in reviews)
     absent = {reviewer: of_all - had[reviewer] for reviewer in reviewers if had[reviewer] < of_all}
     if absent:
-        shown = ", ".join(f"{reviewer} on {count:,}" for reviewer, count in list(absent.items())[:_SHOWN_ABSENT])
-        more = f" and {len(absent) - _SHOWN_ABSENT} more" if len(absent) > _SHOWN_ABSENT else ""
-        yield (
-            f"absent, and not counted, of {plural(of_all, 'pull request')} of the references: {shown}{more};"
-            " --all-prs counts them as silence"
-        )
+        shown = ", ".join(f"{name} {count:,} of {of_all:,}" for name, count in list(absent.items())[:_SHOWN_ABSENT])
+        more = f" and {len(absent) - _SHOWN_ABSENT} more reviewers" if len(absent) > _SHOWN_ABSENT else ""
+        yield f"pull requests that are absent and not counted: {shown}{more}; --all-prs counts them as silence"
 
 
 def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:
