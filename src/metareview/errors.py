@@ -23,7 +23,7 @@ def nearest(text: str, names: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches  # only a mistake needs it
 
-    known = {name.casefold(): name for name in names}
+    known = {name.casefold(): str(name) for name in names}
     found = get_close_matches(text[:200].casefold(), known, n=1)
     return known[found[0]] if found else None
 

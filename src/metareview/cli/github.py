@@ -29,7 +29,7 @@ def error_lines(problems: Iterable[str]) -> Iterator[str]:
     A command's text escapes `%` and line ends, as the runner undoes that.
     """
     for problem in problems if on_runner() else ():
-        text = printable(problem).replace("%", "%25")
+        text = inert(printable(problem)).replace("%", "%25")
         yield f"::error title=metareview gate::{text}"
 
 

@@ -40,6 +40,14 @@ class FilterConfig:
     def drops_comments(self) -> bool:
         return bool(self.comment_categories or self.comment_contexts)
 
+    @property
+    def drops_pull_requests(self) -> bool:
+        return bool(self.pr_categories or self.project_languages)
+
+    def of_comments(self) -> FilterConfig:
+        """The same without the filters of pull requests."""
+        return FilterConfig(None, None, self.comment_categories, self.comment_contexts)
+
     def to_dict(self) -> dict[str, list[str] | None]:
         return {f.name: list(v) if (v := getattr(self, f.name)) else None for f in fields(self)}
 
