@@ -59,6 +59,7 @@ class InputError(MetareviewError):
         place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
         sentence = problem if problem.endswith((".", "?", "!")) else problem + "."
         super().__init__(" ".join(part for part in (place, sentence, fix) if part))
+        self.problem = problem
         self.file = None if file is None else str(file)
         self.line = line
 

@@ -51,7 +51,7 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
     inputs = {"generated": "reviews", "reference": "ref.jsonl", "negatives": "neg.jsonl"} | {side: bad}
     generated = inputs.pop("generated")
     options = [text for name, file in inputs.items() for text in (f"--{name}", file)]
-    code, out, err = run("comments", generated, *options, "--json")
+    code, out, err = run("comments", generated, *options, "--strict", "--json")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert re.match(f"Error: {message}", err)
     assert files(here) == before

@@ -288,6 +288,35 @@ def test_meta_is_free_and_must_be_an_object(write, score):
     assert (code, "said.jsonl:1: meta must be an object, found a string" in err) == (2, True)
 
 
+# Fields that cannot be read
+
+
+def test_a_field_that_cannot_be_read_is_left_out_with_a_warning(write, here, score):
+    write("ref.jsonl", REFERENCES)
+    write("said/a.jsonl", [{"pr": URL.format(1), "comments": [LEAK | {"from_line": "top", "note": 5}, LEAK]}])
+    text = "<path>b.py</path><from>x</from><to>9</to><note>Two threads write here</note>"
+    (here / "said/comments_app_2.txt").write_text(text)
+    code, found, _ = score("said", "ref.jsonl")
+    assert code == 0
+    assert found["warnings"][:3] == [
+        "said/a.jsonl:1: note must be a string, found a number; left out",
+        "said/a.jsonl:1: from_line must be a line number from 1 to 2147483647, found 'top'; left out",
+        "said/comments_app_2.txt:1: <from> must be a line number from 1 to 2147483647, found 'x'; left out",
+    ]
+    # A comment without a note is not counted; the one whose first line cannot be read still has its last.
+    block = found["reviewers"]["said"]
+    assert (block["total_generated_nums"], block["positive_match_nums"]) == (2, 2)
+
+
+@pytest.mark.parametrize("wrong", [{"from_line": "top"}, {"note": 5}, {"path": ["a.py"]}])
+def test_strict_ends_the_run_at_such_a_field(write, score, wrong):
+    write("ref.jsonl", REFERENCES)
+    write("said.jsonl", [CANDIDATES[1], {"pr": URL.format(1), "comments": [LEAK | wrong]}])
+    code, _, err = score("said.jsonl", "ref.jsonl", options=["--strict"])
+    assert (code, err.startswith(f"Error: said.jsonl:2: {next(iter(wrong))} must be ")) == (2, True)
+    assert score("said.jsonl", "ref.jsonl")[0] == 0
+
+
 # In Python
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 @click.option("--reference-reviewer", multiple=True, metavar="GLOB",
               help="Whose comments are the references; as --reviewer.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Go on, with a warning, where the input looks like a mistake.")
+@click.option("--strict", is_flag=True, help="A comment field that cannot be read ends the run, not only a warning.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
 @click.option("--limit", type=int, metavar="N", help="A sample of pull requests, the same for a seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample and of the intervals.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from metareview.errors import nearest
+from metareview.errors import InputError, nearest
 from metareview.model.comment import MAX_LINE, Comment
 from metareview.model.time import parse_time
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from metareview.formats.source import Source
 
 JsonPath = tuple[str | int, ...]
+Value = TypeVar("Value")
 SEE_FORMATS = "See docs/formats.md."
 REVERSED = "a range that ends before it begins; swapped"
 _TEXTS = ("note", "path", "side", "category", "context", "severity")
@@ -126,17 +127,28 @@ class Record(NamedTuple):
     def comment(self, keys: Mapping[str, str] = _OWN_NAMES) -> Comment:
         """The comment that this record is; `keys` says what the format calls each field that it has.
 
-        A range of lines that ends before it begins is swapped, with a warning.
+        A range of lines that ends before it begins is swapped, with a warning; a field that cannot be read is left
+        out, with a warning, unless the source is strict.
         """
-        texts = {name: self.text(keys[name]) for name in _TEXTS if name in keys}
+        texts = {name: self._field(self.text, keys[name]) for name in _TEXTS if name in keys}
         note = texts.pop("note") or ""
-        start, end = (self.line_number(keys[name]) if name in keys else None for name in ("from_line", "to_line"))
+        start, end = (
+            self._field(self.line_number, keys[name]) if name in keys else None for name in ("from_line", "to_line")
+        )
         if start is not None and end is not None and start > end:
             detail = f"{keys['from_line']} {start} is after {keys['to_line']} {end}; swapped"
             self.source.warn(REVERSED, lambda: self.line_of(keys["from_line"]), detail)
             start, end = end, start
-        identity = self.identifier(keys["id"]) if "id" in keys else None
+        identity = self._field(self.identifier, keys["id"]) if "id" in keys else None
         return Comment(note, from_line=start, to_line=end, id=identity, **texts)
+
+    def _field(self, read: Callable[[str], Value | None], key: str) -> Value | None:
+        """The value at `key`; one that cannot be read is left out, with a warning, unless the source is strict."""
+        try:
+            return read(key)
+        except InputError as error:
+            self.source.leave_out(error)
+            return None
 
     def instant(self, key: str) -> int:
         """A time as text, or the instant of a typed column."""

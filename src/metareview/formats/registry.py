@@ -129,16 +129,18 @@ def read_inputs(
     format_name: str | None = None,
     reviewer: str | None = None,
     chosen: Selection = EVERYBODY,
+    strict: bool = True,
     role: str = "generated",
 ) -> Inputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
     `reviewer` names the reviewer where the input has none; without it, the subfolder's, folder's or file's name does.
-    `chosen` says whose reviews are taken; `role` is what messages call records in memory.
+    `chosen` says whose reviews are taken. Unless `strict`, a field of a comment that cannot be read is left out, with
+    a warning. `role` is what messages call records in memory.
     """
     inputs = Inputs()
     if not isinstance(given, str | Path):
-        inputs.take("jsonl", _source_of(given, role), role, None, reviewer or "reviewer", chosen)
+        inputs.take("jsonl", _source_of(given, role, strict), role, None, reviewer or "reviewer", chosen)
         return inputs
     path = Path(given)
     formats = comment_formats(format_name)
@@ -148,7 +150,7 @@ def read_inputs(
         raise InputError("an empty folder", file=path, fix="Name the folder that holds the comment files.")
     names = [file.relative_to(path) if in_folder else Path(file.name) for file in files]
     for file, name in zip(files, names, strict=True):
-        source = Source(file)
+        source = Source(file, strict)
         if in_folder and file.suffix.lower() not in _SUFFIXES:
             inputs.skipped.append(Skipped(source.name, f"not one of {', '.join(sorted(_SUFFIXES))}"))
             continue
@@ -176,7 +178,7 @@ def read_inputs(
     return inputs
 
 
-def _source_of(records: Records, role: str) -> Source:
+def _source_of(records: Records, role: str, strict: bool) -> Source:
     """Records in memory as JSON lines, a line per record: the same checks and messages as for a file."""
     if not isinstance(records, Sequence) or not all(isinstance(record, Mapping) for record in records):
         raise UsageError(f"{role} must be a path or a list of records (dictionaries), found {type(records).__name__}.")
@@ -190,7 +192,7 @@ def _source_of(records: Records, role: str) -> Source:
         lines = [json.dumps(dict(record), default=plain) for record in records]
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"{role}: a record cannot be read: {error}. Give what JSON can hold.") from None
-    return Source.of_text("\n".join(lines), role)
+    return Source.of_text("\n".join(lines), role, strict=strict)
 
 
 def _is_folder(path: Path) -> bool:
@@ -229,6 +231,7 @@ def read_reference_set(
     *,
     format_name: str | None = None,
     chosen: Selection = EVERYBODY,
+    strict: bool = True,
 ) -> tuple[ReferenceSet, ReferenceFiles]:
     """The references and negatives, by pull request, and the files that hold them.
 
@@ -241,7 +244,7 @@ def read_reference_set(
         reviews: list[Review] = []
         people: dict[str, None] = {}
         for number, each in enumerate(several_given(given), 1):
-            inputs = read_inputs(each, format_name=format_name, chosen=chosen, role=role)
+            inputs = read_inputs(each, format_name=format_name, chosen=chosen, strict=strict, role=role)
             warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
             prefix = role if number == 1 else f"{role}-{number}"
             files[role] += [replace(file, key=f"{prefix}/{file.key}") for file in inputs.files]

@@ -32,6 +32,7 @@ class CommentsKeywords(TypedDict, total=False):
     reviewer: str | Sequence[str]
     reference_reviewer: str | Sequence[str]
     force: bool
+    strict: bool
     name: str | None
     limit: int | None
     seed: int
@@ -68,6 +69,8 @@ class CommentsOptions:
     """Whose comments are the references, where files name several people."""
     force: bool = False
     """Go on, with a warning, where the input looks like a mistake."""
+    strict: bool = False
+    """Whether a field of a comment that cannot be read ends the run; else it is left out, with a warning."""
     name: str | None = None
     """The reviewer's, where the input has none."""
     limit: int | None = None

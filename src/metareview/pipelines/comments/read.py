@@ -31,11 +31,17 @@ class CommentInputs:
 
 def read(options: CommentsOptions) -> CommentInputs:
     """Read all inputs; InputError where they cannot be meant, such as no pull request in common."""
+    strict, scored = options.strict, options.scored
     references, files = read_reference_set(
-        options.reference, options.negatives, format_name=options.reference_format, chosen=options.annotators
+        options.reference,
+        options.negatives,
+        format_name=options.reference_format,
+        chosen=options.annotators,
+        strict=strict,
     )
-    scored = options.scored
-    inputs = read_inputs(options.generated, format_name=options.format, reviewer=options.name, chosen=scored)
+    inputs = read_inputs(
+        options.generated, format_name=options.format, reviewer=options.name, chosen=scored, strict=strict
+    )
     scored.check(inputs.reviewers)
     doubts = [
         *doubts_about_references(references, files),
