@@ -260,6 +260,8 @@ def _metrics(
 
 
 def _warnings(a: Competitor, b: Competitor, left_out: LeftOut) -> Iterator[str]:
+    if a.name == b.name and (a.run is b.run or (a.run.folder is not None and a.run.folder == b.run.folder)):
+        yield f"A and B are the same: {a.name} of {a.run.label}"
     if left_out != LeftOut():
         yield (
             f"left out: {plural(left_out.only_a, 'pull request')} that only A has, "

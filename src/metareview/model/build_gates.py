@@ -71,12 +71,13 @@ def _parse(text: str, option: str, measures: Sequence[Measure]) -> Gate:
 
 
 def check_names(gates: Iterable[Gate], names: Collection[str]) -> None:
-    """UsageError where a gate is for somebody who is not there: it could not fail."""
+    """UsageError where a gate is for somebody who is not there, or where nobody is: it could not fail."""
     for gate in gates:
+        if not names:
+            raise UsageError("Nobody was scored, so there is nobody to hold to a gate. Leave the gates out.")
         if gate.name is not None and gate.name not in names:
             meant = did_you_mean(gate.name, names)
-            there = f"There are {', '.join(names)}." if names else "There is nobody."
-            raise UsageError(f"A gate is for {gate.name!r}, who is not there.{meant} {there}")
+            raise UsageError(f"A gate is for {gate.name!r}, who is not there.{meant} There are {', '.join(names)}.")
 
 
 def gate_results(gates: Iterable[Gate], metrics: Mapping[str, Mapping[str, float | None]]) -> tuple[GateResult, ...]:
