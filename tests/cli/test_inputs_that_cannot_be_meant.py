@@ -69,6 +69,21 @@ def test_a_reference_folder_that_holds_the_candidates_is_refused(write, score):
     assert score("bench/candidates", "bench/golden.jsonl")[0] == 0
 
 
+def test_other_candidates_among_the_references_are_refused(write, score, run):
+    write("bench/golden.jsonl", REFERENCES)
+    write("bench/other.jsonl", CANDIDATES)
+    write("mine.jsonl", [{"pr": URL.format(1), "reviewer": "me", "comments": [LEAK]}])
+    code, _, err = score("mine.jsonl", "bench")
+    assert code == 2
+    assert (
+        "bench/other.jsonl: it names reviewers and no category, context or severity, unlike bench/golden.jsonl" in err
+    )
+    assert "looks like candidates among the references" in err
+    assert run("check", "--reference", "bench")[0] == 2
+    code, found, _ = score("mine.jsonl", "bench", options=["--reference-reviewer", "!bot"])
+    assert (code, found["reviewers"]["me"]["positive_expected_nums"]) == (0, 1)
+
+
 def test_a_copy_is_the_same_file(write, score):
     write("a.jsonl", REFERENCES)
     write("b.jsonl", REFERENCES)

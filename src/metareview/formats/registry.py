@@ -85,6 +85,8 @@ class InputFile:
     sha256: str
     authors: frozenset[str | None]
     """Whose comments were taken from it, in small letters; None: somebody whom neither data nor subfolder names."""
+    annotated: bool
+    """Whether one of these comments has a category, a context or a severity."""
 
 
 @dataclass
@@ -107,7 +109,8 @@ class Inputs:
         self, format_name: str, source: Source, key: str, subfolder: str | None, owner: str, chosen: Selection
     ) -> None:
         """All reviews of a file by those who are chosen; `owner` is whoever neither data nor subfolder names."""
-        authors = set()
+        authors: set[str | None] = set()
+        annotated = False
         for review in comment_formats(format_name)[format_name].read(source):
             named = review.reviewer or subfolder
             reviewer = named or owner
@@ -116,9 +119,12 @@ class Inputs:
                 self.reviews.append(replace(review, reviewer=reviewer))
                 if review.comments:
                     authors.add(named and named.casefold())
+                    annotated |= any(each.category or each.context or each.severity for each in review.comments)
         self.formats.add(format_name)
         self.files.append(
-            InputFile(key, source.name, format_name, hashlib.sha256(source.data).hexdigest(), frozenset(authors))
+            InputFile(
+                key, source.name, format_name, hashlib.sha256(source.data).hexdigest(), frozenset(authors), annotated
+            )
         )
         self.warnings += source.all_warnings()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from metareview.errors import InputError
 from metareview.formats.comments.github import GHOST
 from metareview.formats.registry import InputFile, ReferenceFiles
-from metareview.model.comment import ReferenceSet, Review
+from metareview.model.comment import ReferenceSet
 from metareview.model.words import plural
 
 _CHOOSE = "Name another file for one of the two"
@@ -34,8 +34,11 @@ def settle(doubts: Iterable[Doubt], *, force: bool) -> list[str]:
     return [f"forced: {doubt.file}: {doubt.problem}" for doubt in doubts]
 
 
-def doubts_about_references(references: ReferenceSet, files: ReferenceFiles) -> Iterator[Doubt]:
-    """A set without references, and a file that is both."""
+def doubts_about_references(
+    references: ReferenceSet, files: ReferenceFiles, *, chosen: bool = False
+) -> Iterator[Doubt]:
+    """A set without references, a file that is both, and candidates among the references, unless people are `chosen`
+    from them."""
     yield from _shared(files.negatives, files.references, "the negatives", "the references", _CHOOSE)
     if not any(comment.counted for review in references.references.values() for comment in review.comments):
         there = plural(len(references.references), "pull request")
@@ -43,11 +46,14 @@ def doubts_about_references(references: ReferenceSet, files: ReferenceFiles) -> 
         yield Doubt(
             names, f"it holds no reference: {there}, and no comment with a note", "Name the file of reference comments"
         )
+    golden, candidates = _like_references(files.references), _like_candidates(files.references)
+    if golden and candidates and not chosen:
+        problem = f"it names reviewers and no category, context or severity, unlike {golden[0].name}"
+        fix = "It looks like candidates among the references: leave it out, or choose by --reference-reviewer"
+        yield Doubt(candidates[0].name, problem, fix)
 
 
-def doubts_about_sides(
-    generated: Sequence[InputFile], reviews: Iterable[Review], files: ReferenceFiles, references: ReferenceSet
-) -> Iterator[Doubt]:
+def doubts_about_sides(generated: Sequence[InputFile], files: ReferenceFiles) -> Iterator[Doubt]:
     """Comments that are scored against themselves, the two sides swapped, and comments of nobody."""
     choose = f"{_CHOOSE}, or let --reviewer and --reference-reviewer choose people who share nobody"
     yield from _shared(generated, files.references, "the comments", "the references", choose)
@@ -55,17 +61,25 @@ def doubts_about_sides(
     if speaking and all(file.format == "github" and file.authors == {GHOST} for file in speaking):
         problem = "nobody is named: no comment has a user with a login, so who wrote it is unknown"
         yield Doubt(speaking[0].name, problem, "Export whole records, with their user")
-    candidates = [file for file in files.references if file.authors]
-    if (
-        candidates
-        and all(file.format == "aacr-text" or None not in file.authors for file in candidates)
-        and all(file.authors == {None} for file in speaking)
-        and _are_annotated(reviews)
-        and not _are_annotated(references.references.values())
-    ):
+    candidates = _like_candidates(files.references)
+    if speaking and speaking == _like_references(speaking) and candidates and not _like_references(files.references):
         problem = "it is annotated (category, context or severity) and names no reviewer, unlike the references"
         fix = f"The two look swapped: give {candidates[0].name} as the comments and this as --reference"
         yield Doubt(speaking[0].name, problem, fix)
+
+
+def _like_references(files: Iterable[InputFile]) -> list[InputFile]:
+    """Those that annotators may have written: annotated, and by nobody in particular."""
+    return [file for file in files if file.annotated and file.authors == {None}]
+
+
+def _like_candidates(files: Iterable[InputFile]) -> list[InputFile]:
+    """Those that tools or people under test may have written: by somebody, and not annotated."""
+    return [
+        file
+        for file in files
+        if file.authors and not file.annotated and (file.format == "aacr-text" or None not in file.authors)
+    ]
 
 
 def _shared(ours: Sequence[InputFile], theirs: Sequence[InputFile], us: str, them: str, fix: str) -> Iterator[Doubt]:
@@ -83,8 +97,3 @@ def _shared(ours: Sequence[InputFile], theirs: Sequence[InputFile], us: str, the
     what = "it is" if one.name == other.name else f"it has the same bytes as {other.name} and would be"
     more = f" (and {plural(len(same) - 1, 'file')} more)" if len(same) > 1 else ""
     yield Doubt(one.name, f"{what} among {us} and among {them}{more}, and so scored against itself", fix)
-
-
-def _are_annotated(reviews: Iterable[Review]) -> bool:
-    comments = (comment for review in reviews for comment in review.comments)
-    return any(comment.category or comment.context or comment.severity for comment in comments)

@@ -44,8 +44,8 @@ def read(options: CommentsOptions) -> CommentInputs:
     )
     scored.check(inputs.reviewers)
     doubts = [
-        *doubts_about_references(references, files),
-        *doubts_about_sides(inputs.files, inputs.reviews, files, references),
+        *doubts_about_sides(inputs.files, files),
+        *doubts_about_references(references, files, chosen=bool(options.reference_reviewer)),
     ]
     forced = settle(doubts, force=options.force)
     reviews, unknown = _by_pull_request(inputs.reviews, references)
