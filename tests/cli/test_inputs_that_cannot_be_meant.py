@@ -79,7 +79,8 @@ def test_other_candidates_among_the_references_are_refused(write, score, run):
         "bench/other.jsonl: it names reviewers and no category, context or severity, unlike bench/golden.jsonl" in err
     )
     assert "looks like candidates among the references" in err
-    assert run("check", "--reference", "bench")[0] == 2
+    code, out, _ = run("check", "--reference", "bench")
+    assert (code, "error: bench/other.jsonl: it names reviewers" in out) == (2, True)
     code, found, _ = score("mine.jsonl", "bench", options=["--reference-reviewer", "!bot"])
     assert (code, found["reviewers"]["me"]["positive_expected_nums"]) == (0, 1)
 
@@ -97,8 +98,9 @@ def test_references_are_no_negatives(write, score, run):
     write("ref.jsonl", REFERENCES)
     code, _, err = score("said.jsonl", "ref.jsonl", options=["--negatives", "ref.jsonl"])
     assert (code, "it is among the negatives and among the references" in err) == (2, True)
-    code, _, err = run("check", "--reference", "ref.jsonl", "--negatives", "ref.jsonl")
-    assert (code, "Name another file for one of the two.\n" in err, "--force" in err) == (2, True, False)
+    code, out, _ = run("check", "--reference", "ref.jsonl", "--negatives", "ref.jsonl")
+    assert code == 2
+    assert "error: ref.jsonl: it is among the negatives and among the references" in out
 
 
 def test_files_without_a_comment_have_nothing_to_be_scored_against(here, write, score):
@@ -241,7 +243,8 @@ def test_a_reference_set_without_references_is_refused(write, score, run):
     code, _, err = score("said.jsonl", "ref.jsonl")
     assert code == 2
     assert "ref.jsonl: it holds no reference: 2 pull requests, and no comment with a note." in err
-    assert run("check", "--reference", "ref.jsonl")[0] == 2
+    code, out, _ = run("check", "--reference", "ref.jsonl")
+    assert (code, "error: ref.jsonl: it holds no reference: 2 pull requests" in out) == (2, True)
     code, found, _ = score("said.jsonl", "ref.jsonl", options=["--force"])
     assert (code, found["reviewers"]["bot"]["metrics"]["positive_match_rate"]) == (0, 0)
 

@@ -34,9 +34,7 @@ def command(
     from metareview.pipelines.comments.doubts import doubts_about_references
 
     references, inputs = read_reference_set(reference, negatives, format_name=reference_format)
-    for doubt in doubts_about_references(references, inputs):
-        raise doubt.error()
-    result = check_benchmark(references, line_distance)
+    result = check_benchmark(references, line_distance, doubts_about_references(references, inputs))
     screen.show(result.to_dict(), *_lines(result, screen.quiet))
     if not result.sound:
         files = ", ".join(map(str, reference))

@@ -22,15 +22,12 @@ class Doubt:
     problem: str
     fix: str
 
-    def error(self, way_out: str = "") -> InputError:
-        return InputError(self.problem, file=self.file, fix=f"{self.fix}{way_out}.")
-
 
 def settle(doubts: Iterable[Doubt], *, force: bool) -> list[str]:
     """The warnings of a run that goes on all the same; without `force` the first doubt is raised."""
     if not force:
         for doubt in doubts:
-            raise doubt.error("; --force goes on all the same")
+            raise InputError(doubt.problem, file=doubt.file, fix=f"{doubt.fix}; --force goes on all the same.")
     return [f"forced: {doubt.file}: {doubt.problem}" for doubt in doubts]
 
 
@@ -84,11 +81,14 @@ def _like_candidates(files: Iterable[InputFile]) -> list[InputFile]:
 
 def _shared(ours: Sequence[InputFile], theirs: Sequence[InputFile], us: str, them: str, fix: str) -> Iterator[Doubt]:
     """Files with the same bytes on both sides, unless those whose comments were taken are known and others."""
+    by_content: dict[str, list[InputFile]] = {}
+    for file in theirs:
+        by_content.setdefault(file.sha256, []).append(file)
     same = [
         (one, other)
         for one in ours
-        for other in theirs
-        if one.sha256 == other.sha256 and one.authors and other.authors
+        for other in by_content.get(one.sha256, ())
+        if one.authors and other.authors
         if None in one.authors | other.authors or one.authors & other.authors
     ]
     if not same:
