@@ -132,6 +132,12 @@ def test_equal_notes_in_different_files_are_an_oracle_and_only_warned_of(write, 
     ]
 
 
+def test_a_reviewer_that_is_compared_with_itself_is_warned_of(write, score, run):
+    score(write("said.jsonl", CANDIDATES), write("ref.jsonl", REFERENCES))
+    code, out, _ = run("compare", "r", "r", "--json")
+    assert (code, json.loads(out)["warnings"]) == (0, ["A and B are the same: bot of r"])
+
+
 # One file, two selections
 
 
