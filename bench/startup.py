@@ -27,6 +27,7 @@ def run() -> dict[str, Any]:
         str(AACR),
         "--reference",
         str(AACR),
+        "--force",
         "--judge",
         "exact",
         "--out",

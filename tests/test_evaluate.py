@@ -115,7 +115,7 @@ def test_a_sample_is_stable_and_smaller_ones_are_part_of_larger_ones(tmp_path):
 
     def chosen(limit, seed, order):
         path.write_text(jsonl.write(order)[""])
-        run = evaluate_comments(path, reference=path, judge="exact", limit=limit, seed=seed)
+        run = evaluate_comments(path, reference=path, judge="exact", limit=limit, seed=seed, force=True)
         return {record["github_pr_url"] for record in run.records}
 
     ten = chosen(10, 3, reviews)
@@ -190,7 +190,7 @@ def test_a_killed_run_goes_on(tmp_path):
     reviews = [Review(pull(n), tuple(note(f"note {i}", i + 1) for i in range(30))) for n in range(1, 200)]
     path = tmp_path / "all.jsonl"
     path.write_text(jsonl.write(reviews)[""])
-    command = [sys.executable, "-m", "metareview", "comments", str(path), "--reference", str(path), "-q"]
+    command = [sys.executable, "-m", "metareview", "comments", str(path), "--reference", str(path), "--force", "-q"]
     rng = random.Random(5)
     for attempt in range(4):
         process = subprocess.Popen([*command, "--out", str(tmp_path / "killed")], stdout=subprocess.DEVNULL)
@@ -236,9 +236,9 @@ def test_the_references_as_comments_score_everything(tmp_path):
 def test_greedy_by_place_loses_references_that_stand_together():
     """A comment uses up every free reference that it touches, so its neighbours' comments find none left."""
     path = AACR / "positive_samples.json"
-    block = evaluate_comments(path, reference=path, judge="none", alignment="greedy").summary["reviewers"]
+    block = evaluate_comments(path, reference=path, judge="none", alignment="greedy", force=True).summary["reviewers"]
     assert block["positive_samples"]["positive_line_match_nums"] == 1243
-    block = evaluate_comments(path, reference=path, judge="none").summary["reviewers"]
+    block = evaluate_comments(path, reference=path, judge="none", force=True).summary["reviewers"]
     assert block["positive_samples"]["positive_line_match_nums"] == 1505
 
 

@@ -47,23 +47,58 @@ def answer(generated, good=GOOD, **options):
     )
 
 
-def test_the_example_block_is_two_comments(generated):
-    assert [(c.path, c.side, c.from_line, c.to_line, c.note) for c in generated] == [
-        ("src/main.py", "right", 10, 15, "Potential null pointer issue here"),
-        ("src/utils.py", "right", 20, 25, "Consider adding exception handling"),
+def test_the_example_block_is_two_plain_dictionaries(generated):
+    assert generated == [
+        {
+            "path": "src/main.py",
+            "side": "right",
+            "from_line": 10,
+            "to_line": 15,
+            "note": "Potential null pointer issue here",
+        },
+        {
+            "path": "src/utils.py",
+            "side": "right",
+            "from_line": 20,
+            "to_line": 25,
+            "note": "Consider adding exception handling",
+        },
     ]
-    assert generated[0]["note"] == generated[0].get("note") == "Potential null pointer issue here"
-    assert dict(generated[1])["from_line"] == 20
+    assert [type(comment) for comment in generated] == [dict, dict]
 
 
-def test_location_only(generated):
+def test_a_field_that_the_file_lacks_is_there_and_empty(tmp_path):
+    path = tmp_path / "comments_repo_1.txt"
+    path.write_text("<note>x</note>")
+    expected = {"path": "", "side": "", "from_line": None, "to_line": None, "note": "x"}
+    assert mr.load_generated_comments_from_file(path) == [expected]
+
+
+def test_location_only_says_nothing_about_meaning(generated):
     result = answer(generated, config=mr.EvaluatorConfig.location_only(line_distance_threshold=1))
     assert result.keys() >= KEYS
     assert result["evaluation_id"] == "repo_123"
-    assert result["positive_line_match_nums"] == result["positive_match_nums"] == 2
-    assert result["positive_line_match_rate"] == 1
+    assert (result["positive_line_match_nums"], result["positive_line_match_rate"]) == (2, 1)
+    about_meaning = ("positive_match_rate", "positive_recall_rate", "f1", "unmatched_rate")
+    assert [result[name] for name in about_meaning] == [None] * 4
+    assert [(each["line_match"], each["semantic_match"]) for each in result["match_details"]] == [(True, None)] * 2
     overlap = answer(generated, config=mr.EvaluatorConfig.location_only(line_distance_threshold=0))
     assert overlap["positive_line_match_nums"] == 1
+    assert [each["line_match"] for each in overlap["match_details"]] == [False, True]
+
+
+def test_a_match_on_the_same_lines_is_a_line_match():
+    """By location alone the first comment may hold the only reference, though the second is the one that matches."""
+    generated = [
+        {"note": "a remark", "path": "a.py", "from_line": 3},
+        {"note": "leaks", "path": "a.py", "from_line": 3},
+    ]
+    config = mr.EvaluatorConfig(semantic_matcher_type="exact")
+    for order in (generated, generated[::-1]):
+        result = answer(order, [{"note": "leaks", "path": "a.py", "from_line": 3}], config=config)
+        [matched] = [each for each in result["match_details"] if each["semantic_match"]]
+        assert matched["line_match"] is True
+        assert result["positive_line_match_nums"] == 1
 
 
 def test_a_judge_of_ours(generated):
@@ -87,9 +122,61 @@ def test_filters_skip_and_count(generated):
     assert not result["skipped"]
     assert (result["original_good_comments_count"], result["filtered_good_comments_count"]) == (2, 1)
     assert result["positive_recall_rate"] == 1
-    result = answer(generated, config=config, pr_metadata=metadata | {"project_main_language": "Go"})
-    assert result["skipped"]
-    assert "Go" in result["skip_reason"]
+    skipped = answer(generated, config=config, pr_metadata=metadata | {"project_main_language": "Go"})
+    assert skipped["skipped"]
+    assert "Go" in skipped["skip_reason"]
+    assert skipped.keys() == result.keys()
+    assert (skipped["positive_match_rate"], skipped["total_generated_nums"], skipped["match_details"]) == (None,) * 3
+
+
+def test_filters_of_pull_requests_need_metadata(generated):
+    config = mr.EvaluatorConfig.with_filter(
+        project_languages=["Python"], comment_categories=["Code Defect"], semantic_matcher_type="rouge"
+    )
+    with pytest.warns(UserWarning, match="filters of pull requests are not applied without pr_metadata"):
+        result = answer(generated, config=config)
+    assert (result["skipped"], result["filtered_good_comments_count"]) == (False, 1)
+    assert len(result["warnings"]) == 1
+    assert answer(generated, config=config, pr_metadata={"project_main_language": "Python"})["warnings"] == []
+
+
+@pytest.mark.parametrize("metadata", [None, {"project_main_language": "Go"}])
+def test_filter_values_that_nobody_knows_are_refused(generated, metadata):
+    config = mr.EvaluatorConfig.with_filter(project_languages=["Pyton"], semantic_matcher_type="rouge")
+    with pytest.raises(mr.UsageError, match=r"Unknown language 'Pyton'\. Did you mean 'Python'"):
+        answer(generated, config=config, pr_metadata=metadata)
+
+
+def test_the_alignment_is_a_setting():
+    """One comment within reach of two references: coverage counts both, the others one."""
+    good = [{"note": "leaks", "path": "a.py", "from_line": line} for line in (3, 4)]
+    generated = [{"note": "leaks", "path": "a.py", "from_line": 3}]
+
+    def covered(**settings):
+        config = mr.EvaluatorConfig(semantic_matcher_type="exact", **settings)
+        return answer(generated, good, config=config)["positive_covered_nums"]
+
+    assert [covered(), covered(alignment="greedy"), covered(alignment="coverage")] == [1, 1, 2]
+    assert mr.EvaluatorConfig.location_only(alignment="greedy").alignment == "greedy"
+    with pytest.raises(mr.UsageError, match=r"Unknown alignment 'gredy'\. Did you mean 'greedy'"):
+        mr.EvaluatorConfig(alignment="gredy")
+
+
+def test_negatives_are_an_argument(generated):
+    config = mr.EvaluatorConfig(semantic_matcher_type="exact")
+    rejected = [{"note": "Consider adding exception handling", "path": "src/utils.py", "from_line": 22}]
+    result = answer(generated, config=config, negatives=rejected)
+    assert (result["negative_match_nums"], result["false_positive_rate"]) == (1, 0.5)
+    assert answer(generated, config=config)["false_positive_rate"] is None
+    with pytest.raises(mr.InputError, match=r"negatives\[0\]"):
+        answer(generated, config=config, negatives=[{"note": 5}])
+
+
+def test_the_runners_names_of_enum_members_work():
+    assert mr.PRCategory.REFACTORING == "Code Refactoring / Architectural Improvement"
+    levels = (mr.CommentContext.DIFF_LEVEL, mr.CommentContext.FILE_LEVEL, mr.CommentContext.REPO_LEVEL)
+    assert levels == ("Diff Level", "File Level", "Repo Level")
+    assert len(mr.CommentContext) == 3
 
 
 def test_shortcuts_keep_the_runners_defaults():
@@ -107,6 +194,8 @@ def test_bad_arguments_say_what_is_wrong(generated):
         answer(generated, [{"note": "x", "from_line": -1}], config=mr.EvaluatorConfig.location_only())
     with pytest.raises(mr.UsageError, match="good_comments must be a list"):
         answer(generated, "text", config=mr.EvaluatorConfig.location_only())
+    with pytest.raises(mr.InputError, match=r"generated_comments\[0\].*note is missing, and 'body' is not known"):
+        answer([{"body": "x", "path": "a.py"}], config=mr.EvaluatorConfig.location_only())
     with pytest.raises(mr.UsageError, match="Valid: llm"):
         mr.EvaluatorConfig(semantic_matcher_type="oracle")
     with pytest.raises(mr.UsageError, match=r"must be a list.*\['Bug Fix'\]"):

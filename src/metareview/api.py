@@ -11,8 +11,8 @@ from metareview.comparison import paired
 from metareview.comparison.competitors import Source
 from metareview.comparison.paired import CompareKeywords
 from metareview.comparison.verdict import Comparison as PlainComparison
-from metareview.errors import UsageError
-from metareview.formats.registry import Paths
+from metareview.errors import UsageError, did_you_mean
+from metareview.formats.registry import Given, Paths, Records
 from metareview.pipelines import comments, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
@@ -77,7 +77,9 @@ class Run(runs.Run[Any, Any]):
     def _rows(self, what: str) -> Rows:
         known = ("prs", "pairs", "references", "comments")
         if what not in known:
-            raise UsageError(f"to_frame: {what!r} is not known. Give one of {', '.join(known)}.")
+            raise UsageError(
+                f"to_frame: {what!r} is not known.{did_you_mean(what, known)} Give one of {', '.join(known)}."
+            )
         if what == "prs":
             return _pull_request_rows(self)
         if not runs.is_comments(self):
@@ -89,7 +91,7 @@ class Run(runs.Run[Any, Any]):
 
 def _nested_rows(run: runs.CommentsRun, field: str) -> Rows:
     for record in map(record_to_json, run.read_records()):
-        for row in record.get(field, ()):
+        for row in record[field] or ():
             yield {"pr": record["github_pr_url"], "reviewer": record["reviewer"], **row}
 
 
@@ -111,15 +113,17 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
 
 
 def evaluate_comments(
-    generated: str | Path,
+    generated: Given,
     *,
-    reference: Paths,
+    reference: Paths | Records,
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
     **options: Unpack[CommentsKeywords],
 ) -> Run:
     """Score the review comments in `generated` against the references; with `out`, keep the run in that folder.
+
+    Both are paths, or lists of records with the fields of `jsonl`.
 
     >>> run = evaluate_comments("comments/", reference="positive_samples.json")   # doctest: +SKIP
     >>> run.metrics["comments"]["f1"]                                             # doctest: +SKIP

@@ -11,7 +11,27 @@ A message says what was wrong, where, and what to do about it. Anything else tha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+
+
+def nearest(text: str, names: Iterable[str]) -> str | None:
+    """The name that whoever typed this most likely meant, whatever the case; None where none is near.
+
+    >>> nearest("Ofline", ["exact", "offline"])
+    'offline'
+    """
+    from difflib import get_close_matches  # only a mistake needs it
+
+    known = {name.casefold(): str(name) for name in names}
+    found = get_close_matches(text[:200].casefold(), known, n=1)
+    return known[found[0]] if found else None
+
+
+def did_you_mean(text: str, names: Iterable[str]) -> str:
+    """` Did you mean 'offline'?`, to stand behind a sentence that refuses the text; nothing where no name is near."""
+    meant = nearest(text, names)
+    return "" if meant is None else f" Did you mean {meant!r}?"
 
 
 class MetareviewError(Exception):
@@ -39,14 +59,19 @@ class InputError(MetareviewError):
         place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
         sentence = problem if problem.endswith((".", "?", "!")) else problem + "."
         super().__init__(" ".join(part for part in (place, sentence, fix) if part))
+        self.problem = problem
         self.file = None if file is None else str(file)
         self.line = line
 
 
 class GateFailed(MetareviewError):
-    """A metric is on the wrong side of a gate that the caller set."""
+    """A metric is on the wrong side of a gate that the caller set; `missed` has a sentence per gate."""
 
     exit_code = 3
+
+    def __init__(self, problem: str, missed: Iterable[str]) -> None:
+        self.missed = tuple(missed)
+        super().__init__(f"{problem} {'; '.join(self.missed)}.")
 
 
 class Undecided(MetareviewError):

@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from metareview import __version__
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 
 BUILT_IN = f"metareview {__version__}"
 
@@ -70,7 +70,7 @@ class Registry:
         known = self.installed.get(spec)
         if known is None and ":" not in spec:
             names = f"The {self.kind}s are {', '.join(self.names())}, or package.module:factory for one of your own."
-            raise UsageError(f"Unknown {self.kind} {spec!r}. {names}")
+            raise UsageError(f"Unknown {self.kind} {spec!r}.{did_you_mean(spec, self.names())} {names}")
         return load_object(known.target if known else spec, f"{self.kind} {spec}")
 
 

@@ -51,7 +51,7 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
     inputs = {"generated": "reviews", "reference": "ref.jsonl", "negatives": "neg.jsonl"} | {side: bad}
     generated = inputs.pop("generated")
     options = [text for name, file in inputs.items() for text in (f"--{name}", file)]
-    code, out, err = run("comments", generated, *options, "--json")
+    code, out, err = run("comments", generated, *options, "--strict", "--json")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert re.match(f"Error: {message}", err)
     assert files(here) == before
@@ -72,9 +72,25 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
         (["--comment-category", "Fun"], "Unknown comment category 'Fun'. Valid: Code Defect; "),
         (["--context", "Fun"], "Unknown context 'Fun'. Valid: Diff Level; File Level; Repo Level."),
         (["--fail-under", "f2=1"], "--fail-under: unknown metric 'f2'. The metrics are precision, recall, f1, "),
-        (["--fail-over", "f1"], "--fail-over takes METRIC=X with a number, such as f1=0.4; found 'f1'."),
+        (["--fail-over", "f1"], "--fail-over takes METRIC=X with a number, such as f1=0.4, or NAME.f1=0.4"),
         (["--fail-under", "f1=much"], "--fail-under takes METRIC=X with a number"),
-        (["--fail-under", "f1=nan"], "--fail-under takes a finite number, found 'f1=nan'."),
+        (["--fail-under", "f1=40"], "--fail-under 'f1=40': metrics run from 0 to 1, and so must a gate. Correct 40."),
+        (["--fail-over", "noise=-0.1"], "--fail-over 'noise=-0.1': metrics run from 0 to 1"),
+        (["--fail-under", "recal=0.4"], "--fail-under: unknown metric 'recal'. Did you mean 'recall'? The metrics are"),
+        (["--fail-under", "review.f1=0.4"], "A gate is for 'review', who is not there. Did you mean 'reviews'?"),
+        (["--fail-under", ".f1=0.4"], "--fail-under '.f1=0.4' names nobody before the dot."),
+        (["--judge", "ofline"], "Unknown judge 'ofline'. Did you mean 'offline'? The judges are none,"),
+        (["--format", "jsonlines"], "Unknown format 'jsonlines'. Did you mean 'jsonl'? The formats are"),
+        (["--language", "Pyton"], "Unknown language 'Pyton'. Did you mean 'Python'? Valid: "),
+        (["--alignment", "optimum"], "Unknown alignment 'optimum'. Did you mean 'optimal'?"),
+        (["--reviewer", "revews"], "--reviewer 'revews' matches nobody. Did you mean 'reviews'? There are reviews."),
+        (["--reviewer", "!rev*"], "--reviewer leaves nobody. There are reviews."),
+        (["--reviewer", "!"], "--reviewer '!' names nobody."),
+        (["--reference-reviewer", "alice"], "--reference-reviewer 'alice' matches nobody. There are ref."),
+        (
+            ["--fail-under", "f1=nan"],
+            "--fail-under 'f1=nan': metrics run from 0 to 1, and so must a gate. Correct nan.",
+        ),
         (["--threshold", "0.5", "--judge", "exact"], "The judge exact does not score"),
         (["--threshold", "1.5", "--judge", "rouge"], "--threshold must be from 0 to 1, found 1.5."),
         (["--threshold", "nan", "--judge", "rouge"], "--threshold must be from 0 to 1, found nan."),

@@ -73,7 +73,7 @@ def test_a_plug_in_of_another_package_is_listed_and_a_broken_one_says_why(run, h
 def test_an_unknown_kind_is_exit_2_with_the_kinds(run):
     code, out, err = run("list", "people")
     assert (code, out) == (2, "")
-    assert "'judges', 'routers', 'formats', 'metrics'" in err
+    assert "Give one of judges, routers, formats, metrics." in err
 
 
 def test_help_texts_take_their_names_from_the_registries(run):

@@ -15,6 +15,11 @@ from metareview.report.build_gates import check_undecided
 URL = "https://github.com/octo/app/pull/{}"
 NOTE = {"note": "Check the error first", "path": "b.go", "from_line": 9}
 ALL = ("comments", "said.jsonl", "--reference", "ref.jsonl", "--judge", "exact")
+WARNED = (
+    "Warning: pull requests that are absent and not counted: mute 1 of 2; --all-prs counts them as silence\n"
+    "Warning: every note of good (1) is word for word that of a reference:"
+    " check that its comments are not among the references\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +32,8 @@ def two(here):
         {"pr": URL.format(1), "reviewer": "mute"},
         {"pr": URL.format(2), "reviewer": "mute"},
     ]
-    for name, records in (("ref.jsonl", references), ("said.jsonl", said)):
+    rejected = [{"pr": URL.format(1), "comments": [{"note": "Looks odd"}]}]
+    for name, records in (("ref.jsonl", references), ("said.jsonl", said), ("neg.jsonl", rejected)):
         (here / name).write_text("".join(json.dumps(record) + "\n" for record in records))
     return here
 
@@ -57,7 +63,8 @@ def test_a_finished_run_is_answered_from(run, here, monkeypatch):
         (["--seed", "3", "--limit", "1"], "limit, seed"),
         (["--judge", "none"], "judge"),
         (["--all-prs", "--alignment", "coverage"], "alignment, all_prs"),
-        (["--negatives", "ref.jsonl"], "negatives, input files"),
+        (["--negatives", "neg.jsonl"], "negatives, input files"),
+        (["--reviewer", "good"], "reviewer"),
     ],
 )
 def test_another_configuration_is_refused_with_what_differs(run, here, options, differing):
@@ -112,7 +119,7 @@ def test_a_dry_run_asks_and_writes_nothing(run, here, monkeypatch):
     never_asked(monkeypatch)
     before = files(here)
     code, out, err = run(*ALL, "--dry-run", "--out", "r", "--fail-under", "f1=1")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, WARNED)
     assert re.fullmatch(r"2 pull requests, 2 reviewers, 1 pair to judge .*, 0 model calls\.\n", out)
     code, out, _ = run(*ALL, "--dry-run", "--json")
     found = json.loads(out)
@@ -172,7 +179,7 @@ def test_gates(run, gates, code, missed):
     found, out, err = run(*ALL, *gates, "--json")
     assert found == code
     assert set(json.loads(out)["reviewers"]) == {"good", "mute"}
-    assert err == ("" if missed is None else f"Error: a gate was missed. {missed}.\n")
+    assert err == WARNED + ("" if missed is None else f"Error: a gate was missed. {missed}.\n")
 
 
 def test_a_gate_is_asked_of_a_run_that_is_answered_from_too(run):
@@ -209,7 +216,7 @@ def test_a_reader_that_goes_away_is_no_defect():
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        command = [sys.executable, "-c", PROGRAM, *ALL, "--json"]
+        command = [sys.executable, "-c", PROGRAM, *ALL, "--json", "-q"]
         ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=120)
     finally:
         os.close(writing)

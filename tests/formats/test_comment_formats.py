@@ -230,13 +230,13 @@ def test_records_of_one_pull_request_are_merged_in_order(tmp_path):
             "two.json": json.dumps([{"githubPrUrl": URL.upper(), "comments": [{"note": "3"}]}]),
         },
     )
-    benchmark, hashes = read_reference_set([tmp_path / "one.jsonl", tmp_path / "two.json"])
+    benchmark, files = read_reference_set([tmp_path / "one.jsonl", tmp_path / "two.json"])
     assert list(benchmark.references) == ["github.com/octo/shop#5", "github.com/octo/shop#56"]
     first = benchmark.references["github.com/octo/shop#5"]
     assert (first.pr, first.language) == (URL, "Go")
     assert first.comments == (Comment("1"), Comment("2"), Comment("3"))
     assert benchmark.warnings == ("2 further records for the same pull requests were merged",)
-    assert len(hashes) == 2
+    assert list(files.hashes) == ["reference/one.jsonl", "reference-2/two.json"]
 
 
 def test_negatives_without_references_are_left_out_with_a_warning(tmp_path):

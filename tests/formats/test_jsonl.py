@@ -33,8 +33,17 @@ def read_or_refused(text):
 
 def test_a_line_is_a_review_with_all_its_fields():
     comment = {"id": 9, "path": "a.py", "side": "left", "from_line": 3, "to_line": "4", "note": "x",
-               "category": "Performance", "context": "File Level", "severity": "high", "extra": 1}  # fmt: skip
-    line = {"pr": URL, "reviewer": "bot", "language": "Go", "pr_category": "Bug Fix", "comments": [comment], "x": {}}
+               "category": "Performance", "context": "File Level", "severity": "high",
+               "at": "2025-01-01", "meta": {"mine": 1}}  # fmt: skip
+    line = {
+        "pr": URL,
+        "reviewer": "bot",
+        "language": "Go",
+        "pr_category": "Bug Fix",
+        "comments": [comment],
+        "cost": 0.1,
+        "meta": {},
+    }
     expected = Review(
         URL,
         (Comment("x", "a.py", "left", 3, 4, "9", "Performance", "File Level", "high"),),
@@ -92,10 +101,10 @@ def test_a_first_line_that_breaks_off_is_the_one_to_blame():
     assert refusal('{"pr": "u", "comments": [\n{"pr": "v"}\n').startswith("a.jsonl:1: broken JSON")
 
 
-def test_deep_values_in_unknown_fields_are_read_or_refused_with_a_line():
+def test_deep_values_in_fields_that_are_not_used_are_read_or_refused_with_a_line():
     for depth in range(900, 1010, 3):
         deep = "[" * depth + "]" * depth
-        swapped = f'{{"pr": "u", "x": {deep}, "comments": [{{"note": "a", "from_line": 2, "to_line": 1}}]}}'
+        swapped = f'{{"pr": "u", "commits": {deep}, "comments": [{{"note": "a", "from_line": 2, "to_line": 1}}]}}'
         wrong = f'\n{{"pr": "u", "comments": [{{"note": "a", "from_line": {deep}}}]}}'
         result = read_or_refused(swapped)
         if isinstance(result, str):

@@ -12,7 +12,7 @@ _DEMO = "comments {demo}/reviews --reference {demo}/references.jsonl"
 _DEMO_NEGATIVES = f"{_DEMO} --negatives {{demo}}/negatives.jsonl"
 _AACR = "--reference {shared}/aacr/positive_samples.json"
 _AACR_NEGATIVES = f"{_AACR} --negatives {{shared}}/aacr/negative_samples.json"
-_AACR_ITSELF = f"comments {{shared}}/aacr/positive_samples.json {_AACR}"
+_AACR_ITSELF = f"comments {{shared}}/aacr/positive_samples.json {_AACR} --force"
 _AACR_MADE = f"comments made/aacr-reviews.jsonl {_AACR_NEGATIVES}"
 _MARTIAN = f"comments {{shared}}/martian/candidates.json {_GOLDEN}"
 _GITHUB = "routing {shared}/routing/github-events.jsonl"
@@ -52,7 +52,8 @@ _SAMPLE = {
     "demo-one-reviewer": "comments {demo}/reviews/terse --reference {demo}/references.jsonl --name brief",
     "demo-all-prs": "comments {demo}/reviews/noisy/comments_mapsync_518.txt --reference {demo}/references.jsonl"
     " --all-prs --seed 1",
-    "demo-references-as-comments": "comments {demo}/references.jsonl --reference {demo}/references.jsonl --judge exact",
+    "demo-references-as-comments": "comments {demo}/references.jsonl --reference {demo}/references.jsonl --force"
+    " --judge exact",
     "demo-github-format": "comments made/github.json --reference {demo}/references.jsonl",
     "demo-format-named": f"{_DEMO} --format aacr-text --reference-format jsonl --judge exact",
     "demo-dry-run": f"{_DEMO_NEGATIVES} --dry-run",

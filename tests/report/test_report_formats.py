@@ -13,7 +13,7 @@ from report_samples import comment, hostile, pull, routing_run, two_reviewers, w
 from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import f1, unmatched_rate
-from metareview.report.build_gates import Gate
+from metareview.model.build_gates import Gate, gate_results
 from metareview.report.csv_table import as_csv, cell
 from metareview.report.junit import as_junit
 from metareview.report.markdown import as_markdown, run_section, safe
@@ -110,9 +110,14 @@ def test_markdown_text_is_text(text, shown):
     assert safe(text) == shown
 
 
+def held_to(run, *gates):
+    return replace(run, result=run.result.with_gates(gate_results(gates, run.metrics)))
+
+
 def test_junit_counts_gates_as_failures_and_undecided_pairs_as_errors(tmp_path):
     gates = [Gate(f1, 0.5), Gate(unmatched_rate, 0.9, over=True)]
-    root = ElementTree.fromstring(as_junit(two_reviewers(tmp_path), gates).split("\n", 1)[1])
+    run = held_to(two_reviewers(tmp_path), *gates)
+    root = ElementTree.fromstring(as_junit(run).split("\n", 1)[1])
     assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "8",
         "failures": "1",
@@ -150,7 +155,7 @@ def test_every_format_writes_a_routing_run():
         in shown
     )
     assert "| first | high | 2 | 1 | 1.5 h | 1.5 h | 1.5 h |" in shown
-    root = ElementTree.fromstring(as_junit(run, [Gate(MRR, 0.1)]).split("\n", 1)[1])
+    root = ElementTree.fromstring(as_junit(held_to(run, Gate(MRR, 0.1))).split("\n", 1)[1])
     assert [(suite.get("name"), suite.get("failures"), suite.get("skipped")) for suite in root] == [
         ("first", "0", "1"),
         ("=second", "1", "1"),
@@ -159,9 +164,7 @@ def test_every_format_writes_a_routing_run():
 
 def test_the_page_of_a_routing_run_has_its_parts():
     page = as_html(routing_run())
-    assert (
-        "first and =second cannot be told apart at the top by MRR, on 3 pull requests; first has the" in page
-    )
+    assert "first and =second cannot be told apart at the top by MRR, on 3 pull requests; first has the" in page
     assert "Over the 2 pull requests with a truth, its MRR is 0.750." in page
     for part in ("answer", "ranks", "queue", "declarations", "load", "settings", "pull-requests"):
         assert f'<section id="{part}"' in page

@@ -147,3 +147,46 @@ def test_wrong_contexts_are_refused(retrieved, truth, message):
     with pytest.raises(UsageError) as error:
         score(S.EXACT_CHUNK_MATCH, retrieved, truth)
     assert message in str(error.value)
+
+
+ROW = {"retrieved_context": ["a b c d"], "ground_truth_context": ["a b c x"], "question": "why?", "id": 7}
+
+
+def test_further_columns_of_a_row_are_not_looked_at():
+    metric = PrecisionRecallF1(MatchingStrategy.ROUGE_CHUNK_MATCH)
+    assert metric(**ROW) == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+
+
+def test_a_batch_is_each_item_in_order():
+    metric = PrecisionRecallF1(MatchingStrategy.EXACT_CHUNK_MATCH)
+    rows = [ROW, ROW | {"retrieved_context": ["a b c x", "y"]}]
+    columns = {name: [row[name] for row in rows] for name in ROW}
+    expected = [metric(**row) for row in rows]
+    assert [scores["precision"] for scores in expected] == [0, 0.5]
+    assert metric.batch(rows) == metric.batch(**columns) == expected
+    assert metric.batch([]) == metric.batch() == []
+    with pytest.raises(UsageError, match="of one length, found retrieved_context 1, ground_truth_context 2"):
+        metric.batch(retrieved_context=[["a"]], ground_truth_context=[["a"], ["b"]])
+    with pytest.raises(UsageError, match="item 0 has no ground_truth_context"):
+        metric.batch(retrieved_context=[["a"]])
+    with pytest.raises(UsageError, match="rows or columns"):
+        metric.batch(rows, id=[1, 2])
+
+
+def test_thresholds_by_the_names_of_continuous_eval():
+    """ROUGE-L recall of the row is 3 of 4 tokens."""
+
+    def precision(strategy, **thresholds):
+        return PrecisionRecallF1(strategy, **thresholds)(**ROW)["precision"]
+
+    assert precision("rouge-chunk", ROUGE_CHUNK_MATCH_THRESHOLD=0.75) == 0
+    assert precision("rouge-chunk", ROUGE_CHUNK_MATCH_THRESHOLD=0.74) == 1
+    assert precision("rouge-sentence", ROUGE_CHUNK_SENTENCE_THRESHOLD=0.7) == 1
+    assert precision("rouge-sentence", rouge_chunk_sentence_threshold=0.8) == 0
+    assert precision("rouge-sentence", ROUGE_CHUNK_MATCH_THRESHOLD=0.1) == 0  # of another strategy
+    with pytest.raises(UsageError, match="Leave one out"):
+        precision("rouge-chunk", threshold=0.5, ROUGE_CHUNK_MATCH_THRESHOLD=0.5)
+    with pytest.raises(UsageError, match="Did you mean 'rouge_chunk_match_threshold'"):
+        precision("rouge-chunk", rouge_chunk_threshold=0.5)
+    with pytest.raises(UsageError, match="from 0 to 1"):
+        precision("rouge-chunk", ROUGE_CHUNK_MATCH_THRESHOLD=7)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from metareview.judges.registry import open_judge
 from metareview.model.address import repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, CommentCategory, CommentContext, ReferenceSet, Review
 from metareview.pipelines.comments.answer import answer
+from metareview.pipelines.comments.doubts import Doubt
 from metareview.runs.files import JsonObject
 
 # Notes that several pull requests share ("add a test") match after shuffling too; more than this is no accident.
@@ -69,12 +70,13 @@ class CheckResult:
         return {"schema": "metareview.check/1", "sound": self.sound, **document, "probes": probes}
 
 
-def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1) -> CheckResult:
-    """Lint a benchmark, then score the probes on it."""
+def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1, doubts: Iterable[Doubt] = ()) -> CheckResult:
+    """Lint a benchmark, then score the probes on it; `doubts` about its files are errors."""
     references, negatives = (
         sum(map(len, _counted(reviews).values())) for reviews in (benchmark.references, benchmark.negatives)
     )
-    findings = [*(Finding("warning", text) for text in benchmark.warnings), *_lint(benchmark, line_distance)]
+    findings = [Finding("error", f"{doubt.file}: {doubt.problem}. {doubt.fix}.") for doubt in doubts]
+    findings += [*(Finding("warning", text) for text in benchmark.warnings), *_lint(benchmark, line_distance)]
     probes = list(_probes(benchmark, line_distance))
     return CheckResult(len(benchmark.references), references, negatives, findings, probes)
 

@@ -9,7 +9,7 @@ from importlib import import_module
 import click
 
 from metareview import __version__
-from metareview.errors import MetareviewError
+from metareview.errors import GateFailed, MetareviewError, did_you_mean
 
 COMMANDS = {
     "comments": "Score review comments against references.",
@@ -39,6 +39,13 @@ class _LazyGroup(click.Group):
         module = "listing" if name == "list" else name
         command: click.Command = import_module(f"metareview.cli.{module}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -72,9 +79,12 @@ def _run(arguments: list[str] | None) -> int:
         error.show()
         return 2
     except MetareviewError as error:
+        from metareview.cli.github import error_lines
         from metareview.cli.output import say
 
         say(f"Error: {error}")
+        for line in error_lines(error.missed) if isinstance(error, GateFailed) else ():
+            click.echo(line, err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("Interrupted. What was done is kept; the same command with the same --out goes on.", err=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from metareview.cli.options import PATH, common_options
+from metareview.cli.options import PATH, choice_argument, common_options
 from metareview.cli.output import Screen
 
 
 @click.command(epilog="Example: metareview cache info")
-@click.argument("action", type=click.Choice(["info", "clear"]))
+@choice_argument("action", "info", "clear")
 @click.option("--cache", type=PATH, metavar="FILE", help="The file.  [default: in the user's cache folder]")
 @common_options
 def command(action: str, cache: Path | None, screen: Screen) -> None:

@@ -33,9 +33,10 @@ def command(
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
     from metareview.benchmark.check import check_benchmark
     from metareview.formats.registry import read_reference_set
+    from metareview.pipelines.comments.doubts import doubts_about_references
 
-    references, _ = read_reference_set(reference, negatives, format_name=reference_format)
-    result = check_benchmark(references, line_distance)
+    references, inputs = read_reference_set(reference, negatives, format_name=reference_format)
+    result = check_benchmark(references, line_distance, doubts_about_references(references, inputs))
     screen.show(result.to_dict(), *_lines(result, screen.quiet))
     if not result.sound:
         files = ", ".join(map(str, reference))

@@ -54,6 +54,12 @@ if TYPE_CHECKING:
 @click.option("--reference-format", metavar="NAME", help="The format of the references and negatives.")
 @filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request that a reviewer has no file for counts as silence.")
+@click.option("--reviewer", multiple=True, metavar="GLOB",
+              help="Who is scored, where files name several: * and ? are wild, ! excludes; repeatable.")  # fmt: skip
+@click.option("--reference-reviewer", multiple=True, metavar="GLOB",
+              help="Whose comments are the references; as --reviewer.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Go on, with a warning, where the input looks like a mistake.")
+@click.option("--strict", is_flag=True, help="A comment field that cannot be read ends the run, not only a warning.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
 @click.option("--limit", type=int, metavar="N", help="Score a sample of N pull requests, always the same for a seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample and of the intervals.")
@@ -76,19 +82,22 @@ def command(
     """Score the review comments in GENERATED, a file or a folder (one subfolder per reviewer)."""
     from metareview.comments.measures import MEASURES
     from metareview.judges.protocol import ModelJudge
+    from metareview.model.build_gates import check_gates, check_names, gate_results, parse_gates
     from metareview.pipelines.comments.keep import carry_out
     from metareview.pipelines.comments.options import CommentsOptions
     from metareview.pipelines.comments.plan import open_plan
-    from metareview.report.build_gates import check_gates, check_undecided, parse_gates
+    from metareview.report.build_gates import check_undecided, gate_lines
     from metareview.report.headline import headline
     from metareview.report.markdown import run_section
     from metareview.report.tables import judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
+    from metareview.runs.writer import keep_gates
 
     gates = parse_gates(limits, MEASURES)
     folder = out or default_folder(options["name"] or generated.resolve().stem)
     options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
     with open_plan(CommentsOptions(generated, reference, **options)) as plan:
+        check_names(gates, dict.fromkeys(case.reviewer for case in plan.cases))
         if dry_run:
             _show_plan(plan, screen)
             return
@@ -99,12 +108,14 @@ def command(
         except KeyboardInterrupt:
             say(f"What was done is kept. To go on: the same command with --out {folder}")
             raise
+    results = gate_results(gates, run.metrics)
+    run = keep_gates(run, results)
     screen.say(warning_lines(run.result.warnings, run.result.skipped))
     append_step_summary(run_section(run))
     judged = f"{judged_by(run.result.judge)} The pairing behind every figure: {folder}"
-    screen.show(run.summary, reviewers_table(run.result), remarks=[headline(run), judged])
+    screen.show(run.summary, reviewers_table(run.result), *gate_lines(results), remarks=[headline(run), judged])
     check_undecided(run.result.judge)
-    check_gates(run.metrics, gates)
+    check_gates(results)
 
 
 def _show_plan(plan: Plan, screen: Screen) -> None:

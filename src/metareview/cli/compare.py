@@ -71,4 +71,4 @@ def _check(result: Comparison, watched: Sequence[MetricDifference]) -> None:
         if metric.is_loss(result.alpha)
     ]
     if lost:
-        raise GateFailed(f"{result.b.label} is worse than {result.a.label}: {'; '.join(lost)}.")
+        raise GateFailed(f"{result.b.label} is worse than {result.a.label}:", lost)

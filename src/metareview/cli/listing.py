@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from metareview.cli.options import common_options
+from metareview.cli.options import choice_argument, common_options
 from metareview.cli.output import Screen
 from metareview.errors import UsageError
 
@@ -59,7 +59,7 @@ def _metrics() -> Iterator[Listed]:
 
 
 @click.command(epilog="Example: metareview list judges")
-@click.argument("kind", type=click.Choice(["judges", "routers", "formats", "metrics"]))
+@choice_argument("kind", "judges", "routers", "formats", "metrics")
 @common_options
 def command(kind: str, screen: Screen) -> None:
     """What there is to choose from: names, where each comes from, and a line on each."""

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from metareview.cli.output import Screen
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 
 Command = Callable[..., Any]
 PATH = click.Path(path_type=Path)
@@ -29,6 +29,17 @@ class ListingOption(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         self.help = (self.help or "").replace("{names}", ", ".join(self._names()))
         return super().get_help_record(ctx)
+
+
+def choice_argument(name: str, *words: str) -> Callable[[Command], Command]:
+    """An argument that is one of these words; another is refused with the nearest."""
+
+    def check(context: click.Context, argument: click.Parameter, word: str) -> str:
+        if word not in words:
+            raise UsageError(f"{word!r} is not known.{did_you_mean(word, words)} Give one of {', '.join(words)}.")
+        return word
+
+    return click.argument(name, metavar="|".join(words), callback=check)
 
 
 def judge_names() -> list[str]:
@@ -92,9 +103,9 @@ gate_options = _as_one(
     "limits",
     lambda under, over: {"--fail-under": under, "--fail-over": over},
     fail_under=click.option("--fail-under", cls=ListingOption, names=metric_names, multiple=True, metavar="METRIC=X",
-                            help="Exit 3 where the metric is lower; repeatable. Of {names}."),
+                            help="Exit 3 where the metric is lower; NAME.METRIC=X for one. Of {names}."),
     fail_over=click.option("--fail-over", multiple=True, metavar="METRIC=X",
-                           help="Exit 3 where the metric is higher; repeatable."),
+                           help="Exit 3 where the metric is higher; as --fail-under."),
 )  # fmt: skip
 filter_options = _as_one(
     "filters",

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from metareview.cli.github import inert, summary_page
 
 if TYPE_CHECKING:
     from metareview.model.comment import Skipped
@@ -36,7 +37,7 @@ class Screen:
             return
         for part in parts:
             for line in wrapped(part, _width()) if isinstance(part, str) else _drawn(part):
-                print(line)
+                print(inert(line))
         self.say(remarks)
 
     def say(self, lines: Iterable[str]) -> None:
@@ -76,7 +77,7 @@ def say(line: str) -> None:
 
     known = sys.stderr.isatty() or "COLUMNS" in os.environ
     for each in wrapped(line, _width(err=True)) if known else [printable(line)]:
-        click.echo(each, err=True)
+        click.echo(inert(each), err=True)
 
 
 def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
@@ -115,11 +116,11 @@ def _width(*, err: bool = False) -> int:
 
 def append_step_summary(markdown: str) -> None:
     """Append to the page of a GitHub job, if `$GITHUB_STEP_SUMMARY` names one; a loss of it is only a warning."""
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
+    path = summary_page()
+    if path is None:
         return
     try:
-        with Path(path).open("a", encoding="utf-8", newline="\n") as page:
+        with path.open("a", encoding="utf-8", newline="\n") as page:
             page.write(markdown.rstrip("\n") + "\n\n")
     except OSError as error:
         say(f"Warning: cannot append to $GITHUB_STEP_SUMMARY ({path}): {error.strerror}")

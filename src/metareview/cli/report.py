@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,18 +18,22 @@ from metareview.cli.output import Screen
 @gate_options
 @common_options
 def command(run: Path, outputs: Paths, limits: Limits, screen: Screen) -> None:
-    """Write reports of the finished run in folder RUN. Gates are test cases in .xml, and decide the exit code."""
+    """Write reports of the finished run in folder RUN. They show the gates that are given here, or else those that
+    the run was made with; gates that are given here decide the exit code."""
+    from metareview.model.build_gates import check_gates, gate_results, parse_gates
     from metareview.report import check_path, write_report
-    from metareview.report.build_gates import check_gates, check_undecided, parse_gates
+    from metareview.report.build_gates import check_undecided, gate_lines
     from metareview.runs.run import is_comments, load_run
 
     stored = load_run(run)
-    gates = parse_gates(limits, stored.result.measures)
+    results = gate_results(parse_gates(limits, stored.result.measures), stored.metrics)
+    shown = replace(stored, result=stored.result.with_gates(results)) if results else stored
     targets = [check_path(path) for path in outputs]
-    sizes = {target: write_report(stored, target, gates).stat().st_size for target in targets}
+    sizes = {target: write_report(shown, target).stat().st_size for target in targets}
     files = [{"file": str(target), "bytes": size} for target, size in sizes.items()]
     document = {"schema": "metareview.report/1", "run": str(run), "files": files}
-    screen.show(document, remarks=[f"Wrote {target} ({size:,} bytes)" for target, size in sizes.items()])
-    if gates and is_comments(stored):
+    written = [f"Wrote {target} ({size:,} bytes)" for target, size in sizes.items()]
+    screen.show(document, *gate_lines(results), remarks=written)
+    if results and is_comments(stored):
         check_undecided(stored.result.judge)
-    check_gates(stored.metrics, gates)
+    check_gates(results)

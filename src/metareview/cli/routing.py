@@ -85,13 +85,15 @@ def command(
     history: Path, out: Path | None, overwrite: bool, limits: Limits, screen: Screen, **options: Unpack[RoutingKeywords]
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
+    from metareview.model.build_gates import check_gates, gate_results, parse_gates
     from metareview.pipelines.routing import RoutingOptions, keep, read, score
-    from metareview.report.build_gates import check_gates, parse_gates
+    from metareview.report.build_gates import gate_lines
     from metareview.report.headline import headline
     from metareview.report.markdown import run_section
     from metareview.report.tables import cohort, declarations, queue_table, routers_table
     from metareview.routing.measures import rank_measures
     from metareview.runs.files import default_folder
+    from metareview.runs.writer import keep_gates
 
     gates = parse_gates(limits, rank_measures(options["k"]))
     if not options["routers"] and not options["predictions"]:
@@ -103,6 +105,8 @@ def command(
     with screen.progress("ranking pull requests") as progress:
         result = score(inputs, chosen, progress)
     run = keep(result, chosen, out=folder, overwrite=overwrite)
+    results = gate_results(gates, run.metrics)
+    run = keep_gates(run, results)
     warnings = run.result.warnings
     if run.result.truth_warning and not (screen.as_json or screen.quiet):
         screen.show({}, f"{run.result.truth_warning}.")
@@ -115,5 +119,5 @@ def command(
         more += ["", waits, ""] if waits else []
         more += declarations(run.result)
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
-    screen.show(run.summary, routers_table(run.result), *more, remarks=[headline(run), remark])
-    check_gates(run.metrics, gates)
+    screen.show(run.summary, routers_table(run.result), *gate_lines(results), *more, remarks=[headline(run), remark])
+    check_gates(results)

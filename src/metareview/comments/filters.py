@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 from metareview.model.comment import Comment, CommentCategory, CommentContext, PRCategory, ProjectLanguage, ReferenceSet
 
 
@@ -40,6 +40,14 @@ class FilterConfig:
     def drops_comments(self) -> bool:
         return bool(self.comment_categories or self.comment_contexts)
 
+    @property
+    def drops_pull_requests(self) -> bool:
+        return bool(self.pr_categories or self.project_languages)
+
+    def of_comments(self) -> FilterConfig:
+        """The same without the filters of pull requests."""
+        return FilterConfig(None, None, self.comment_categories, self.comment_contexts)
+
     def to_dict(self) -> dict[str, list[str] | None]:
         return {f.name: list(v) if (v := getattr(self, f.name)) else None for f in fields(self)}
 
@@ -59,7 +67,8 @@ class FilterConfig:
             folded = {value.casefold() for value in valid}
             for value in wanted:
                 if value.casefold() not in folded:
-                    raise UsageError(f"Unknown {_SINGULAR[name]} {value!r}. Valid: {'; '.join(sorted(valid))}.")
+                    problem = f"Unknown {_SINGULAR[name]} {value!r}.{did_you_mean(value, valid)}"
+                    raise UsageError(f"{problem} Valid: {'; '.join(sorted(valid))}.")
 
 
 _SINGULAR = {

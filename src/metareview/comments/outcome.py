@@ -234,8 +234,9 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
         yield ScoredComment(
             ours[index],
             comment,
-            line_match=by_line is not None if case.rules.location else None,
-            matched=reference is not None,
+            # The two alignments are made apart: by location alone, another comment may hold the only free reference.
+            line_match=not (by_line is None and reference is None) if case.rules.location else None,
+            semantic_match=reference is not None if case.rules.meaning else None,
             left_out=index in outcome.left_out,
             reference=None if reference is None else theirs[reference],
             line_reference=None if by_line is None else theirs[by_line],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from metareview.model.address import repository_and_number
 from metareview.model.comment import Review, Skipped
@@ -27,6 +28,8 @@ class PullRequestIndex:
             return named[0]
         if named:
             reason = f"{review.pr} may be any of {', '.join(named)}; give the full address (jsonl)"
+        elif review.pr == Path(review.source).name:
+            reason = "nothing says which pull request it is about; name it comments_{repo}_{number}.txt"
         else:
             reason = f"its pull request {review.pr} is not in the reference set"
         return Skipped(review.source, reason)

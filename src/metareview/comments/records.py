@@ -51,7 +51,10 @@ class ScoredComment:
     position: int
     comment: Comment
     line_match: bool | None
-    matched: bool
+    """Whether it points where a reference does: one that it is aligned with by location, or the one that it matches.
+    None where locations are not compared."""
+    semantic_match: bool | None
+    """Whether it raises the issue of a reference; None where meaning was not asked."""
     left_out: bool
     """It was right about a reference that a filter drops, so it counts neither for nor against."""
     reference: int | None = None
@@ -59,6 +62,11 @@ class ScoredComment:
     negative: int | None = None
     verdict: Verdict | None = None
     """On the pair that counts: with the reference, or else with the negative."""
+
+    @property
+    def matched(self) -> bool:
+        """Whether it counts as a match."""
+        return self.reference is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -11,14 +12,13 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.model.address import pull_request_key
+from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.measure import Measure, Sums
 from metareview.stats import Interval, intervals
 
 Intervals = Mapping[str, Interval | None]
 """The two ends by the name of the measure."""
-MIN_COVERAGE = 0.8
-"""The share of the pull requests from which a reviewer's figures may be set beside those of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,6 @@ class ReviewerSummary:
     by_reference: Mapping[str, Mapping[str, ReferenceSlice]]
     """`comment_category`, `context` and `severity`, then the value."""
 
-    @property
-    def coverage(self) -> float | None:
-        """The share of the reference set's pull requests that it has."""
-        return self.prs / self.prs_with_references if self.prs_with_references else None
-
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
@@ -110,6 +105,9 @@ class CommentsConfig:
     limit: int | None
     seed: int
     negatives: bool
+    reviewer: tuple[str, ...] = ()
+    """Patterns of who was scored; empty: everybody. So too whose comments were the references."""
+    reference_reviewer: tuple[str, ...] = ()
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -130,6 +128,11 @@ class CommentsSummary:
     skipped: tuple[Skipped, ...] = ()
     unreviewed: Mapping[str, int] = field(default_factory=dict)
     """Pull requests with references that no reviewer has a file for, and how many references each has."""
+    build_gates: tuple[GateResult, ...] = ()
+    """What came of the gates that the run was last held to."""
+
+    def with_gates(self, results: tuple[GateResult, ...]) -> Self:
+        return replace(self, build_gates=results)
 
     @property
     def measures(self) -> tuple[Measure, ...]:

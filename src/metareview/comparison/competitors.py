@@ -32,7 +32,7 @@ Source = AnyRun | str | Path
 # Settings that say which pull requests are scored or how inputs are read, not what a figure means. Any other that
 # differs makes two runs incomparable.
 _CHOICES = (
-    {"format", "seed", "limit", "name", "reference_format", "all_prs"}
+    {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer"}
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
     | {
         "routers",

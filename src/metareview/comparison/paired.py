@@ -11,7 +11,7 @@ from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import explain
 from metareview.comparison.leaderboard import leaderboard, separates
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
@@ -142,7 +142,8 @@ def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple
         raise UsageError(f"--reviewer is given {len(names)} times; two {word}s are compared.")
     for name in names:
         if name not in held:
-            raise UsageError(f"No {word} is named {name!r}. There are {', '.join(dict.fromkeys(held))}.")
+            meant = did_you_mean(name, held)
+            raise UsageError(f"No {word} is named {name!r}.{meant} There are {', '.join(dict.fromkeys(held))}.")
     if second is None:
         wanted = list(names) or held
         if len(wanted) != 2:
@@ -197,6 +198,8 @@ def _shared(a: Competitor, b: Competitor, common: bool) -> tuple[list[str], Left
 
 
 def _warnings(a: Competitor, b: Competitor, prs: Sequence[str], left_out: LeftOut) -> Iterator[str]:
+    if a.name == b.name and (a.run is b.run or (a.run.folder is not None and a.run.folder == b.run.folder)):
+        yield f"A and B are the same: {a.name} of {a.run.label}"
     few_weeks = None if is_comments(a.run) else week_warning(a.weeks(prs))
     if few_weeks:
         yield few_weeks

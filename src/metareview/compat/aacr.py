@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from metareview.comments.align import MODES, Mode
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
+from metareview.comments.measures import (
+    f1,
+    false_positive_rate,
+    positive_match_rate,
+    positive_recall_rate,
+    unmatched_rate,
+)
 from metareview.comments.records import CommentRecord
-from metareview.errors import InputError, UsageError
+from metareview.errors import InputError, UsageError, did_you_mean
 from metareview.formats.comments import aacr_text
+from metareview.formats.comments.jsonl import MEANT_OF_COMMENT
 from metareview.formats.source import Source
 from metareview.judges.registry import open_judge
-from metareview.model.comment import Comment, Review, normal_path
+from metareview.model.comment import Comment, ReferenceSet, Review, normal_path
 from metareview.pipelines.comments.answer import answer
 from metareview.pipelines.comments.count import record_of
 from metareview.runs.comments_json import record_to_json
+
+_NOT_APPLIED = (
+    "filters of pull requests are not applied without pr_metadata; pass its category and project_main_language"
+)
+_ABOUT_MEANING = tuple(
+    measure.name for measure in (positive_match_rate, positive_recall_rate, f1, unmatched_rate, false_positive_rate)
+)
 
 
 class SemanticMatcherType(StrEnum):
@@ -42,23 +59,29 @@ class EvaluatorConfig:
     semantic_matcher_type: SemanticMatcherType | str = SemanticMatcherType.LLM
     enable_semantic_match: bool = True
     filter_config: FilterConfig | None = None
+    alignment: Mode = "optimal"
+    """`greedy` is the runner's own procedure."""
 
     def __post_init__(self) -> None:
+        if self.alignment not in MODES:
+            meant = did_you_mean(str(self.alignment), MODES)
+            raise UsageError(f"Unknown alignment {self.alignment!r}.{meant} Valid: {', '.join(MODES)}.")
         if self.line_distance_threshold < 0:
             raise UsageError(f"line_distance_threshold must be 0 or more, found {self.line_distance_threshold}.")
         try:
             object.__setattr__(self, "semantic_matcher_type", SemanticMatcherType(self.semantic_matcher_type))
         except ValueError:
-            names = ", ".join(SemanticMatcherType)
-            raise UsageError(f"Unknown semantic_matcher_type {self.semantic_matcher_type!r}. Valid: {names}.") from None
+            given, names = self.semantic_matcher_type, ", ".join(SemanticMatcherType)
+            meant = did_you_mean(str(given), SemanticMatcherType)
+            raise UsageError(f"Unknown semantic_matcher_type {given!r}.{meant} Valid: {names}.") from None
 
     @classmethod
-    def with_embedding(cls, line_distance_threshold: int = 1) -> EvaluatorConfig:
-        return cls(line_distance_threshold, SemanticMatcherType.EMBEDDING)
+    def with_embedding(cls, line_distance_threshold: int = 1, **settings: Any) -> EvaluatorConfig:
+        return cls(line_distance_threshold, SemanticMatcherType.EMBEDDING, **settings)
 
     @classmethod
-    def location_only(cls, line_distance_threshold: int = 1) -> EvaluatorConfig:
-        return cls(line_distance_threshold, enable_semantic_match=False)
+    def location_only(cls, line_distance_threshold: int = 1, **settings: Any) -> EvaluatorConfig:
+        return cls(line_distance_threshold, enable_semantic_match=False, **settings)
 
     @classmethod
     def with_filter(
@@ -74,9 +97,19 @@ class EvaluatorConfig:
         return cls(filter_config=chosen, **settings)
 
 
-def load_generated_comments_from_file(file_path: str | Path) -> list[Comment]:
-    """The comments of an `aacr-text` file, in order."""
-    return list(aacr_text.parse(Source(Path(file_path))))
+def load_generated_comments_from_file(file_path: str | Path) -> list[dict[str, Any]]:
+    """The comments of an `aacr-text` file, in order, as the runner's dictionaries: `path`, `side`, `from_line`,
+    `to_line` and `note`, each of them always there."""
+    return [
+        {
+            "path": comment.path or "",
+            "side": comment.side or "",
+            "from_line": comment.from_line,
+            "to_line": comment.to_line,
+            "note": comment.note,
+        }
+        for comment in aacr_text.parse(Source(Path(file_path)))
+    ]
 
 
 async def get_evaluator_ans_from_json(
@@ -85,10 +118,13 @@ async def get_evaluator_ans_from_json(
     good_comments: Sequence[Comment | Mapping[str, object]],
     config: EvaluatorConfig | None = None,
     pr_metadata: Mapping[str, str | None] | None = None,
+    negatives: Sequence[Comment | Mapping[str, object]] | None = None,
 ) -> dict[str, Any]:
     """Score one pull request; the keys are those of the runner's output, and metareview's own beside them.
 
-    `pr_metadata` holds `category` and `project_main_language`, which the pull request filters go by.
+    `pr_metadata` holds `category` and `project_main_language`, which the pull request filters go by; without it they
+    are not applied, with a warning. `negatives`: rejected comments, which turn on `false_positive_rate`. Where
+    meaning is not asked (`location_only`), whatever would be about meaning is None.
     """
     config = config or EvaluatorConfig()
     metadata = pr_metadata or {}
@@ -97,17 +133,28 @@ async def get_evaluator_ans_from_json(
     reference = Review(
         github_pr_url, expected, language=metadata.get("project_main_language"), pr_category=metadata.get("category")
     )
+    rejected = None if negatives is None else Review(github_pr_url, _comments(negatives, "negatives"))
+    filters = config.filter_config or FilterConfig()
+    filters.check(ReferenceSet({reference.key: reference}))
+    ignored = pr_metadata is None and filters.drops_pull_requests
     rules = Rules(
         line_distance=config.line_distance_threshold,
+        alignment=config.alignment,
         location=any(normal_path(comment.path) for comment in expected) or not expected,
         meaning=config.enable_semantic_match,
-        filters=config.filter_config or FilterConfig(),
+        filters=filters.of_comments() if ignored else filters,
+        negatives=rejected is not None,
     )
     if not rules.location and not rules.meaning:
         raise UsageError("location_only needs references with a path, and none of good_comments has one.")
-    case = Case.of("generated", generated, reference, None, rules)
+    case = Case.of("generated", generated, reference, rejected, rules)
     # In a thread of its own, so that a judge that waits for a model does not hold up the caller's event loop.
-    return record_to_json(await asyncio.to_thread(_score, case, config))
+    record = record_to_json(await asyncio.to_thread(_score, case, config))
+    if ignored:
+        warnings.warn(f"{github_pr_url}: {_NOT_APPLIED}", stacklevel=2)
+    if not rules.meaning:
+        record |= dict.fromkeys(_ABOUT_MEANING)
+    return record | {"warnings": [_NOT_APPLIED] if ignored else []}
 
 
 def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
@@ -117,9 +164,14 @@ def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
 
 
 def _comment(value: object) -> Comment:
-    """A comment from a dictionary, with the checks of a file."""
+    """A comment from a dictionary, with the checks of a file. Fields of the data set that we do not use are fine; one
+    that stands in the place of a field of ours is not."""
     text = json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str)
     [record] = Source.of_text(text, "comment").records("a comment")
+    for key in record.value:
+        meant = MEANT_OF_COMMENT.get(key)
+        if meant in ("note", "path", "from_line") and meant not in record.value:
+            record.fail(None, f"{meant} is missing, and {key!r} is not known", f"Did you mean {meant}?")
     return record.comment()
 
 

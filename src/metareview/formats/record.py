@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Set
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
+from metareview.errors import InputError, nearest
 from metareview.model.comment import MAX_LINE, Comment
 from metareview.model.time import LATEST, parse_time
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from metareview.formats.source import Source
 
 JsonPath = tuple[str | int, ...]
+Value = TypeVar("Value")
 SEE_FORMATS = "See docs/formats.md."
 REVERSED = "a range that ends before it begins; swapped"
 _TEXTS = ("note", "path", "side", "category", "context", "severity")
@@ -56,6 +58,15 @@ class Record(NamedTuple):
         value = self.value[key]
         short = quote and isinstance(value, str | int | float) and len(repr(value)) < 40
         self.fail(key, f"{key} must be {expected}, found {repr(value) if short else _kind(value)}", fix)
+
+    def check_fields(self, known: Set[str], meant: Mapping[str, str], fix: str) -> None:
+        """Refuse a field that nobody reads, with the one that was meant: by `meant`, or else the nearest."""
+        for key in () if self.value.keys() <= known else self.value:
+            if key in known:
+                continue
+            suggestion = meant.get(key.casefold()) or nearest(key, known)
+            hint = f"Did you mean {suggestion}?" if suggestion else f"The fields are {', '.join(sorted(known))}."
+            self.fail(key, f"unknown field {key[:80]!r}", f"{hint} {fix}")
 
     def text(self, key: str) -> str | None:
         """A string, or None where it is absent or null."""
@@ -116,17 +127,28 @@ class Record(NamedTuple):
     def comment(self, keys: Mapping[str, str] = _OWN_NAMES) -> Comment:
         """The comment that this record is; `keys` says what the format calls each field that it has.
 
-        A range of lines that ends before it begins is swapped, with a warning.
+        A range of lines that ends before it begins is swapped, with a warning; a field that cannot be read is left
+        out, with a warning, unless the source is strict.
         """
-        texts = {name: self.text(keys[name]) for name in _TEXTS if name in keys}
+        texts = {name: self._field(self.text, keys[name]) for name in _TEXTS if name in keys}
         note = texts.pop("note") or ""
-        start, end = (self.line_number(keys[name]) if name in keys else None for name in ("from_line", "to_line"))
+        start, end = (
+            self._field(self.line_number, keys[name]) if name in keys else None for name in ("from_line", "to_line")
+        )
         if start is not None and end is not None and start > end:
             detail = f"{keys['from_line']} {start} is after {keys['to_line']} {end}; swapped"
             self.source.warn(REVERSED, lambda: self.line_of(keys["from_line"]), detail)
             start, end = end, start
-        identity = self.identifier(keys["id"]) if "id" in keys else None
+        identity = self._field(self.identifier, keys["id"]) if "id" in keys else None
         return Comment(note, from_line=start, to_line=end, id=identity, **texts)
+
+    def _field(self, read: Callable[[str], Value | None], key: str) -> Value | None:
+        """The value at `key`; one that cannot be read is left out, with a warning, unless the source is strict."""
+        try:
+            return read(key)
+        except InputError as error:
+            self.source.leave_out(error)
+            return None
 
     def instant(self, key: str) -> int:
         """A time as text, or the instant of a typed column."""

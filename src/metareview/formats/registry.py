@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -11,8 +12,9 @@ from typing import TypeVar
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
 from metareview.formats.source import Progress, Source, readable
-from metareview.model.comment import ReferenceSet, Review, Skipped, merged
+from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
 from metareview.model.event import History
+from metareview.model.selection import EVERYBODY, Selection
 from metareview.plugins import Registry
 
 # Formats of other packages share one group of entry points; the type of what is loaded tells the two kinds apart.
@@ -25,12 +27,32 @@ HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("ev
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson"}
 
 Paths = str | Path | Sequence[str | Path]
+Records = Sequence[Mapping[str, object]]
+"""Reviews in memory, with the fields of `jsonl`."""
+Given = str | Path | Records
+"""One input of comments."""
 Format = TypeVar("Format", CommentFormat, HistoryFormat)
 
 
 def several(paths: Paths) -> list[str | Path]:
     """One path, or several, as a list."""
     return [paths] if isinstance(paths, str | Path) else list(paths)
+
+
+def several_given(given: Paths | Records) -> list[Given]:
+    """One path, several, or records in memory, as a list."""
+    if isinstance(given, str | Path):
+        return [given]
+    paths = [item for item in given if isinstance(item, str | Path)]
+    records = [item for item in given if isinstance(item, Mapping)]
+    if len(paths) + len(records) < len(given) or (paths and records):
+        raise UsageError("Give a path, a list of paths, or a list of records (dictionaries), and no mixture.")
+    return [records] if records else [*paths]
+
+
+def label(given: Given, role: str) -> str:
+    """What messages call an input: its path, or its role where it is in memory."""
+    return str(given) if isinstance(given, str | Path) else role
 
 
 def comment_formats(name: str | None = None) -> dict[str, CommentFormat]:
@@ -51,37 +73,95 @@ def _formats(registry: Registry, kind: type[Format], name: str | None) -> dict[s
     return formats
 
 
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file that was read, or records in memory."""
+
+    key: str
+    """Its name within what was given."""
+    name: str
+    """What messages call it."""
+    format: str
+    sha256: str
+    authors: frozenset[str | None]
+    """Whose comments were taken from it, in small letters; None: somebody whom neither data nor subfolder names."""
+    annotated: bool
+    """Whether one of these comments has a category, a context or a severity."""
+
+
 @dataclass
 class Inputs:
     """What was read of one side: the reviews in order, and everything that a report must say about the reading."""
 
     reviews: list[Review] = field(default_factory=list)
+    reviewers: dict[str, None] = field(default_factory=dict)
+    """Everybody there is, chosen or not."""
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    hashes: dict[str, str] = field(default_factory=dict)
+    files: list[InputFile] = field(default_factory=list)
     formats: set[str] = field(default_factory=set)
 
+    @property
+    def hashes(self) -> dict[str, str]:
+        return {file.key: file.sha256 for file in self.files}
 
-def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: str | None = None) -> Inputs:
-    """Read a file, or a whole folder: one subfolder per reviewer if it has any.
+    def take(
+        self, format_name: str, source: Source, key: str, subfolder: str | None, owner: str, chosen: Selection
+    ) -> None:
+        """All reviews of a file by those who are chosen; `owner` is whoever neither data nor subfolder names."""
+        authors: set[str | None] = set()
+        annotated = False
+        for review in comment_formats(format_name)[format_name].read(source):
+            named = review.reviewer or subfolder
+            reviewer = named or owner
+            self.reviewers[reviewer] = None
+            if reviewer in chosen:
+                self.reviews.append(replace(review, reviewer=reviewer))
+                if review.comments:
+                    authors.add(named and named.casefold())
+                    annotated |= any(each.category or each.context or each.severity for each in review.comments)
+        self.formats.add(format_name)
+        self.files.append(
+            InputFile(
+                key, source.name, format_name, hashlib.sha256(source.data).hexdigest(), frozenset(authors), annotated
+            )
+        )
+        self.warnings += source.all_warnings()
+
+
+def read_inputs(
+    given: Given,
+    *,
+    format_name: str | None = None,
+    reviewer: str | None = None,
+    chosen: Selection = EVERYBODY,
+    strict: bool = True,
+    role: str = "generated",
+) -> Inputs:
+    """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
     `reviewer` names the reviewer where the input has none; without it, the subfolder's, folder's or file's name does.
+    `chosen` says whose reviews are taken. Unless `strict`, a field of a comment that cannot be read is left out, with
+    a warning. `role` is what messages call records in memory.
     """
-    path = Path(path)
-    formats = comment_formats(format_name)
     inputs = Inputs()
+    if not isinstance(given, str | Path):
+        inputs.take("jsonl", _source_of(given, role, strict), role, None, reviewer or "reviewer", chosen)
+        return inputs
+    path = Path(given)
+    formats = comment_formats(format_name)
     in_folder = _is_folder(path)
     files = _files_below(path) if in_folder else [path]
     if not files:
         raise InputError("an empty folder", file=path, fix="Name the folder that holds the comment files.")
     names = [file.relative_to(path) if in_folder else Path(file.name) for file in files]
     for file, name in zip(files, names, strict=True):
-        source = Source(file)
+        source = Source(file, strict)
         if in_folder and file.suffix.lower() not in _SUFFIXES:
             inputs.skipped.append(Skipped(source.name, f"not one of {', '.join(sorted(_SUFFIXES))}"))
             continue
-        chosen = format_name or next((each for each in formats if formats[each].sniff(source)), None)
-        if chosen is None:
+        found = format_name or next((each for each in formats if formats[each].sniff(source)), None)
+        if found is None:
             empty = source.text.strip() in ("", "[]")
             reason = "it is empty, and its name tells no pull request" if empty else "not in a known format"
             if not in_folder:
@@ -89,13 +169,9 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
             inputs.skipped.append(Skipped(source.name, reason))
             continue
         # A subfolder is always its own reviewer, whatever `reviewer` says.
-        alone = reviewer or (path.resolve().name if in_folder else path.stem)
-        owner = readable(name.parts[0] if len(name.parts) > 1 else alone)
-        inputs.formats.add(chosen)
-        inputs.hashes[readable(name.as_posix())] = hashlib.sha256(source.data).hexdigest()
-        for review in formats[chosen].read(source):
-            inputs.reviews.append(review if review.reviewer else replace(review, reviewer=owner))
-        inputs.warnings += source.all_warnings()
+        subfolder = readable(name.parts[0]) if len(name.parts) > 1 else None
+        owner = readable(reviewer or (path.resolve().name if in_folder else path.stem))
+        inputs.take(found, source, readable(name.as_posix()), subfolder, owner, chosen)
     if in_folder:
         for folder in sorted(item for item in path.iterdir() if item.is_dir() and item.name[0] != "."):
             if not any(file.is_relative_to(folder) for file in files):
@@ -106,6 +182,23 @@ def read_inputs(path: str | Path, *, format_name: str | None = None, reviewer: s
             problem = f"none of its {len(files)} files is in a known format"
             raise InputError(problem, file=path, fix=_choose_format())
     return inputs
+
+
+def _source_of(records: Records, role: str, strict: bool) -> Source:
+    """Records in memory as JSON lines, a line per record: the same checks and messages as for a file."""
+    if not isinstance(records, Sequence) or not all(isinstance(record, Mapping) for record in records):
+        raise UsageError(f"{role} must be a path or a list of records (dictionaries), found {type(records).__name__}.")
+
+    def plain(value: object) -> object:
+        if isinstance(value, Comment):
+            return value.to_dict()
+        raise TypeError(f"{type(value).__name__} is no JSON")
+
+    try:
+        lines = [json.dumps(dict(record), default=plain) for record in records]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{role}: a record cannot be read: {error}. Give what JSON can hold.") from None
+    return Source.of_text("\n".join(lines), role, strict=strict)
 
 
 def _is_folder(path: Path) -> bool:
@@ -125,36 +218,60 @@ def _choose_format() -> str:
     return f"The formats are {', '.join(COMMENT_FORMATS.names())}; choose one with --format."
 
 
-def read_reference_set(
-    references: Paths, negatives: Paths = (), *, format_name: str | None = None
-) -> tuple[ReferenceSet, dict[str, str]]:
-    """The references and negatives of these files, by pull request, and the files' hashes by role and name."""
-    warnings: list[str] = []
-    hashes: dict[str, str] = {}
+@dataclass(frozen=True, slots=True)
+class ReferenceFiles:
+    """The files of a reference set."""
 
-    def gathered(role: str, paths: Paths) -> dict[str, Review]:
+    references: Sequence[InputFile]
+    negatives: Sequence[InputFile]
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """By role and name."""
+        return {file.key: file.sha256 for file in (*self.references, *self.negatives)}
+
+
+def read_reference_set(
+    references: Paths | Records,
+    negatives: Paths | Records = (),
+    *,
+    format_name: str | None = None,
+    chosen: Selection = EVERYBODY,
+    strict: bool = True,
+) -> tuple[ReferenceSet, ReferenceFiles]:
+    """The references and negatives, by pull request, and the files that hold them.
+
+    `chosen` says whose comments are references, where files name several people.
+    """
+    warnings: list[str] = []
+    files: dict[str, list[InputFile]] = {"reference": [], "negatives": []}
+
+    def gathered(role: str, given: Paths | Records, chosen: Selection) -> dict[str, Review]:
         reviews: list[Review] = []
-        for number, path in enumerate(several(paths), 1):
-            inputs = read_inputs(path, format_name=format_name)
+        people: dict[str, None] = {}
+        for number, each in enumerate(several_given(given), 1):
+            inputs = read_inputs(each, format_name=format_name, chosen=chosen, strict=strict, role=role)
             warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
             prefix = role if number == 1 else f"{role}-{number}"
-            hashes.update({f"{prefix}/{name}": value for name, value in inputs.hashes.items()})
+            files[role] += [replace(file, key=f"{prefix}/{file.key}") for file in inputs.files]
+            people |= inputs.reviewers
             reviews += [replace(review, reviewer=None) for review in inputs.reviews]
+        chosen.check(people)
         by_key = {key: review for (key, _), review in merged(reviews).items()}
         if len(by_key) < len(reviews):
             warnings.append(f"{len(reviews) - len(by_key)} further records for the same pull requests were merged")
         return by_key
 
-    positive, negative = gathered("reference", references), gathered("negatives", negatives)
+    positive, negative = gathered("reference", references, chosen), gathered("negatives", negatives, EVERYBODY)
     if not positive:
-        names = ", ".join(map(str, several(references)))
+        names = ", ".join(label(each, "reference") for each in several_given(references))
         raise InputError("it holds no pull request", file=names, fix="Name a file of reference comments.")
     if stray := [key for key in negative if key not in positive]:
         count = sum(len(negative.pop(key).comments) for key in stray)
         shown = ", ".join(stray[:5]) + (", …" if len(stray) > 5 else "")
         whose = f"{len(stray)} pull requests that have no references"
         warnings.append(f"{count} negatives of {whose} are left out: {shown}")
-    return ReferenceSet(positive, negative, tuple(warnings)), hashes
+    return ReferenceSet(positive, negative, tuple(warnings)), ReferenceFiles(files["reference"], files["negatives"])
 
 
 def read_history(path: str | Path, format: str | None = None, *, progress: Progress | None = None) -> History:

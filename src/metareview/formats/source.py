@@ -32,9 +32,13 @@ _decode = json.JSONDecoder().raw_decode
 
 @dataclass
 class Source:
-    """One file. `name` is how messages call it; `warnings` gathers what was corrected while reading."""
+    """One file. `name` is how messages call it; `warnings` gathers what was corrected while reading.
+
+    Where it is not `strict`, a field of a comment that cannot be read is left out, with a warning.
+    """
 
     path: Path
+    strict: bool = True
     name: str = field(init=False)
     warnings: list[str] = field(default_factory=list, init=False)
     progress: Progress | None = field(default=None, repr=False)
@@ -45,9 +49,9 @@ class Source:
         self.name = readable(str(self.path))
 
     @classmethod
-    def of_text(cls, text: str, name: str) -> Source:
+    def of_text(cls, text: str, name: str, *, strict: bool = True) -> Source:
         """A source that is no file, such as an argument of the Python API."""
-        source = cls(Path(name))
+        source = cls(Path(name), strict)
         source.data = text.encode("utf-8", "surrogatepass")
         source.text = text
         return source
@@ -189,6 +193,12 @@ class Source:
         self._kinds[kind] += 1
         if self._kinds[kind] <= _LOCATED_WARNINGS:
             self.warnings.append(f"{self.name}:{where()}: {readable(detail)}")
+
+    def leave_out(self, error: InputError) -> None:
+        """Say which field of a comment cannot be read and is left out; a strict source refuses it."""
+        if self.strict:
+            raise error
+        self.warn("a field that cannot be read; left out", lambda: error.line or 1, f"{error.problem}; left out")
 
     def all_warnings(self) -> list[str]:
         more = [(kind, count - _LOCATED_WARNINGS) for kind, count in self._kinds.items() if count > _LOCATED_WARNINGS]

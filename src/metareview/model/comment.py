@@ -27,6 +27,7 @@ class PRCategory(StrEnum):
     CODE_STYLE = "Code Style, Linting, Formatting Fixes"
     TEST_CI = "Test Suite / CI Enhancements"
     DEPENDENCY = "Dependency Updates & Environment Compatibility"
+    REFACTORING = CODE_REFACTORING  # AACR-Bench's own name
 
 
 class ProjectLanguage(StrEnum):
@@ -55,6 +56,7 @@ class CommentContext(StrEnum):
     DIFF = "Diff Level"
     FILE = "File Level"
     REPO = "Repo Level"
+    DIFF_LEVEL, FILE_LEVEL, REPO_LEVEL = DIFF, FILE, REPO  # AACR-Bench's own names
 
 
 @dataclass(frozen=True, slots=True)

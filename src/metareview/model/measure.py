@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 
 Sums = NDArray[np.float64]
 Formula = Callable[[Sums], Sums]
@@ -66,10 +66,11 @@ def ratio(over: Sums, under: Sums) -> Sums:
 
 
 def find_measure(text: str, measures: Iterable[Measure], option: str) -> Measure:
-    """The measure that a user names; UsageError with all short names where there is none."""
+    """The measure that a user names; UsageError with the nearest and all short names where there is none."""
     known = list(measures)
     for measure in known:
         if measure.is_named(text):
             return measure
+    meant = did_you_mean(text, [name for measure in known for name in (measure.name, measure.short)])
     names = ", ".join(measure.short for measure in known)
-    raise UsageError(f"{option}: unknown metric {text!r}. The metrics are {names}.")
+    raise UsageError(f"{option}: unknown metric {text!r}.{meant} The metrics are {names}.")

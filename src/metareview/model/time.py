@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
@@ -108,4 +108,5 @@ def parse_cutoff(text: str) -> Cutoff:
     if text.startswith("created_at+"):
         return Cutoff("created_at", parse_span(text.removeprefix("created_at+"), "--cutoff created_at+"))
     fix = "Give created_at, created_at+30m (s, m, h, d) or ready_for_review."
-    raise UsageError(f"--cutoff {text!r} is not known. {fix}")
+    meant = did_you_mean(text, ("created_at", "ready_for_review"))
+    raise UsageError(f"--cutoff {text!r} is not known.{meant} {fix}")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from metareview.report.build_gates import Gate
     from metareview.runs.run import AnyRun
 
 FORMATS: Mapping[str, str] = {
@@ -28,7 +27,8 @@ def check_path(path: str | Path) -> Path:
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         known = ", ".join(f"{suffix} ({what})" for suffix, what in FORMATS.items())
-        raise UsageError(f"{target}: the suffix decides the format, and it must be one of {known}.")
+        meant = did_you_mean(target.suffix, FORMATS)
+        raise UsageError(f"{target}: the suffix decides the format, and it must be one of {known}.{meant}")
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it.")
     if not target.parent.is_dir():
@@ -36,8 +36,8 @@ def check_path(path: str | Path) -> Path:
     return target
 
 
-def write_report(run: AnyRun, path: str | Path, gates: Sequence[Gate] = ()) -> Path:
-    """Write the report that the suffix asks for, whole or not at all. `gates` become test cases of `.xml`."""
+def write_report(run: AnyRun, path: str | Path) -> Path:
+    """Write the report that the suffix asks for, whole or not at all."""
     from metareview.report.csv_table import as_csv
     from metareview.report.junit import as_junit
     from metareview.report.markdown import as_markdown
@@ -49,7 +49,7 @@ def write_report(run: AnyRun, path: str | Path, gates: Sequence[Gate] = ()) -> P
         ".md": as_markdown,
         ".csv": as_csv,
         ".json": lambda run: json_text(run.summary) + "\n",
-        ".xml": lambda run: as_junit(run, gates),
+        ".xml": as_junit,
     }
     text = writers[target.suffix.lower()](run)
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")

@@ -7,11 +7,9 @@ A pull request cannot fail by itself: how good is good enough is for a gate to s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from metareview.model.words import plural
-from metareview.report.build_gates import Gate
 from metareview.report.headline import order
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import ranked, rate
@@ -20,9 +18,9 @@ from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
 _COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
-def as_junit(run: AnyRun, gates: Sequence[Gate] = ()) -> str:
+def as_junit(run: AnyRun) -> str:
     names = order(run.result).names if is_comments(run) else ranked(run.metrics, "mrr")
-    suites = {name: _suite(run, name, gates) for name in names}
+    suites = {name: _suite(run, name) for name in names}
     if is_comments(run):
         _add_comment_cases(run, suites)
     else:
@@ -37,18 +35,18 @@ def as_junit(run: AnyRun, gates: Sequence[Gate] = ()) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "unicode") + "\n"
 
 
-def _suite(run: AnyRun, name: str, gates: Sequence[Gate]) -> Element:
+def _suite(run: AnyRun, name: str) -> Element:
     suite = Element("testsuite", name=clean(name))
     properties = SubElement(suite, "properties")
-    metrics = run.metrics[name]
-    coverage = _coverage(run, name)
-    for key, value in {**coverage, **metrics}.items():
+    for key, value in {**_coverage(run, name), **run.metrics[name]}.items():
         SubElement(properties, "property", name=key, value="null" if value is None else repr(value))
-    for gate in gates:
-        value = metrics[gate.measure.name]
-        case = _case(suite, f"{gate.measure} {gate.demand}", f"{name}.gates")
-        if gate.missed_by(value):
-            SubElement(case, "failure", message=f"{gate.measure} is {rate(value)}, must be {gate.demand}", type="gate")
+    for gate in run.result.build_gates:
+        if gate.name != name:
+            continue
+        case = _case(suite, f"{gate.metric} {gate.demand}", f"{name}.gates")
+        if not gate.passed:
+            problem = f"{gate.metric} is {rate(gate.value)}, must be {gate.demand}"
+            SubElement(case, "failure", message=problem, type="gate")
     return suite
 
 

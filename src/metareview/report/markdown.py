@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from metareview.comments.summary import CommentsSummary
+from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
+from metareview.report.build_gates import gates_table
 from metareview.report.headline import headline
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import count, rate
@@ -57,9 +59,9 @@ def as_lines(table: Table) -> list[str]:
 
 
 def run_section(run: AnyRun) -> str:
-    """A run's answer, warnings and main table, for the page of a build."""
+    """A run's answer, warnings, main table and gates, for the page of a build."""
     title = "### Review comments" if is_comments(run) else "### Reviewer routing"
-    return document([title, "", *_answer(run)])
+    return document([title, "", *_answer(run), *_gates(run.result.build_gates, "**Gates**")])
 
 
 def _answer(run: AnyRun) -> list[str]:
@@ -88,8 +90,12 @@ def document(lines: Iterable[str]) -> str:
 
 def _comments(run: CommentsRun) -> list[str]:
     summary = run.result
-    lines = ["# Code review comments", "", *_answer(run)]
+    lines = ["# Code review comments", "", *_answer(run), *_gates(summary.build_gates)]
     return lines + _slices(summary) + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
+
+
+def _gates(results: Sequence[GateResult], title: str = "## Gates") -> list[str]:
+    return [title, "", *as_lines(gates_table(results))] if results else []
 
 
 def _slices(summary: CommentsSummary) -> list[str]:
@@ -150,7 +156,7 @@ def _pull_requests(run: CommentsRun) -> list[str]:
 
 def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
-    lines = ["# Reviewer routing", "", *_answer(run)]
+    lines = ["# Reviewer routing", "", *_answer(run), *_gates(summary.build_gates)]
     return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from typing import Self
 
 import numpy as np
 
+from metareview.model.build_gates import GateResult
 from metareview.model.event import fold
 from metareview.model.time import SECOND
 from metareview.routing.load import Load, spread_load
@@ -125,6 +127,11 @@ class RoutingSummary:
     routers: Mapping[str, RouterSummary]
     declarations: Mapping[str, DeclarationRates]
     warnings: tuple[str, ...] = ()
+    build_gates: tuple[GateResult, ...] = ()
+    """What came of the gates that the run was last held to."""
+
+    def with_gates(self, results: tuple[GateResult, ...]) -> Self:
+        return replace(self, build_gates=results)
 
     @property
     def measures(self) -> list[RankMeasure]:

@@ -26,6 +26,7 @@ from metareview.comments.summary import (
     ReferenceSlice,
     ReviewerSummary,
 )
+from metareview.model.build_gates import GateResult
 from metareview.model.comment import Comment, Skipped
 from metareview.runs.files import JsonObject
 
@@ -42,6 +43,19 @@ _COUNT_KEYS = (
     "negative_match_nums",
     "judge_error_nums",
 )
+_BODY_KEYS = (
+    *_COUNT_KEYS,
+    *(measure.name for measure in MEASURES),
+    "left_out_nums",
+    "judged_pairs",
+    "reference_slices",
+    "match_details",
+    "matched_reference_comments",
+    "llm_comparisons",
+    "reference_comments",
+    "negative_comments",
+)
+"""What a record has beyond its head; all null where a filter drops the pull request."""
 _PARTNERS = ("left_out", "reference", "line_reference", "negative")
 _PAIR_HEAD = ("pr", "reviewer", "generated", "reference", "negative", "gap", "eligible")
 _COMMENT_FIELDS = tuple(field.name for field in fields(Comment))
@@ -77,7 +91,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         "filtered_good_comments_count": record.references_after_filters,
     }
     if record.skipped:
-        return head
+        return head | dict.fromkeys(_BODY_KEYS)
     references = {each.position: each for each in record.references}
     body = {
         **counts_to_json(record.counts),
@@ -119,7 +133,7 @@ def _scored_comment_to_json(scored: ScoredComment) -> JsonObject:
         "generated": scored.position,
         **scored.comment.to_dict(),
         "line_match": scored.line_match,
-        "semantic_match": scored.matched,
+        "semantic_match": scored.semantic_match,
         **{name: getattr(scored, name) for name in _PARTNERS},
         **({} if scored.verdict is None else _verdict_to_json(scored.verdict)),
     }
@@ -186,12 +200,14 @@ def pair_from_json(stored: JsonObject) -> Pair:
 def config_to_json(config: CommentsConfig) -> JsonObject:
     stored = {field.name: getattr(config, field.name) for field in fields(config)}
     stored |= {"judge_parameters": dict(config.judge_parameters), "filters": config.filters.to_dict()}
+    stored |= {name: list(stored[name]) for name in ("reviewer", "reference_reviewer")}
     return {"place" if name == "location" else name: value for name, value in stored.items()}
 
 
 def config_from_json(stored: JsonObject) -> CommentsConfig:
     known = dict(stored)
     location, filters = known.pop("place"), FilterConfig(**known.pop("filters"))
+    known |= {name: tuple(known.get(name, ())) for name in ("reviewer", "reference_reviewer")}
     return CommentsConfig(**known, location=location, filters=filters)
 
 
@@ -207,6 +223,7 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
         "warnings": list(summary.warnings),
         "skipped": [asdict(each) for each in summary.skipped],
         "unreviewed": dict(summary.unreviewed),
+        "build_gates": [asdict(each) for each in summary.build_gates],
     }
 
 
@@ -263,6 +280,7 @@ def summary_from_json(stored: JsonObject) -> CommentsSummary:
         tuple(stored["warnings"]),
         tuple(Skipped(each["file"], each["reason"]) for each in stored["skipped"]),
         stored.get("unreviewed", {}),
+        tuple(GateResult(**each) for each in stored.get("build_gates", ())),
     )
 
 

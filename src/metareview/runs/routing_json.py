@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metareview.model.build_gates import GateResult
 from metareview.model.time import parse_time, show_time
 from metareview.routing.answers import RECIPROCAL_RANK
 from metareview.routing.load import Load, PersonLoad, Spread
@@ -129,6 +130,7 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
             for name, router in summary.routers.items()
         },
         "gates": {name: _rates_to_json(rates) for name, rates in summary.declarations.items()},
+        "build_gates": [asdict(each) for each in summary.build_gates],
         "warnings": list(summary.warnings),
     }
 
@@ -156,6 +158,7 @@ def summary_from_json(document: JsonObject, seed: int = 0) -> RoutingSummary:
         routers={name: _router_from_json(block, config) for name, block in document["routers"].items()},
         declarations={name: _rates_from_json(block) for name, block in document["gates"].items()},
         warnings=tuple(document["warnings"]),
+        build_gates=tuple(GateResult(**each) for each in document.get("build_gates", ())),
     )
 
 

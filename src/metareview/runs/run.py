@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeGuard, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
 
 from metareview import __version__
 from metareview.comments.measures import Rates
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
+from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
 from metareview.routing.records import RoutingRecord
 from metareview.routing.summary import RoutingSummary
@@ -35,6 +36,9 @@ class Summary(Protocol):
     def measures(self) -> Sequence[Measure]: ...
     @property
     def metrics(self) -> Mapping[str, Rates]: ...
+    @property
+    def build_gates(self) -> tuple[GateResult, ...]: ...
+    def with_gates(self, results: tuple[GateResult, ...]) -> Self: ...
 
 
 SummaryT = TypeVar("SummaryT", bound=Summary)

@@ -20,6 +20,7 @@ from typing import IO, Generic
 
 from metareview.comments.records import Pair
 from metareview.errors import UsageError
+from metareview.model.build_gates import GateResult
 from metareview.runs.comments_json import pair_to_json
 from metareview.runs.files import (
     MANIFEST,
@@ -167,3 +168,16 @@ def _differences(stored: JsonObject, manifest: Manifest) -> Iterator[str]:
             yield name
     if stored.get("inputs") != dict(manifest.inputs):
         yield "input files"
+
+
+def keep_gates(run: Run[SummaryT, RecordT], results: tuple[GateResult, ...]) -> Run[SummaryT, RecordT]:
+    """The run with what came of its gates, in its folder too; without results it stays as it is."""
+    if not results:
+        return run
+    judged = replace(run, result=run.result.with_gates(results))
+    if run.folder is not None:
+        try:
+            write_json(run.folder / SUMMARY, judged.summary)
+        except OSError as error:
+            raise UsageError(f"Cannot write to {run.folder}: {error.strerror}. Free what is missing.") from None
+    return judged

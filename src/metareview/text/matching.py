@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from numbers import Real
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 
+_THRESHOLDS: Mapping[str, str] = {
+    "rouge_chunk_match_threshold": "rouge-chunk",
+    "rouge_chunk_sentence_threshold": "rouge-sentence",
+}
+"""continuous-eval's names for thresholds, in small letters, and the strategy that each is for."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 BLOCK_CELLS = 4_000_000
@@ -56,16 +61,26 @@ class PrecisionRecallF1:
     >>> metric = PrecisionRecallF1(MatchingStrategy.EXACT_CHUNK_MATCH)
     >>> metric(retrieved_context=["a", "b"], ground_truth_context=["a"])
     {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
+
+    The threshold may also be given by the name that it has in continuous-eval, `ROUGE_CHUNK_MATCH_THRESHOLD` or
+    `ROUGE_CHUNK_SENTENCE_THRESHOLD`, in capitals or not; that of another strategy is not used.
     """
 
-    def __init__(self, strategy: MatchingStrategy | str, threshold: float | None = None) -> None:
+    def __init__(
+        self, strategy: MatchingStrategy | str, threshold: float | None = None, **thresholds: float | None
+    ) -> None:
         try:
             self.strategy = MatchingStrategy(strategy)
         except ValueError:
-            raise UsageError(f"unknown strategy {strategy!r}. Use one of: {', '.join(MatchingStrategy)}.") from None
-        self.threshold = _threshold(self.strategy, threshold)
+            meant = did_you_mean(str(strategy), MatchingStrategy)
+            names = ", ".join(MatchingStrategy)
+            raise UsageError(f"unknown strategy {strategy!r}.{meant} Use one of: {names}.") from None
+        self.threshold = _threshold(self.strategy, _own_threshold(self.strategy, threshold, thresholds))
 
-    def __call__(self, *, retrieved_context: Sequence[str], ground_truth_context: Sequence[str]) -> Scores:
+    def __call__(
+        self, *, retrieved_context: Sequence[str], ground_truth_context: Sequence[str], **others: object
+    ) -> Scores:
+        """The scores of one item; `others`, the further columns of a row (`metric(**row)`), are not looked at."""
         retrieved = self._components("retrieved_context", retrieved_context)
         truth = list(dict.fromkeys(self._components("ground_truth_context", ground_truth_context)))
         relevant, covered = self._matches(retrieved, truth)
@@ -73,6 +88,24 @@ class PrecisionRecallF1:
         recall = covered / len(truth) if truth else None
         f1 = 2 * precision * recall / (precision + recall) if precision and recall else 0.0
         return {"precision": precision, "recall": recall, "f1": f1 if retrieved or truth else None}
+
+    def batch(self, rows: Iterable[Mapping[str, Any]] | None = None, /, **columns: Sequence[Any]) -> list[Scores]:
+        """The scores of many items in order: of rows, or of columns with one entry per item.
+
+        >>> metric = PrecisionRecallF1("exact-chunk")
+        >>> columns = {"retrieved_context": [["a"], ["b"]], "ground_truth_context": [["a"], ["a"]], "id": [1, 2]}
+        >>> [scores["recall"] for scores in metric.batch(**columns)]
+        [1.0, 0.0]
+        """
+        if rows is None:
+            lengths = {name: len(column) for name, column in columns.items()}
+            if len(set(lengths.values())) > 1:
+                listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+                raise UsageError(f"batch: the columns must be of one length, found {listed}.")
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        elif columns:
+            raise UsageError("batch takes rows or columns, not both.")
+        return [self(**_with_both(row, position)) for position, row in enumerate(rows)]
 
     def _components(self, name: str, context: Sequence[str]) -> list[str]:
         if isinstance(context, str) or not isinstance(context, Sequence):
@@ -122,6 +155,28 @@ def sentences(text: str) -> list[str]:
 
     trimmed = (piece.strip() for piece in sentencex.segment("en", _SURROGATES.sub("\ufffd", text)))
     return [sentence for sentence in trimmed if sentence]
+
+
+def _with_both(row: Mapping[str, Any], position: int) -> Mapping[str, Any]:
+    for name in ("retrieved_context", "ground_truth_context"):
+        if name not in row:
+            raise UsageError(f"batch: item {position} has no {name}. Give a list of strings for it.")
+    return row
+
+
+def _own_threshold(
+    strategy: MatchingStrategy, threshold: float | None, named: Mapping[str, float | None]
+) -> float | None:
+    """The threshold that was given for this strategy, by either name."""
+    for name, value in named.items():
+        meant = _THRESHOLDS.get(name.casefold())
+        if meant is None:
+            raise UsageError(f"unknown argument {name!r}.{did_you_mean(name, ('threshold', *_THRESHOLDS))}")
+        if meant == strategy and value is not None:
+            if threshold is not None:
+                raise UsageError(f"threshold and {name} are two thresholds for {strategy}. Leave one out.")
+            threshold = value
+    return threshold
 
 
 def _threshold(strategy: MatchingStrategy, threshold: float | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import REVERSED
 from metareview.formats.source import Source
@@ -73,13 +73,15 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
 
 def _line(source: Source, begin: int, field: re.Match[str] | None) -> int | None:
     value = field[2].strip() if field else ""
-    if field and value and not (re.fullmatch(r"[0-9]{1,10}", value) and 1 <= int(value) <= MAX_LINE):
-        source.fail(
-            source.line_at(begin + field.start()),
-            f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}",
-            "Lines count from 1; leave the tag empty where there is none.",
-        )
-    return int(value) if value else None
+    if field is None or not value:
+        return None
+    if re.fullmatch(r"[0-9]{1,10}", value) and 1 <= int(value) <= MAX_LINE:
+        return int(value)
+    problem = f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}"
+    fix = "Lines count from 1; leave the tag empty where there is none."
+    line = source.line_at(begin + field.start())
+    source.leave_out(InputError(problem, file=source.name, line=line, fix=fix))
+    return None
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:

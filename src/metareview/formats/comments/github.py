@@ -15,6 +15,8 @@ from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 _API_ADDRESS = re.compile(r"^(https?://)(?:api\.)?([^/]+)(?:/api/v3)?/repos/([^/]+/[^/]+)/pulls/([0-9]+)$")
+GHOST = "ghost"
+"""GitHub's own name for a deleted account."""
 _KEYS = {"note": "body", "path": "path", "side": "side", "id": "id"}
 
 
@@ -43,8 +45,7 @@ def read(source: Source) -> Iterator[Review]:
         # https://api.github.com/repos/O/R/pulls/N -> https://github.com/O/R/pull/N
         address = _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#discussion")[0])
         login = None if record.value.get("user") is None else record.child("user", "user").text("login")
-        login = login or "ghost"  # GitHub's own name for a deleted account
-        reviews.setdefault((address, login), []).append(_comment(record))
+        reviews.setdefault((address, login or GHOST), []).append(_comment(record))
     for (url, login), comments in reviews.items():
         yield Review(pr=url, comments=tuple(comments), reviewer=login, source=source.name)
     if not reviews and named:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from metareview.comments.case import Case
 from metareview.comments.outcome import JudgedCase, make_record, skip_record
 from metareview.comments.records import CommentRecord
-from metareview.comments.summary import MIN_COVERAGE, CommentsSummary, JudgeSummary, ReviewerSummary, summarise
+from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
 from metareview.judges.protocol import ModelJudge, Usage
 from metareview.pipelines.comments.plan import Plan
 
@@ -40,23 +40,7 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             completion_tokens=usage.completion_tokens,
         ),
         prs=len({record.pr for record in records if not record.skipped}),
-        warnings=(
-            *_coverage_warnings(figures),
-            *plan.inputs.warnings,
-            *(judge.warnings if isinstance(judge, ModelJudge) else ()),
-        ),
+        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ())),
         skipped=plan.inputs.skipped,
         unreviewed=plan.unreviewed,
     )
-
-
-def _coverage_warnings(figures: Mapping[str, ReviewerSummary]) -> Iterator[str]:
-    """Who has so few of the pull requests that its figures say little about the others."""
-    few = {name: block for name, block in figures.items() if (block.coverage or 1) < MIN_COVERAGE}
-    if few:
-        listed = [f"{name} has {block.prs} of {block.prs_with_references}" for name, block in few.items()][:_NAMED]
-        more = f" and {len(few) - _NAMED} more" if len(few) > _NAMED else ""
-        yield (
-            f"few of the reference set's pull requests: {', '.join(listed)}{more}; figures are over those alone"
-            " (--all-prs counts the others as silence)"
-        )

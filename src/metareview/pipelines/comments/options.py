@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict
 
 from metareview.comments.align import MODES, Mode
 from metareview.comments.filters import FilterConfig
-from metareview.errors import UsageError
-from metareview.formats.registry import Paths, several
+from metareview.errors import UsageError, did_you_mean
+from metareview.formats.registry import Given, Paths, Records
 from metareview.judges.protocol import Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
+from metareview.model.selection import Selection
 
 
 class CommentsKeywords(TypedDict, total=False):
     """The options as keywords of `evaluate_comments` and of the command; `CommentsOptions` says what each means."""
 
-    negatives: Paths
+    negatives: Paths | Records
     judge: str | Judge
     threshold: float | None
     line_distance: int
@@ -27,6 +29,10 @@ class CommentsKeywords(TypedDict, total=False):
     reference_format: str | None
     filters: FilterConfig | None
     all_prs: bool
+    reviewer: str | Sequence[str]
+    reference_reviewer: str | Sequence[str]
+    force: bool
+    strict: bool
     name: str | None
     limit: int | None
     seed: int
@@ -39,10 +45,10 @@ class CommentsKeywords(TypedDict, total=False):
 class CommentsOptions:
     """What to score, against what, and how. UsageError for a value that means nothing."""
 
-    generated: str | Path
-    """A file, or a folder with one subfolder per reviewer."""
-    reference: Paths
-    negatives: Paths = ()
+    generated: Given
+    """A file, a folder with one subfolder per reviewer, or records in memory."""
+    reference: Paths | Records
+    negatives: Paths | Records = ()
     judge: str | Judge = DEFAULT_JUDGE
     """A name, `package.module:factory`, or a judge."""
     threshold: float | None = None
@@ -57,6 +63,14 @@ class CommentsOptions:
     filters: FilterConfig | None = field(default_factory=FilterConfig)
     all_prs: bool = False
     """Whether pull requests that a reviewer has no file for count as silence."""
+    reviewer: str | Sequence[str] = ()
+    """Who is scored, by name or pattern; `!` excludes."""
+    reference_reviewer: str | Sequence[str] = ()
+    """Whose comments are the references, where files name several people."""
+    force: bool = False
+    """Go on, with a warning, where the input looks like a mistake."""
+    strict: bool = False
+    """Whether a field of a comment that cannot be read ends the run; else it is left out, with a warning."""
     name: str | None = None
     """The reviewer's, where the input has none."""
     limit: int | None = None
@@ -69,7 +83,8 @@ class CommentsOptions:
 
     def __post_init__(self) -> None:
         if self.alignment not in MODES:
-            raise UsageError(f"Unknown alignment {self.alignment!r}. Valid: {', '.join(MODES)}.")
+            meant = did_you_mean(self.alignment, MODES)
+            raise UsageError(f"Unknown alignment {self.alignment!r}.{meant} Valid: {', '.join(MODES)}.")
         for option, value, least in (
             ("--line-distance", self.line_distance, 0),
             ("--seed", self.seed, 0),
@@ -78,7 +93,18 @@ class CommentsOptions:
             if value is not None and value < least:
                 raise UsageError(f"{option} must be {least} or more, found {value}.")
         object.__setattr__(self, "filters", self.filters or FilterConfig())
-        object.__setattr__(self, "negatives", several(self.negatives))
+        object.__setattr__(self, "reviewer", self.scored.patterns)
+        object.__setattr__(self, "reference_reviewer", self.annotators.patterns)
+
+    @property
+    def scored(self) -> Selection:
+        """Who is scored."""
+        return Selection(self.reviewer, "--reviewer")
+
+    @property
+    def annotators(self) -> Selection:
+        """Whose comments are the references."""
+        return Selection(self.reference_reviewer, "--reference-reviewer")
 
     @property
     def mode(self) -> Mode:

@@ -81,7 +81,7 @@ def _make_plan(options: CommentsOptions, judge: Judge) -> Plan:
         for (key, reviewer), review in inputs.reviews.items()
     ]
     cases, prs_with_references = _sample(cases, _keys_after_filters(references, filters), options)
-    if all(case.skipped for case in cases):
+    if cases and all(case.skipped for case in cases):
         raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")
     typed = {each.name: getattr(options, each.name) for each in fields(CommentsConfig) if hasattr(options, each.name)}
     typed |= {"judge": judge.name, "judge_parameters": judge.parameters, "threshold": judge.threshold}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
-from metareview.errors import InputError
-from metareview.formats.registry import read_inputs, read_reference_set
+from metareview.formats.registry import label, read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, merged
+from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
 from metareview.pipelines.comments.options import CommentsOptions
 
+_SHOWN_ABSENT = 5
 ReviewKey = tuple[str, str]
 """The pull request's key in the reference set, and the reviewer."""
 
@@ -28,25 +31,49 @@ class CommentInputs:
 
 
 def read(options: CommentsOptions) -> CommentInputs:
-    """Read all files; InputError where no review is about a pull request of the reference set."""
-    references, hashes = read_reference_set(options.reference, options.negatives, format_name=options.reference_format)
-    inputs = read_inputs(options.generated, format_name=options.format, reviewer=options.name)
+    """Read all inputs; InputError where they cannot be meant, such as no pull request in common."""
+    strict, scored = options.strict, options.scored
+    references, files = read_reference_set(
+        options.reference,
+        options.negatives,
+        format_name=options.reference_format,
+        chosen=options.annotators,
+        strict=strict,
+    )
+    inputs = read_inputs(
+        options.generated, format_name=options.format, reviewer=options.name, chosen=scored, strict=strict
+    )
+    scored.check(inputs.reviewers)
+    doubts = [
+        *doubts_about_sides(inputs.files, files),
+        *doubts_about_references(references, files, chosen=bool(options.reference_reviewer)),
+    ]
+    forced = settle(doubts, force=options.force)
     reviews, unknown = _by_pull_request(inputs.reviews, references)
     skipped = (*inputs.skipped, *unknown)
     if not reviews:
         reason = skipped[0].reason if skipped else "it holds no reviews"
-        raise InputError(
+        doubt = Doubt(
+            label(options.generated, "generated"),
             f"no pull request is left to score: {reason}",
-            file=options.generated,
-            fix="Check that --reference is the benchmark that these comments were written for.",
+            "Check that --reference is the benchmark that these comments were written for",
         )
+        forced += settle([doubt], force=options.force)
+    reviewers = dict.fromkeys(review.reviewer or "" for review in inputs.reviews)
     if options.all_prs:
-        reviews = _with_silence(reviews, references)
-    warnings = [*references.warnings, *inputs.warnings, *_note_warnings(reviews, references)]
+        reviews = _with_silence(reviews, reviewers, references)
+    warnings = [
+        *forced,
+        *_absences(reviews, reviewers, _counted(references, options.filters or FilterConfig())),
+        *references.warnings,
+        *inputs.warnings,
+        *(() if forced else _word_for_word(reviews, references)),
+        *_note_warnings(reviews, references),
+    ]
     return CommentInputs(
         references,
         reviews,
-        {**hashes, **{f"generated/{file}": value for file, value in inputs.hashes.items()}},
+        {**files.hashes, **{f"generated/{file}": value for file, value in inputs.hashes.items()}},
         tuple(dict.fromkeys(warnings)),
         skipped,
     )
@@ -63,14 +90,48 @@ def _by_pull_request(
     return {(key, reviewer or ""): review for (key, reviewer), review in merged(known).items()}, skipped
 
 
-def _with_silence(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> dict[ReviewKey, Review]:
+def _with_silence(
+    reviews: Mapping[ReviewKey, Review], reviewers: Iterable[str], references: ReferenceSet
+) -> dict[ReviewKey, Review]:
     """Every reviewer on every pull request: what it has no file for is its silence."""
-    reviewers = dict.fromkeys(reviewer for _, reviewer in reviews)
     return {
         (key, reviewer): reviews.get((key, reviewer), Review(reference.pr, reviewer=reviewer))
         for reviewer in reviewers
         for key, reference in references.references.items()
     }
+
+
+def _counted(references: ReferenceSet, filters: FilterConfig) -> set[str]:
+    """The pull requests that the filters leave."""
+    reviews = references.references.items()
+    return {key for key, review in reviews if filters.keeps_pull_request(review.language, review.pr_category)}
+
+
+def _absences(reviews: Iterable[ReviewKey], reviewers: Iterable[str], counted: set[str]) -> Iterator[str]:
+    """One warning for all reviewers that have no word on some pull requests."""
+    of_all = len(counted)
+    had = Counter(reviewer for key, reviewer in reviews if key in counted)
+    absent = {reviewer: of_all - had[reviewer] for reviewer in reviewers if had[reviewer] < of_all}
+    if absent:
+        shown = ", ".join(f"{name} {count:,} of {of_all:,}" for name, count in list(absent.items())[:_SHOWN_ABSENT])
+        more = f" and {len(absent) - _SHOWN_ABSENT} more reviewers" if len(absent) > _SHOWN_ABSENT else ""
+        yield f"pull requests that are absent and not counted: {shown}{more}; --all-prs counts them as silence"
+
+
+def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:
+    """Reviewers who say nothing but what references say: an oracle, or a file that got among the references."""
+    said, repeated = Counter[str](), Counter[str]()
+    for (key, reviewer), review in reviews.items():
+        known = {comment.note.strip() for comment in references.references[key].comments}
+        notes = [comment.note.strip() for comment in review.comments if comment.counted]
+        said[reviewer] += len(notes)
+        repeated[reviewer] += sum(note in known for note in notes)
+    for reviewer, count in said.items():
+        if count and repeated[reviewer] == count:
+            yield (
+                f"every note of {reviewer} ({count:,}) is word for word that of a reference:"
+                " check that its comments are not among the references"
+            )
 
 
 def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:

@@ -36,7 +36,8 @@ def keep(
                 "Choose another --out, or pass --overwrite."
             )
         if writer.finished is not None:
-            return Run(ROUTING, result.summary, writer.finished.manifest, out)
+            summary = result.summary.with_gates(writer.finished.result.build_gates)
+            return Run(ROUTING, summary, writer.finished.manifest, out)
         for key, record in records.items():
             if key not in writer.done:
                 writer.append(record)

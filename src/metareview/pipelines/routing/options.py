@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypedDict
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Paths
 from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
-from metareview.model.words import did_you_mean
 from metareview.routing.protocol import RouterSpec
 from metareview.routing.summary import RoutingConfig
 from metareview.routing.truth import SOURCES, TRUTHS, USUAL_SOURCES

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from metareview.errors import UsageError
+from metareview.errors import UsageError, did_you_mean
 from metareview.model.event import Eligibility, Event, History
-from metareview.model.words import did_you_mean, plural
+from metareview.model.words import plural
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.read import Inputs
 from metareview.routing.registry import NamedRouter, built_in_routers, configured, make_router

@@ -11,6 +11,7 @@ from metareview.comparison.sensitivity import sensitivity
 from metareview.report.headline import order
 from metareview.report.page import comments, evidence, routing, slices
 from metareview.report.page.blocks import Section
+from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.pull_requests import pull_request_section
 from metareview.report.page.sensitivity import sensitivity_section
@@ -48,6 +49,7 @@ def _comment_sections(run: CommentsRun) -> list[Section | None]:
     summary = run.result
     return [
         comments.answer(run),
+        gates_section(summary.build_gates),
         slices.slice_section(summary),
         comments.precision_recall(summary),
         comments.location_and_meaning(summary),

@@ -237,7 +237,8 @@ class _Reviewer:
         if scored.matched:
             for position, verdict in self._matches(scored):
                 yield self._reference("Reference", position, whole=True)
-                yield _verdict(tag("same issue", "good"), verdict)
+                same = "same location" if scored.semantic_match is None else "same issue"
+                yield _verdict(tag(same, "good"), verdict)
         elif undecided := self._undecided(scored):
             for pair in undecided[:_MOST_UNDECIDED]:
                 yield self._reference("Reference", pair.reference, whole=False)

@@ -15,6 +15,7 @@ from metareview.report.page.blocks import Section, behind, name, paragraph, tabl
 from metareview.report.page.charts import barred, headed, histogram, interval_bar
 from metareview.report.page.comments import INTERVAL_TERM, meaning
 from metareview.report.page.evidence import settings_table
+from metareview.report.page.gates import gates_section
 from metareview.report.page.load import load_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.tables import QUEUE_REMARK, merged_rates, queue_table
@@ -46,6 +47,7 @@ _TERMS = (
 def sections(run: RoutingRun) -> list[Section | None]:
     return [
         _answer(run),
+        gates_section(run.result.build_gates),
         _ranks(run),
         _queue(run.result),
         _declarations(run.result),
