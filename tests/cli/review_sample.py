@@ -29,10 +29,3 @@ def lines(*records):
 def files(folder):
     """Everything below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in sorted(folder.rglob("*"))}
-
-
-# What is said of a reviewer without a file for one of the three pull requests.
-FEW = (
-    "few of the reference set's pull requests: reviews has 2 of 3; figures are over those alone"
-    " (--all-prs counts the others as silence)"
-)

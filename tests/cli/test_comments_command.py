@@ -116,8 +116,8 @@ def test_warnings_name_the_line(run, here):
     code, out, err = run(*ALL, "--json")
     assert code == 0
     warning = "reviews/comments_app_2.txt:1: <from> 10 is after <to> 9; swapped"
-    assert json.loads(out)["warnings"] == [warning, ABSENT]
-    assert err == f"Warning: {warning}\nWarning: {ABSENT}\n"
+    assert json.loads(out)["warnings"] == [ABSENT, warning]
+    assert err == f"Warning: {ABSENT}\nWarning: {warning}\n"
 
 
 def test_many_warnings_are_cut_short_on_screen_alone(run, here):

@@ -97,7 +97,7 @@ def test_the_working_folder_is_importable_for_the_installed_command_too(tmp_path
     [
         (["--router", "mine:fixed", "--router-config", "mine:fixed=c.json"], "{}", "takes no configuration"),
         (["--router", "popularity", "--router-config", "popularity=c.json"], "{}", "takes no configuration"),
-        (["--router", "mine:Fixed", "--router-config", "mine:Fixd=c.json"], "{}", "Did you mean mine:Fixed?"),
+        (["--router", "mine:Fixed", "--router-config", "mine:Fixd=c.json"], "{}", "Did you mean 'mine:Fixed'?"),
         (
             ["--router", "mine:Fixed", "--router-config", "mine:Fixed=c.json"],
             "[1]",
@@ -110,10 +110,10 @@ def test_the_working_folder_is_importable_for_the_installed_command_too(tmp_path
         (["--router", "mine:Fixed", "--router-config", "mine:Fixed=no.json"], "{}", "no.json: no such file"),
         (["--router", "mine:Fixed", "--router-config", "mine:Fixed"], "{}", "takes NAME=FILE"),
         (["--router", "mine:Fixed", *(["--router-config", "mine:Fixed=c.json"] * 2)], "{}", "is given twice"),
-        (["--truth-sources", "reveiw_comment"], "{}", "Did you mean review_comment?"),
+        (["--truth-sources", "reveiw_comment"], "{}", "Did you mean 'review_comment'?"),
         (["--truth-sources", ","], "{}", "--truth-sources is empty"),
         (["--truth-sources", "comment", "--truth", "all_reviewers"], "{}", "Drop one of the two"),
-        (["--truth", "first_respone"], "{}", "Did you mean first_response?"),
+        (["--truth", "first_respone"], "{}", "Did you mean 'first_response'?"),
         (["--cutoff", "created_at+999999999d"], "{}", "no more than a century"),
     ],
 )

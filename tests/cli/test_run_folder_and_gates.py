@@ -16,7 +16,6 @@ URL = "https://github.com/octo/app/pull/{}"
 NOTE = {"note": "Check the error first", "path": "b.go", "from_line": 9}
 ALL = ("comments", "said.jsonl", "--reference", "ref.jsonl", "--judge", "exact")
 WARNED = (
-    "Warning: pull requests that are absent and not counted: mute 1 of 2; --all-prs counts them as silence\n"
     "Warning: every note of good (1) is word for word that of a reference:"
     " check that its comments are not among the references\n"
 )

@@ -165,7 +165,7 @@ def test_every_format_writes_a_routing_run():
 def test_the_page_of_a_routing_run_has_its_parts():
     page = as_html(routing_run())
     assert "first and =second cannot be told apart at the top by MRR, on 3 pull requests; first has the" in page
-    assert "Over the 2 pull requests with a truth, its MRR is 0.750." in page
+    assert "Over the 2 pull requests with a truth, first has MRR 0.750." in page
     for part in ("answer", "ranks", "queue", "declarations", "load", "settings", "pull-requests"):
         assert f'<section id="{part}"' in page
     assert "&lt;bob&gt;" in page
@@ -250,7 +250,7 @@ def test_nobody_leads_with_too_few_pull_requests_and_the_warning_stands_before_t
     ):
         assert "leads" not in shown
         assert "Too few of the pull requests to be ranked" in shown
-        warned = shown.index("Warning: few of the reference set")
+        warned = shown.index("Warning: pull requests that are absent")
         assert shown.index("sure has F1 0.900") < warned < shown.index(figures)
         assert shown.index("sure") < shown.index("rare")
     assert run.summary["warnings"] == list(run.result.warnings) != []

@@ -11,7 +11,7 @@ from metareview.comparison.verdict import Comparison
 from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words
-from metareview.report.numbers import count, interval, of_all, p_value, rate, signed, signed_interval
+from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
 from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
@@ -40,7 +40,7 @@ def leaderboard_table(result: Leaderboard) -> Table:
     figures = [row.figures.metrics[sort.name] for row in rows]
     own = [row.own.metrics[sort.name] for row in rows]
     columns = [
-        Column("", ["-" if row.rank is None else str(row.rank) for row in rows]),
+        Column("", [NOT_DEFINED if row.rank is None else str(row.rank) for row in rows]),
         Column("name", [row.label for row in rows], text=True),
         Column(PULL_REQUESTS, [of_all(row.prs, row.of) for row in rows]),
         Column(sort.label, [rate(figure) for figure in figures]),
@@ -48,7 +48,9 @@ def leaderboard_table(result: Leaderboard) -> Table:
         Column("ties", [row.ties for row in rows], text=True),
     ]
     if own != figures:
-        columns.append(Column(f"{sort.label} on its own", [rate(figure) for figure in own], optional=True))
+        columns.append(
+            Column(f"{sort.label} on its own pull requests", [rate(figure) for figure in own], optional=True)
+        )
     for measure in result.measures:
         others = [row.figures.metrics[measure.name] for row in rows]
         if measure.name != sort.name and any(figure is not None for figure in others):

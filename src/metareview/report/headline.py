@@ -101,5 +101,5 @@ def _of_routing(summary: RoutingSummary, board: Leaderboard | None) -> str:
     if best is None or not best.metrics["mrr"]:
         return "No router found a right person on any pull request."
     with_truth = plural(best.observed_prs, "pull request")
-    among = f" Over the {with_truth} with a truth, its MRR is {rate(best.observed_metrics['mrr'])}."
+    among = f" Over the {with_truth} with a truth, {board.rows[0].label} has MRR {rate(best.observed_metrics['mrr'])}."
     return f"{_first(board)}{'' if best.observed_prs == summary.prs else among}"
