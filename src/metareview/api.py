@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from metareview.comparison import paired
 from metareview.comparison.competitors import Source
-from metareview.comparison.paired import Comparison as PlainComparison
+from metareview.comparison.paired import CompareKeywords
+from metareview.comparison.verdict import Comparison as PlainComparison
 from metareview.errors import UsageError
 from metareview.formats.registry import Paths
 from metareview.pipelines import comments, routing
@@ -31,7 +32,7 @@ _NESTED = {
     "reference_comments",
     "negative_comments",
     "reference_slices",
-    "counts_if_undecided_match",
+    "undecided_bounds",
 }
 """Fields of a comment run's record that are tables of their own."""
 
@@ -164,21 +165,13 @@ class Comparison(PlainComparison):
         return comparison_html(self)
 
 
-def compare(
-    a: Source,
-    b: Source | None = None,
-    *,
-    reviewers: Sequence[str] = (),
-    common: bool = False,
-    alpha: float = 0.05,
-    seed: int = 0,
-    beta: float | None = None,
-) -> Comparison:
+def compare(a: Source, b: Source | None = None, **options: Unpack[CompareKeywords]) -> Comparison:
     """Compare two runs, or two reviewers (or routers) of one; a run is what `evaluate_comments` gave, or a folder.
 
     `reviewers`: one name for both runs, or A's and B's; needed where a run holds several. `common` restricts both to
     the pull requests that they share with the same references. Runs whose figures would not mean the same are refused.
+    `plan`: say how many pull requests a true difference of this size would take.
 
     >>> print(compare("runs/before", "runs/after"))   # doctest: +SKIP
     """
-    return Comparison.of(paired.compare(a, b, reviewers=reviewers, common=common, alpha=alpha, seed=seed, beta=beta))
+    return Comparison.of(paired.compare(a, b, **options))

@@ -1,129 +1,213 @@
-"""How far chance reaches: intervals, paired tests and groups of ties, all over pull requests.
+"""How far chance reaches: intervals, paired tests and groups of ties, over pull requests or weeks of them.
 
-Everything here sees a run as one table: a row is a unit (a pull request), a column a count. A metric is a function of
-the *summed* counts, vectorised over leading axes, that gives NaN where it is undefined:
-
-    >>> precision = lambda sums: sums[..., 0] / sums[..., 1]          # matched / generated
-    >>> bootstrap_intervals(np.array([[1.0, 2.0]]), {"precision": precision})
-    {'precision': (0.5, 0.5)}
-
-Units are drawn and swapped, never single comments: comments on one pull request succeed and fail together.
+Everything here sees a run as one table: a row is a unit (a pull request, or a week), a column a count. A measure is a
+ratio y / x of the summed counts; `Measure.parts` gives both. Units are left out and turned round whole, never comment
+by comment: comments on one pull request succeed and fail together. docs/statistics.md says in plain words what each of
+these can and cannot tell.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
-from statistics import NormalDist
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv, expit, logit, stdtrit
 
-from metareview.errors import UsageError
+from metareview.model.measure import Measure, ratio
 
 Array = NDArray[np.float64]
-Metric = Callable[[Array], Array]
+Mask = NDArray[np.bool_]
 Interval = tuple[float, float]
 Key = TypeVar("Key", bound=Hashable)
 
-# Random units are drawn in blocks of about this many cells, 8 MB, however many pull requests there are.
+LEVEL = 0.95
+DRAWS = 10_000
+"""Random signs for the units that a test tries."""
+POWER = 0.8
+"""How often a true difference of the detectable size is found."""
+FEWEST_MATCHES = 5
+"""Nothing is tested where both rates being equal would bring the smaller side fewer matches than this."""
+_EXACT_UNITS = 13
+"""Up to this many units, every combination of signs is tried."""
 _BLOCK_CELLS = 1 << 20
-# A metric that is undefined in 99 of 100 draws has no distribution worth an answer, and the redraw must end.
-_DRAWS_PER_VALUE = 100
-# Differences that are equal on paper differ by rounding: a share of the metric's own size.
+"""Draws are made in blocks of about this many cells, 8 MB, however many units or pairs there are."""
 _ROUNDING = 1e-12
+"""Figures that are equal on paper differ by less than this."""
 
 
-def bootstrap_intervals(
-    counts: Array, metrics: Mapping[str, Metric], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
-) -> dict[str, Interval | None]:
-    """The bootstrap interval of each metric over the rows of `counts`, shape (units, columns).
+def intervals(counts: Array, measures: Iterable[Measure]) -> dict[str, Interval | None]:
+    """The 95 % interval of each measure over the rows of `counts`, by name: in closed form, without a seed.
 
-    As many units as there are get drawn with replacement, `resamples` times. A resample where a metric is undefined is
-    drawn again for that metric, so that each interval rests on exactly `resamples` values. None: there is no unit, or
-    the metric is undefined on the whole set or in 99 of 100 resamples. One unit: both ends equal the estimate. The same
-    seed gives the same intervals, and a metric's interval does not depend on which others are asked for.
+    Each unit is left out in turn. How much the figure moves gives its standard error; t on the scale of the log odds
+    gives the interval, which stays within 0 and 1. A figure of 0 or 1, or one that never moves, counts the units as
+    trials instead (Clopper and Pearson). None where fewer than two units have anything to measure.
     """
-    _require(0 < level < 1, f"level must lie between 0 and 1, got {level}")
-    intervals: dict[str, Interval | None] = dict.fromkeys(metrics)
-    for name, drawn in _bootstrap_values(_table(counts), metrics, resamples, seed).items():
-        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
-        intervals[name] = (low, high)
-    return intervals
+    return {measure.name: _interval(counts, measure) for measure in measures}
 
 
-def bootstrap_difference(
-    a: Array, b: Array, metrics: Mapping[str, Metric], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
-) -> dict[str, Interval | None]:
-    """The interval of metric(b) - metric(a), where row i of `a` and of `b` is the same unit.
+def _interval(counts: Array, measure: Measure) -> Interval | None:
+    figure, without, measurable = _left_out(counts, measure)
+    n = int(measurable.sum())
+    if n < 2:
+        return None
+    error, tail = _standard_error(without[measurable]), (1 - LEVEL) / 2
+    if error <= _ROUNDING or not _ROUNDING < figure < 1 - _ROUNDING:
+        hits = min(max(figure, 0.0), 1.0) * n
+        low = betaincinv(hits, n - hits + 1, tail) if hits > _ROUNDING else 0.0
+        high = betaincinv(hits + 1, n - hits, 1 - tail) if n - hits > _ROUNDING else 1.0
+        return float(low), float(high)
+    reach = stdtrit(n - 1, 1 - tail) * error / (figure * (1 - figure))
+    return float(expit(logit(figure) - reach)), float(expit(logit(figure) + reach))
 
-    Each resample draws units once and takes both runs' counts of them, so that what makes a pull request hard for both
-    cancels out. Undefined where either side is; otherwise as `bootstrap_intervals`.
+
+def _left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
+    """The figure, the figure without each unit in turn, and which units have anything to measure (x > 0)."""
+    y, x = measure.parts(counts)
+    totals = counts.sum(axis=0)
+    if measure.adds_up:
+        figure, without = ratio(y.sum(), x.sum()), ratio(y.sum() - y, x.sum() - x)
+    else:
+        figure, without = ratio(*measure.parts(totals)), ratio(*measure.parts(totals - counts))
+    return float(figure), without, x > 0
+
+
+def _standard_error(without: Array) -> float:
+    n = len(without)
+    return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One measure of A and B on the same units: measure(B) - measure(A), and what chance could make of it."""
+
+    units: int = 0
+    """Units with anything to measure on either side."""
+    value: float | None = None
+    interval: Interval | None = None
+    error: float | None = None
+    """The standard error; None where nothing varies, so that nothing is known of the noise."""
+    p: float | None = None
+    """Two-sided; None where nothing was tested."""
+    too_few_matches: bool = False
+    """That is why nothing was tested."""
+
+    def detectable(self, alpha: float) -> float | None:
+        """The true difference that this many units like these would show, at this level, four times in five."""
+        return None if self.error is None else _reach(self.units, alpha) * self.error
+
+    def units_needed(self, difference: float, alpha: float) -> int | None:
+        """How many units like these would show a true difference of this size, at this level, four times in five."""
+        if self.error is None:
+            return None
+        spread = self.error * self.units**0.5
+
+        def enough(n: int) -> bool:
+            return bool(_reach(n, alpha) * spread <= difference * n**0.5)
+
+        # With fewer, no result reaches the level: the least p is 2 / 2^n.
+        low = max(2, int(np.ceil(1 - np.log2(alpha))))
+        if enough(low):
+            return low
+        high = 2 * low
+        while not enough(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return high
+
+
+def _reach(units: int, alpha: float) -> float:
+    """How many standard errors from 0 a true difference must lie to be found with probability POWER."""
+    return float(stdtrit(units - 1, 1 - alpha / 2) + stdtrit(units - 1, POWER))
+
+
+def differences(a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 0) -> dict[str, Difference]:
+    """B - A for each measure, by name; row i of `a` and of `b` is the same unit."""
+    if a.shape != b.shape:
+        raise ValueError(f"paired tables must have one shape, got {a.shape} and {b.shape}")
+    found: dict[str, Difference] = {}
+    tested: dict[str, Array] = {}
+    for measure in measures:
+        found[measure.name] = _difference(a, b, measure)
+        if found[measure.name].value is not None and not found[measure.name].too_few_matches:
+            tested[measure.name] = contributions(a, b, measure)
+    for name, p in zip(tested, _flip_signs(list(tested.values()), seed), strict=True):
+        found[name] = replace(found[name], p=p)
+    return found
+
+
+def _difference(a: Array, b: Array, measure: Measure) -> Difference:
+    """Everything but p."""
+    (of_a, without_a, in_a), (of_b, without_b, in_b) = _left_out(a, measure), _left_out(b, measure)
+    measurable = in_a | in_b
+    value, n = of_b - of_a, int(measurable.sum())
+    if np.isnan(value):
+        return Difference(n)
+    too_few = _too_few_matches(a, b, measure)
+    without = (without_b - without_a)[measurable]
+    if n < 2 or np.isnan(without).any():
+        return Difference(n, value, too_few_matches=too_few)
+    error = _standard_error(without)
+    reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    known = error if error > _ROUNDING else None
+    return Difference(n, value, (value - reach, value + reach), known, too_few_matches=too_few)
+
+
+def _too_few_matches(a: Array, b: Array, measure: Measure) -> bool:
+    (y_a, x_a), (y_b, x_b) = (measure.parts(counts.sum(axis=0)) for counts in (a, b))
+    few = (y_a + y_b) * min(x_a, x_b) < FEWEST_MATCHES * (x_a + x_b)
+    return bool(few) and not np.array_equal(a, b)
+
+
+def contributions(a: Array, b: Array, measure: Measure) -> Array:
+    """What each unit adds to B - A, which is their mean.
+
+    A unit's y counts by how far it lies from what the pooled rate would bring for its x: so one that only says more
+    adds nothing. Where y does not add up over units, the differences of the jackknife's pseudo-values.
     """
-    return bootstrap_intervals(*_paired(a, b, metrics), resamples=resamples, seed=seed, level=level)
+    (y_a, x_a), (y_b, x_b) = measure.parts(a), measure.parts(b)
+    if measure.adds_up:
+        pooled = (y_a.sum() + y_b.sum()) / (x_a.sum() + x_b.sum())
+        return np.asarray((y_b - pooled * x_b) / x_b.mean() - (y_a - pooled * x_a) / x_a.mean())
+    (of_a, without_a, in_a), (of_b, without_b, in_b) = _left_out(a, measure), _left_out(b, measure)
+    measurable = in_a | in_b
+    n = int(measurable.sum())
+    values = n * (of_b - of_a) - (n - 1) * (without_b - without_a)
+    # The mean is over all rows, of which those with nothing to measure add nothing.
+    return np.where(measurable, np.nan_to_num(values, nan=of_b - of_a), 0.0) * (len(values) / max(n, 1))
 
 
-def permutation_test(
-    a: Array, b: Array, metrics: Mapping[str, Metric], *, permutations: int = 10_000, seed: int = 0
-) -> dict[str, float | None]:
-    """The two-sided p value of "A and B are interchangeable within each unit", for each metric.
+def _flip_signs(tested: Sequence[Array], seed: int) -> list[float]:
+    """The two-sided p of each sum of contributions, if every unit's sign were as likely to be the other."""
+    if not tested:
+        return []
+    values = np.column_stack(tested)
+    least = np.abs(values.mean(axis=0)) - _ROUNDING
+    n = len(values)
+    extreme = np.zeros(len(tested), dtype=np.int64)
+    exact = n <= _EXACT_UNITS
+    for signs in [_all_signs(n)] if exact else _random_signs(n, seed):
+        extreme += (np.abs(signs @ values) / n >= least).sum(axis=0)
+    return [int(c) / 2**n if exact else (1 + int(c)) / (1 + DRAWS) for c in extreme]
 
-    A's and B's counts are swapped in each unit with probability 1/2 and the metric is worked out again from the sums;
-    p = (1 + permutations that differ at least as much) / (1 + permutations). Equal runs: 1.
 
-    A permutation where either side is undefined is drawn again. The observed runs are defined, so under the null they
-    are one of the *defined* arrangements at random, and the test stays exact given that. None: there is no unit, or the
-    metric is undefined on A or on B or in 99 of 100 permutations.
-    """
-    _require(permutations >= 1, f"permutations must be at least 1, got {permutations}")
-    both, differences = _paired(a, b, metrics)
-    ps: dict[str, float | None] = dict.fromkeys(metrics)
-    if not len(both):
-        return ps
-    width = both.shape[1] // 2
-    totals = both.sum(axis=0)
-    swap = np.roll(both, width, axis=1) - both
-    swap = swap[swap.any(axis=1)]  # a unit with equal counts changes nothing when swapped
+def _all_signs(units: int) -> Array:
+    bits = np.arange(2**units)[:, np.newaxis] >> np.arange(units)
+    return np.where(bits & 1, -1.0, 1.0)
+
+
+def _random_signs(units: int, seed: int) -> Iterator[Array]:
+    """DRAWS rows of random signs, in blocks; the same ones for everybody who has as many units."""
     rng = np.random.default_rng(seed)
-
-    def draw(rows: int) -> Array:
-        swapped = rng.integers(0, 2, size=(rows, len(swap)), dtype=np.bool_)
-        return np.asarray(totals + swapped @ swap, dtype=np.float64)
-
-    for name, drawn in _defined_values(draw, len(swap), totals, differences, permutations).items():
-        observed = abs(_value(differences[name], totals))
-        size = max(abs(_value(metrics[name], side)) for side in (totals[:width], totals[width:]))
-        extreme = np.count_nonzero(np.abs(drawn) >= observed - _ROUNDING * size)
-        ps[name] = (1 + int(extreme)) / (1 + permutations)
-    return ps
-
-
-def minimum_detectable_difference(
-    a: Array,
-    b: Array,
-    metrics: Mapping[str, Metric],
-    *,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> dict[str, float | None]:
-    """The true difference that a set of this size would show as significant with probability `power`.
-
-    (z(1 - alpha/2) + z(power)) * SE, with SE the standard deviation of the bootstrap of metric(b) - metric(a) and z the
-    quantile of the normal distribution: 2.80 * SE by default. It falls with the square root of the set's size. None:
-    the metric is undefined, or every resample gave the same difference (one unit, or equal runs), so that nothing is
-    known of the noise.
-    """
-    _require(0 < alpha < 1, f"alpha must lie between 0 and 1, got {alpha}")
-    _require(0 < power < 1, f"power must lie between 0 and 1, got {power}")
-    factor = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    values = _bootstrap_values(*_paired(a, b, metrics), resamples, seed)
-    noisy = {name: drawn for name, drawn in values.items() if len(drawn) > 1 and np.ptp(drawn) > _ROUNDING}
-    return dict.fromkeys(metrics) | {name: factor * float(np.std(drawn, ddof=1)) for name, drawn in noisy.items()}
+    block = max(1, _BLOCK_CELLS // max(1, units))
+    for start in range(0, DRAWS, block):
+        yield np.where(rng.integers(0, 2, size=(min(block, DRAWS - start), units), dtype=np.bool_), -1.0, 1.0)
 
 
 def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
@@ -143,37 +227,58 @@ def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """Two tables on the units that both have: how many those are, metric(b) - metric(a) there, and the paired test."""
+    """Two of a ranking: B - A, the p of this pair alone, and its p among all pairs; None where not tested."""
 
-    units: int
-    diff: float | None
-    p: float | None
-    p_holm: float | None
+    value: float | None
+    p: float | None = None
+    p_family: float | None = None
 
 
-def pairwise_tests(
-    tables: Mapping[str, Mapping[str, Sequence[float] | Array]], metric: Metric, *, seed: int = 0
-) -> dict[tuple[str, str], PairTest]:
-    """The paired test of one metric for every two tables, in their order, with Holm over all pairs.
+def pairwise_tests(tables: Mapping[str, Array], measure: Measure, *, seed: int = 0) -> dict[tuple[str, str], PairTest]:
+    """Every two tables, whose rows are the same units, tested on one measure as one family, in their order.
 
-    A table has a row of counts for each unit. Two that share no unit are not tested, and so never separated.
+    Step-down max-T (Westfall and Young): each draw gives every unit one sign, the same for all pairs, so that what the
+    pairs have in common is not paid for twice. T = |sum of contributions| / root of the sum of their squares. From the
+    pair with the greatest T down, p is the share of draws in which this or any later pair reaches it.
     """
-    pairs = list(combinations(tables, 2))
-    # The least p is 1 / permutations. Times the number of pairs, as Holm has it, it must still fall well below 0.05.
-    permutations = max(10_000, 100 * len(pairs))
+    names = list(tables)
     tests: dict[tuple[str, str], PairTest] = {}
-    for pair in pairs:
-        a, b = (tables[name] for name in pair)
-        units = [unit for unit in a if unit in b]
-        if not units:
-            tests[pair] = PairTest(0, None, None, None)
-            continue
-        one, other = (np.array([table[unit] for unit in units], np.float64) for table in (a, b))
-        p = permutation_test(one, other, {"": metric}, permutations=permutations, seed=seed)[""]
-        diff = _value(metric, other.sum(axis=0)) - _value(metric, one.sum(axis=0))
-        tests[pair] = PairTest(len(units), None if np.isnan(diff) else diff, p, None)
-    adjusted = holm({pair: test.p for pair, test in tests.items()})
-    return {pair: replace(test, p_holm=adjusted[pair]) for pair, test in tests.items()}
+    values: dict[tuple[str, str], Array] = {}
+    for at, one in enumerate(names):
+        for other in names[at + 1 :]:
+            a, b = tables[one], tables[other]
+            difference = _difference(a, b, measure)
+            tests[one, other] = PairTest(difference.value)
+            if difference.value is not None and not difference.too_few_matches:
+                values[one, other] = contributions(a, b, measure)
+    if not values:
+        return tests
+    ps, family = _step_down(np.column_stack(list(values.values())), seed)
+    for pair, p, p_family in zip(values, ps, family, strict=True):
+        tests[pair] = replace(tests[pair], p=p, p_family=p_family)
+    return tests
+
+
+def _step_down(values: Array, seed: int) -> tuple[list[float], list[float]]:
+    """For each column of contributions its p alone and its p among all columns."""
+    size = np.sqrt((values**2).sum(axis=0))
+    scaled = np.divide(values, size, out=np.zeros_like(values), where=size > 0)
+    observed = np.abs(scaled.sum(axis=0))
+    order = np.argsort(-observed, kind="stable")
+    scaled, least = scaled[:, order], observed[order] - _ROUNDING
+    pairs = len(order)
+    alone, among = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64)
+    rows = max(1, _BLOCK_CELLS // pairs)
+    for block in _random_signs(len(values), seed):
+        for start in range(0, len(block), rows):
+            drawn = np.abs(block[start : start + rows] @ scaled)
+            alone += (drawn >= least).sum(axis=0)
+            # From here on backwards: the greatest of this pair and all that come after it.
+            greatest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
+            among += (greatest >= least).sum(axis=0)
+    p_alone, p_among = (1 + alone) / (1 + DRAWS), np.maximum.accumulate((1 + among) / (1 + DRAWS))
+    back = np.argsort(order, kind="stable")
+    return p_alone[back].tolist(), p_among[back].tolist()
 
 
 def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -215,75 +320,3 @@ def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> d
         for position in group:
             letters[position] += letter
     return dict(zip(names, letters, strict=True))
-
-
-def _paired(a: Array, b: Array, metrics: Mapping[str, Metric]) -> tuple[Array, dict[str, Metric]]:
-    """Both runs side by side in one table, and the metrics of it that give metric(b) - metric(a)."""
-    a, b = _table(a), _table(b)
-    if a.shape != b.shape:
-        raise ValueError(f"paired tables must have one shape, got {a.shape} and {b.shape}")
-    width = a.shape[1]
-
-    def difference(metric: Metric) -> Metric:
-        return lambda sums: metric(sums[..., width:]) - metric(sums[..., :width])
-
-    return np.hstack([a, b]), {name: difference(metric) for name, metric in metrics.items()}
-
-
-def _bootstrap_values(counts: Array, metrics: Mapping[str, Metric], resamples: int, seed: int) -> dict[str, Array]:
-    _require(resamples >= 1, f"resamples must be at least 1, got {resamples}")
-    units = len(counts)
-    if not units:
-        return {}
-    rng = np.random.default_rng(seed)
-
-    def draw(rows: int) -> Array:
-        drawn = rng.integers(0, units, size=(rows, units))
-        drawn += np.arange(rows)[:, np.newaxis] * units
-        weights = np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
-        return np.asarray(weights @ counts, dtype=np.float64)
-
-    return _defined_values(draw, units, counts.sum(axis=0), metrics, resamples)
-
-
-def _defined_values(
-    draw: Callable[[int], Array], units: int, totals: Array, metrics: Mapping[str, Metric], wanted: int
-) -> dict[str, Array]:
-    """For each metric its first `wanted` defined values in one stream of drawn sums, if it is defined often enough.
-
-    `draw(rows)` gives the next sums of the stream. It is read in rounds of `wanted` whatever is still missing, so that
-    a metric which is often undefined reads further without changing what another one sees.
-    """
-    block = max(1, _BLOCK_CELLS // max(1, units))
-    values = {name: np.empty(0) for name, metric in metrics.items() if not np.isnan(_value(metric, totals))}
-    for _ in range(_DRAWS_PER_VALUE):
-        unfinished = [name for name, before in values.items() if len(before) < wanted]
-        if not unfinished:
-            break
-        sums = np.concatenate([draw(min(block, wanted - start)) for start in range(0, wanted, block)])
-        for name in unfinished:
-            drawn = _values(metrics[name], sums)
-            values[name] = np.concatenate([values[name], drawn[~np.isnan(drawn)]])[:wanted]
-    return {name: drawn for name, drawn in values.items() if len(drawn) == wanted}
-
-
-def _values(metric: Metric, sums: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):  # a division by 0 is how a metric says "undefined"
-        values = np.asarray(metric(sums), dtype=np.float64)
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def _value(metric: Metric, sums: Array) -> float:
-    return float(_values(metric, sums))
-
-
-def _table(counts: Array) -> Array:
-    table = np.asarray(counts, dtype=np.float64)
-    if table.ndim != 2:
-        raise ValueError(f"counts must have the shape (units, columns), got {table.shape}")
-    return table
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise UsageError(message)

@@ -24,7 +24,7 @@ def test_json_is_one_document_with_the_promised_keys_and_figures(run, here):
     code, out, err = run(*ALL, "--negatives", "neg.jsonl", "--out", "r", "--json")
     assert (code, err) == (0, f"Warning: {FEW}\n")
     found = json.loads(out)
-    assert list(found) == ["schema", "run", "config", "prs", "reviewers", "judge", "warnings", "skipped"]
+    assert list(found) == ["schema", "run", "config", "prs", "reviewers", "judge", "warnings", "skipped", "unreviewed"]
     assert (found["schema"], found["run"]) == ("metareview.comments/1", "r")
     assert (found["prs"], found["warnings"], found["skipped"]) == (2, [FEW], [])
     assert list(found["judge"]) == [

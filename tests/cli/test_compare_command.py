@@ -147,7 +147,7 @@ def test_the_leaderboard_as_json_and_as_a_table(folder):
     assert [row["label"] for row in result["rows"]] == ["repetitive", "noisy", "terse"]
     shown = metareview("leaderboard", "runs/demo", "--beta", "2", cwd=folder).stdout
     assert "F2" in "".join(shown.splitlines()[:2])  # a long head takes two lines
-    assert re.search(r"1 +repetitive +12 +0\.\d{3} ", shown)
+    assert re.search(r"1 +repetitive +12 of 12 +0\.\d{3} ", shown)
 
 
 def hostile(tmp_path):

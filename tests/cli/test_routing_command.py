@@ -74,7 +74,7 @@ def test_what_was_asked_for_is_shown_in_every_form(history, tmp_path, monkeypatc
         capsys.readouterr().out
     )
     told = page.read_text()
-    assert told.startswith("### Reviewer routing\n\n**popularity has the highest MRR, 0.250")
+    assert told.startswith("### Reviewer routing\n\n**popularity has MRR 0.250 on 4 pull requests.")
     assert (
         "| router | hit@1 | 95 % interval | hit@10 | 95 % interval | MRR | 95 % interval | MRR with a truth |" in told
     )

@@ -136,8 +136,10 @@ def test_an_undecided_pair_is_an_error_with_bounds_and_no_mismatch():
     assert record["judge_error_nums"] == 3
     assert record["positive_match_nums"] == 1
     assert record["negative_match_nums"] == 0
-    most = record["counts_if_undecided_match"]
-    assert most["positive_match_nums"] == 2
+    least, most = record["undecided_bounds"]
+    assert (least["positive_match_nums"], most["positive_match_nums"]) == (1, 2)
+    # "y?" repeats the negative only if it matches no reference.
+    assert (least["negative_match_nums"], most["negative_match_nums"]) == (0, 1)
     assert [p["match"] for p in pairs] == [True, False, None, None, None]
     assert [p["score"] for p in pairs] == [1.0, 0.0, None, None, None]
 

@@ -101,18 +101,73 @@ def test_every_figure_by_hand(make):
     assert list(kinds["severity"]) == ["Low", "High"]
 
 
-def test_p_is_that_of_all_exchanges(make):
+def test_p_is_that_of_all_signs(make):
+    """Eight pull requests with two references each; A and B swap what they find, B finds one more."""
+    references = [Review(pull(n), (LEAK, SLOW)) for n in range(1, 9)]
+    a = {n: ("leak",) if n < 7 else ("leak", "slow") for n in range(1, 9)}
+    b = {n: ("leak", "slow") if n < 6 else ("slow",) for n in range(1, 9)}
+    result = compare(make("run", {"A": a, "B": b}, references))
+    # Each pull request adds 1/2 of its references or takes 1/2: +5, 0 once, -2. Of 2^8 signs, |sum| >= 3.
+    sums = [abs(sum(signs[:7])) for signs in product([1, -1], repeat=8)]
+    assert result.metrics["positive_recall_rate"].p == pytest.approx(np.mean([total >= 3 for total in sums]))
+
+
+def test_too_few_matches_are_said_to_be_too_few(make):
     result = compare(make("run", {"old": OLD, "new": NEW}))
-    old, new = np.array([[1, 1, 2], [0, 1, 1], [1, 2, 3]]), np.array([[2, 2, 2], [1, 1, 1], [1, 3, 3]])
+    recall = result.metrics["positive_recall_rate"]
+    assert (recall.p, recall.p_holm, recall.too_few_matches) == (None, None, True)
+    assert "there are too few matches to test" in result.verdict
+    assert "positive_recall_rate" in result.to_dict()["too_few_matches"]
 
-    def recall(counts):
-        return counts[:, 0].sum() / counts[:, 2].sum()
 
-    observed = abs(recall(new) - recall(old))
-    swaps = [np.array(swap)[:, None] for swap in product([False, True], repeat=3)]
-    extreme = [abs(recall(np.where(s, old, new)) - recall(np.where(s, new, old))) >= observed - 1e-9 for s in swaps]
-    assert result.metrics["positive_recall_rate"].p == pytest.approx(np.mean(extreme), abs=0.02)
-    assert "too few for any test to tell" in result.verdict
+def test_noise_is_not_a_test_of_its_own(make):
+    """Holm over 6 metrics, not 7: noise is 1 - precision, with its p value."""
+    a = {n: ("leak",) if n % 2 else ("leak", "hm") for n in range(1, 13)}
+    b = dict.fromkeys(range(1, 13), ("leak", "slow"))
+    metrics = compare(make("run", {"A": a, "B": b}, TWELVE)).metrics
+    precision, noise = metrics["positive_match_rate"], metrics["unmatched_rate"]
+    assert (noise.p, noise.p_holm) == (precision.p, precision.p_holm)
+    least = min(metric.p for metric in metrics.values())
+    tested = len(metrics) - 1
+    assert min(metric.p_holm for metric in metrics.values()) == pytest.approx(least * tested)
+
+
+def test_the_detectable_difference_is_at_the_corrected_level(make):
+    a = {n: ("leak",) if n % 2 else ("leak", "hm") for n in range(1, 13)}
+    b = {n: ("leak", "slow", "hm") if n % 2 else ("leak", "slow") for n in range(1, 13)}
+    metrics = compare(make("run", {"A": a, "B": b}, TWELVE)).metrics
+    f1 = metrics["f1"]
+    assert f1.minimum_detectable == f1.test.detectable(0.05 / (len(metrics) - 1))
+    assert f1.minimum_detectable > f1.test.detectable(0.05)
+
+
+def test_how_many_pull_requests_a_difference_would_take(make):
+    a = {n: ("leak",) if n % 2 else ("leak", "hm") for n in range(1, 13)}
+    b = {n: ("leak", "slow", "hm") if n % 3 else ("leak", "slow") for n in range(1, 13)}
+    run = make("run", {"A": a, "B": b}, TWELVE)
+    result = compare(run, plan=0.05)
+    needed = result.plan.units["f1"]
+    assert needed > compare(run, plan=0.1).plan.units["f1"] > 5
+    assert f"true difference of 0.05 in F1 four times in five would take about {needed} pull requests" in result.verdict
+    assert result.to_dict()["plan"] == {"difference": 0.05, "units": dict(result.plan.units)}
+    assert compare(run).plan is None
+    with pytest.raises(UsageError, match=r"--plan must be a difference between 0 and 1, such as 0\.05, found 5"):
+        compare(run, plan=5)
+
+
+def test_the_leaderboards_view_of_the_same_two_is_told(make):
+    a = {n: ("leak",) if n % 2 else ("leak", "hm") for n in range(1, 13)}
+    b = dict.fromkeys(range(1, 13), ("leak", "slow"))
+    wrong = dict.fromkeys(range(1, 13), ("hm",))
+    run = make("run", {"A": a, "B": b, "C": wrong}, TWELVE)
+    result = compare(run, reviewers=["A", "B"])
+    assert (result.family.competitors, result.family.prs, result.family.separated) == (3, 12, True)
+    assert "leaderboard of these 3 reviewers tests F1 alone, over all their pairs, and tells them apart too" in (
+        result.verdict
+    )
+    assert result.to_dict()["leaderboard"]["p"] == result.family.p
+    twins = compare(make("twins", {"A": a, "B": a, "C": wrong}, TWELVE), reviewers=["A", "B"])
+    assert "cannot tell them apart either (p = 1.000)" in twins.verdict
 
 
 def test_pull_requests_are_named_with_their_comments(make):

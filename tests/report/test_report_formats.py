@@ -76,7 +76,7 @@ def test_no_cell_of_a_hostile_run_is_a_formula(tmp_path):
 def test_markdown_has_the_figures(tmp_path):
     shown = as_markdown(two_reviewers(tmp_path))
     # Two pull requests cannot separate anybody: nobody leads.
-    assert "**sharp and loud cannot be told apart at the top; sharp has the highest F1, 0.857 &#40;95 %" in shown
+    assert "**sharp and loud cannot be told apart at the top by F1, on 2 pull requests.**" in shown
     assert "| sharp | 2 of 2 | 3 | 1.000 | 0.750 | 0.857 |" in shown
     assert "| loud | 2 of 2 | 4 | 0.250 | 0.250 | 0.250 |" in shown
     assert "| Owner/Repo&#35;&#8203;1 | loud | 2 | 1 | 2 | 1 | 0 |" in shown
@@ -159,8 +159,8 @@ def test_every_format_writes_a_routing_run():
 
 def test_the_page_of_a_routing_run_has_its_parts():
     page = as_html(routing_run())
-    assert "first has the highest MRR, 0.500" in page
-    assert "Over the 2 pull requests with a truth it is 0.750." in page
+    assert "first and =second cannot be told apart at the top by MRR, on 3 pull requests." in page
+    assert "Over the 2 pull requests with a truth, first has 0.750." in page
     for part in ("answer", "ranks", "queue", "declarations", "load", "settings", "pull-requests"):
         assert f'<section id="{part}"' in page
     assert "&lt;bob&gt;" in page
@@ -176,7 +176,7 @@ def test_the_page_of_a_routing_run_has_its_parts():
         cells = "".join(f'<td class="num">{number}</td>' for number in row[1:])
         assert f"<bdi>{row[0]}</bdi></th>{cells}" in people
     warned = page.index("Warning: codeowners left out: it needs --codeowners FILE &lt;now&gt;")
-    assert page.index("has the highest MRR") < warned < page.index("<table>")
+    assert page.index("cannot be told apart") < warned < page.index("<table>")
 
 
 def test_a_routing_page_has_one_scale_and_repeats_no_figure():
@@ -192,7 +192,7 @@ def test_a_routing_page_has_one_scale_and_repeats_no_figure():
     }
     run = replace(run, result=replace(run.result, routers=routers))
     page = as_html(run)
-    assert "with a truth it is" not in page
+    assert "with a truth, first has" not in page
     answer = page[page.index('<section id="answer"') : page.index('<section id="ranks"')]
     axes = [part.split("</svg>")[0] for part in answer.split('<svg class="axis"')[1:]]
     assert len(axes) >= 3
@@ -246,7 +246,7 @@ def test_nobody_leads_with_too_few_pull_requests_and_the_warning_stands_before_t
         assert "leads" not in shown
         assert "Too few of the pull requests to be ranked" in shown
         warned = shown.index("Warning: few of the reference set")
-        assert shown.index("sure has F1 0.900") < warned < shown.index(figures)
+        assert shown.index("sure has F1 0.900 on 10 pull requests.") < warned < shown.index(figures)
         assert shown.index("sure") < shown.index("rare")
     assert run.summary["warnings"] == list(run.result.warnings) != []
 

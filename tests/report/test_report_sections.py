@@ -1,18 +1,14 @@
 """What the page says: the figures, the pairs, what is undecided, what is left out."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from report_samples import comment, pull, two_reviewers, write_jsonl
 
 from metareview.api import evaluate_comments
-from metareview.comments.measures import Counts
-from metareview.comments.records import DIMENSIONS, CommentRecord
-from metareview.comments.summary import summarise
 from metareview.comparison.sensitivity import Curves, RankChange, Ranking, Sensitivity
 from metareview.model.comment import Comment
-from metareview.report.headline import headline, ties
+from metareview.report.headline import headline
 from metareview.report.names import location, pull_request_name
 from metareview.report.numbers import duration
 from metareview.report.page import plane, pull_requests
@@ -38,7 +34,7 @@ def run(tmp_path):
 def test_the_answer_names_the_best_reviewer_with_its_figures(run):
     shown = text(answer(run))
     # Two pull requests cannot separate anybody.
-    assert "sharp and loud cannot be told apart at the top; sharp has the highest F1, 0.857" in shown
+    assert "sharp and loud cannot be told apart at the top by F1, on 2 pull requests." in shown
     assert shown.index("1. sharp") < shown.index("2. loud")
     assert "1 pair stayed undecided" in shown
     # loud: 1 of 4 comments, 1 of 4 references; with the open pair as a match 2 of 4 and 2 of 4.
@@ -187,24 +183,6 @@ def test_without_curves_there_is_no_section(run):
     assert sensitivity_section(Sensitivity(None, "plain", None, None), run.result) is None
 
 
-def _record(reviewer, number, matched, total):
-    counts = Counts(expected=10, generated=total, matched=matched, covered=matched)
-    return CommentRecord(
-        pull(number), reviewer, None, None, 10, 10, counts=counts, slices={key: {} for key in DIMENSIONS}
-    )
-
-
-def test_ties_separate_only_what_the_data_separates():
-    """x is better than z in each of 20 pull requests, y differs from x in one."""
-    records = [_record("x", n, 8, 10) for n in range(20)]
-    records += [_record("y", n, 8 if n else 7, 10) for n in range(20)]
-    records += [_record("z", n, 2, 10) for n in range(20)]
-    found = ties(records, ["x", "y", "z"])
-    assert found.letters == {"x": "a", "y": "a", "z": "b"}
-    assert found.p["x", "y"] == 1.0
-    assert ties(records[:20], ["x"]) is None
-
-
 @pytest.mark.parametrize(
     ("values", "end"), [([0.41, None], 0.5), ([0.02], 0.02), ([0.021], 0.05), ([], 1.0), ([0.0], 1.0), ([1.0], 1.0)]
 )
@@ -220,29 +198,49 @@ def test_names_and_locations_read_well():
     assert [duration(s) for s in (None, 59, 60, 3_600, 90_000)] == ["–", "59 s", "1.0 min", "1.0 h", "1.0 d"]
 
 
-def test_equal_leaders_are_named_as_equal_and_too_many_are_not_tested(run):
-    names = [f"r{n:02}" for n in range(21)]
-    result = replace(run.result, reviewers=dict.fromkeys(names, run.result.reviewers["sharp"]))
-    shown = text(answer(replace(run, result=result, folder=None, kept_records=[])))
-    assert "r00 has the highest F1, 0.857" in shown
-    assert "with more than 20 reviewers no difference was tested" in shown
-    assert "With more than 20 reviewers not every pair is tested" in shown
-    assert "Ties" not in shown.split("What the figures mean")[0].replace("letters for ties", "")
+def scored(folder, **right):
+    """Reviewers on pull requests of ten references each: how many each one's ten comments are right about."""
+    references = [
+        {"pr": pull(n), "comments": [comment(f"issue {k}", 10 * k + 1) for k in range(10)]} for n in range(20)
+    ]
+    said = [
+        {
+            "pr": pull(n),
+            "reviewer": name,
+            "comments": [comment(f"issue {k}" if k < of_ten else "nothing", 10 * k + 1) for k in range(10)],
+        }
+        for name, of_all in right.items()
+        for n, of_ten in enumerate(of_all)
+    ]
+    reference = write_jsonl(folder / "references.jsonl", references)
+    return evaluate_comments(write_jsonl(folder / "said.jsonl", said), reference=reference, judge="exact")
 
 
-def test_leads_is_said_of_who_is_better_by_more_than_chance_and_of_nobody_else(run):
+def test_leads_is_said_of_who_is_better_by_more_than_chance_and_of_nobody_else(tmp_path):
     """x is right on 8 of 10 comments in each of 20 pull requests, y on 2; z, with one pull request, on all."""
-    records = [_record("x", n, 8, 10) for n in range(20)] + [_record("y", n, 2, 10) for n in range(20)]
-    records.append(_record("z", 0, 10, 10))
-    config = run.result.config
-    reviewers = {
-        name: summarise([record for record in records if record.reviewer == name], config, 20) for name in "xyz"
-    }
-    result = replace(run.result, reviewers=reviewers, prs=20)
-    said = headline(replace(run, result=result, folder=None, kept_records=records))
-    assert said.startswith("x leads with F1 0.800")
-    assert "by more than chance (p <0.001 against y, the next)." in said
-    assert said.endswith("Too few of the pull requests to be ranked: z (1 of 20).")
+    said = headline(scored(tmp_path, x=[8] * 20, y=[2] * 20, z=[10]))
+    assert said == "x leads with F1 0.800 on 20 pull requests. Too few of the pull requests to be ranked: z (1 of 20)."
+
+
+def test_who_cannot_be_told_apart_does_not_lead(tmp_path):
+    """w and x differ on one pull request, y has no comment that matches, z has only the first 17 pull requests."""
+    run = scored(tmp_path, w=[8] * 20, x=[7] + [8] * 19, y=[0] * 20, z=[8] * 17)
+    assert headline(run) == "w, z and x cannot be told apart at the top by F1, on 17 pull requests."
+    shown = text(answer(run))
+    # On the 17 that all have x is right on 135 of 170; on its own 20 on 159 of 200.
+    assert "over the 17 pull requests that all of them have" in shown
+    assert "x 20 of 20 0.794" in shown
+    assert "0.795" in shown
+
+
+def test_reviewers_without_a_match_and_a_lone_one_are_told_as_they_are(tmp_path):
+    assert headline(scored(tmp_path, x=[0] * 20, y=[0] * 20)) == (
+        "None of the 2 reviewers has a comment that matches a reference."
+    )
+    lone = headline(scored(tmp_path, x=[5] * 10))
+    assert lone.startswith("x has F1 0.500")
+    said = "100 comments, 50 of which match a reference; 50 of 100 references raised."
+    assert lone.endswith(f"on 10 of 20 pull requests: {said}")
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ records = st.builds(
     ).map(tuple),
     comparisons=st.lists(st.builds(Comparison, positions, positions, verdicts), max_size=3).map(tuple),
     negatives=st.lists(st.builds(Negative, positions, comments), max_size=3).map(tuple),
-    counts_if_undecided_match=st.none() | counts,
+    bounds=st.none() | st.tuples(counts, counts),
 )  # fmt: skip
 
 

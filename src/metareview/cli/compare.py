@@ -13,7 +13,7 @@ from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import GateFailed, Undecided
 
 if TYPE_CHECKING:
-    from metareview.comparison.paired import Comparison, MetricDifference
+    from metareview.comparison.verdict import Comparison, MetricDifference
 
 
 @click.command(epilog="Example: metareview compare runs/before runs/after --fail-if-worse f1")
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
               help="The reviewer or router to compare: once for both runs, or twice, A's and B's.")  # fmt: skip
 @click.option("--fail-if-worse", multiple=True, metavar="METRIC",
               help="Exit 3 where B is worse than A by more than chance explains; repeatable.")  # fmt: skip
-@click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Level of significance, after Holm's correction."
-)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of significance, after correction.")
 @click.option("--common", is_flag=True, help="Compare on the pull requests that both have.")
+@click.option("--plan", type=float, metavar="D",
+              help="Say how many pull requests a true difference of D would take, such as 0.05.")  # fmt: skip
 @common_options
 def command(
     run_a: Path,
@@ -35,6 +35,7 @@ def command(
     fail_if_worse: tuple[str, ...],
     alpha: float,
     common: bool,
+    plan: float | None,
     screen: Screen,
 ) -> None:
     """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request."""
@@ -42,7 +43,7 @@ def command(
     from metareview.model.measure import find_measure
     from metareview.report.comparison import comparison_section, comparison_table, explanation_lines, found_line
 
-    result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha)
+    result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha, plan=plan)
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     screen.say(warning_lines(result.warnings))

@@ -12,13 +12,19 @@ from metareview.cli.output import Screen, append_step_summary, warning_lines
 @click.argument("runs", nargs=-1, required=True, type=PATH)
 @click.option("--sort", metavar="METRIC", help="What decides the rank and the ties.  [default: f1, or mrr]")
 @click.option("--beta", type=float, metavar="B", help="Adds f_beta, and sorts by it: above 1 recall counts more.")
+@click.option("--min-coverage", type=float, default=0.8, show_default=True, metavar="SHARE",
+              help="Rank whoever has at least this share of the pull requests that anybody has.")  # fmt: skip
+@click.option("--all-prs", is_flag=True,
+              help="Rank everybody on all pull requests; what one has no file for is its silence.")  # fmt: skip
 @common_options
-def command(runs: Paths, sort: str | None, beta: float | None, screen: Screen) -> None:
+def command(
+    runs: Paths, sort: str | None, beta: float | None, min_coverage: float, all_prs: bool, screen: Screen
+) -> None:
     """Rank the reviewers, or routers, of all RUNS. Whoever shares a letter is tied."""
     from metareview.comparison.leaderboard import leaderboard
     from metareview.report.comparison import TIES, leaderboard_section, leaderboard_table
 
-    result = leaderboard(runs, sort=sort, beta=beta)
+    result = leaderboard(runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs)
     screen.say(warning_lines(result.warnings))
     append_step_summary(leaderboard_section(result))
-    screen.show(result.to_dict(), leaderboard_table(result), remarks=[TIES])
+    screen.show(result.to_dict(), leaderboard_table(result), "", result.headline, remarks=[TIES])

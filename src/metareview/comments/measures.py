@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
+from typing import TypedDict, Unpack
 
 import numpy as np
 
-from metareview.model.measure import Formula, Measure, Sums
+from metareview.model.measure import Measure, Parts, Sums, ratio
 
 Rates = Mapping[str, float | None]
 """Figures by the name of their measure; None where one is undefined or not measured."""
@@ -61,65 +62,93 @@ def table(counts: Iterable[Counts]) -> Sums:
     return np.array(rows, np.float64).reshape(-1, len(_COLUMN))
 
 
-def _measure(
-    short: str, label: str = "", *, lower_is_better: bool = False, needs: str = ""
-) -> Callable[[Formula], Measure]:
-    """Makes a measure of its formula; the function's name is the measure's, its docstring the definition."""
-
-    def make(formula: Formula) -> Measure:
-        definition = " ".join((formula.__doc__ or "").split())
-        return Measure(formula.__name__, short, label or short, definition, formula, lower_is_better, needs)
-
-    return make
+class _Traits(TypedDict, total=False):
+    lower_is_better: bool
+    needs: str
+    complement_of: str
 
 
-@_measure("precision")
-def positive_match_rate(sums: Sums) -> Sums:
-    """Of the comments, the share that match a reference."""
-    return _ratio(sums, "matched", "generated")
+def _share(over: str, under: str) -> Parts:
+    """One count over another."""
+    return lambda sums: (sums[..., _COLUMN[over]], sums[..., _COLUMN[under]])
 
 
-@_measure("recall")
-def positive_recall_rate(sums: Sums) -> Sums:
-    """Of the references, the share that were raised."""
-    return _ratio(sums, "covered", "expected")
+def _rate(name: str, short: str, definition: str, parts: Parts, **more: Unpack[_Traits]) -> Measure:
+    label = short.replace("_", " ")
+    return Measure(name, short, label, definition, lambda sums: ratio(*parts(sums)), parts, **more)
 
 
-@_measure("f1", "F1")
-def f1(sums: Sums) -> Sums:
-    """The harmonic mean of precision and recall; 0 where one of them is 0 or only one is defined."""
-    return _harmonic(positive_match_rate(sums), positive_recall_rate(sums))
+def _f(name: str, label: str, definition: str, precision: Measure, recall: Measure, beta: float = 1) -> Measure:
+    """The weighted harmonic mean of a precision and a recall.
+
+    As a ratio: its x is the weighted mean of comments and references. Its y is the number of matches where they are
+    one-to-one, and only then a sum over pull requests; `one_to_one` makes that of it.
+    """
+    weight = beta * beta
+
+    def formula(sums: Sums) -> Sums:
+        return _harmonic(precision(sums), recall(sums), weight)
+
+    def parts(sums: Sums) -> tuple[Sums, Sums]:
+        under = (precision.parts(sums)[1] + weight * recall.parts(sums)[1]) / (1 + weight)
+        return np.nan_to_num(formula(sums)) * under, under
+
+    return Measure(name, name, label, definition, formula, parts, needs=recall.needs, adds_up=False)
 
 
-@_measure("line_precision", "line precision", needs="location")
-def positive_line_match_rate(sums: Sums) -> Sums:
-    """Of the comments, the share that point where a reference does."""
-    return _ratio(sums, "line_matched", "generated")
-
-
-@_measure("line_recall", "line recall", needs="location")
-def positive_line_recall_rate(sums: Sums) -> Sums:
-    """Of the references, the share that some comment points at."""
-    return _ratio(sums, "line_covered", "expected")
-
-
-@_measure("line_f1", "line F1", needs="location")
-def line_f1(sums: Sums) -> Sums:
-    """The harmonic mean of line precision and line recall."""
-    return _harmonic(positive_line_match_rate(sums), positive_line_recall_rate(sums))
-
-
-@_measure("noise", lower_is_better=True)
-def unmatched_rate(sums: Sums) -> Sums:
-    """Of the comments, the share that match no reference."""
-    return _ratio(sums, "unmatched", "generated")
-
-
-@_measure("false_positives", "false positives", lower_is_better=True, needs="negatives")
-def false_positive_rate(sums: Sums) -> Sums:
-    """Of the comments, the share that repeat what annotators rejected."""
-    return _ratio(sums, "negatives_matched", "generated")
-
+positive_match_rate = _rate(
+    "positive_match_rate",
+    "precision",
+    "Of the comments, the share that match a reference.",
+    _share("matched", "generated"),
+)
+positive_recall_rate = _rate(
+    "positive_recall_rate", "recall", "Of the references, the share that were raised.", _share("covered", "expected")
+)
+f1 = _f(
+    "f1",
+    "F1",
+    "The harmonic mean of precision and recall; 0 where one of them is 0 or only one is defined.",
+    positive_match_rate,
+    positive_recall_rate,
+)
+positive_line_match_rate = _rate(
+    "positive_line_match_rate",
+    "line_precision",
+    "Of the comments, the share that point where a reference does.",
+    _share("line_matched", "generated"),
+    needs="location",
+)
+positive_line_recall_rate = _rate(
+    "positive_line_recall_rate",
+    "line_recall",
+    "Of the references, the share that some comment points at.",
+    _share("line_covered", "expected"),
+    needs="location",
+)
+line_f1 = _f(
+    "line_f1",
+    "line F1",
+    "The harmonic mean of line precision and line recall.",
+    positive_line_match_rate,
+    positive_line_recall_rate,
+)
+unmatched_rate = _rate(
+    "unmatched_rate",
+    "noise",
+    "Of the comments, the share that match no reference.",
+    _share("unmatched", "generated"),
+    lower_is_better=True,
+    complement_of="positive_match_rate",
+)
+false_positive_rate = _rate(
+    "false_positive_rate",
+    "false_positives",
+    "Of the comments, the share that repeat what annotators rejected.",
+    _share("negatives_matched", "generated"),
+    lower_is_better=True,
+    needs="negatives",
+)
 
 MEASURES: Sequence[Measure] = (
     positive_match_rate,
@@ -136,18 +165,26 @@ RECALLS = (positive_recall_rate, positive_line_recall_rate)
 
 def f_beta(beta: float) -> Measure:
     """The weighted harmonic mean of precision and recall: beta 2 minds recall more, 0.5 precision; beta 1 is F1."""
-
-    def formula(sums: Sums) -> Sums:
-        return _harmonic(positive_match_rate(sums), positive_recall_rate(sums), beta)
-
     definition = f"(1 + b²)PR / (b²P + R) with b = {beta:g}; undefined, and 0, where F1 is."
-    return Measure("f_beta", "f_beta", f"F{beta:g}", definition, formula)
+    return _f("f_beta", f"F{beta:g}", definition, positive_match_rate, positive_recall_rate, beta)
 
 
-def measured(*, location: bool, negatives: bool) -> tuple[Measure, ...]:
+def one_to_one(measure: Measure, alignment: str) -> Measure:
+    """The measure as it is under an alignment: where that is one-to-one, an F is matches over a mean size.
+
+    `greedy` is one-to-one in meaning, but one comment may use up several references by location.
+    """
+    pairs_up = {"optimal": ("f1", "f_beta", "line_f1"), "greedy": ("f1", "f_beta")}
+    if measure.name not in pairs_up.get(alignment, ()):
+        return measure
+    matched = _COLUMN["line_matched" if measure.needs == "location" else "matched"]
+    return replace(measure, parts=lambda sums: (sums[..., matched], measure.parts(sums)[1]), adds_up=True)
+
+
+def measured(*, location: bool, negatives: bool, alignment: str = "coverage") -> tuple[Measure, ...]:
     """The measures that mean something in a run."""
     has = {"": True, "location": location, "negatives": negatives}
-    return tuple(measure for measure in MEASURES if has[measure.needs])
+    return tuple(one_to_one(measure, alignment) for measure in MEASURES if has[measure.needs])
 
 
 def rates(sums: Sums, available: Iterable[Measure], names: Iterable[Measure] = MEASURES) -> dict[str, float | None]:
@@ -156,16 +193,9 @@ def rates(sums: Sums, available: Iterable[Measure], names: Iterable[Measure] = M
     return {measure.name: measure.value(sums) if measure.name in known else None for measure in names}
 
 
-def _ratio(sums: Sums, above: str, below: str) -> Sums:
-    over, under = sums[..., _COLUMN[above]], sums[..., _COLUMN[below]]
-    ratio: Sums = np.divide(over, under, out=np.full(np.shape(under), np.nan), where=np.asarray(under != 0))
-    return ratio
-
-
-def _harmonic(precision: Sums, recall: Sums, beta: float = 1) -> Sums:
+def _harmonic(precision: Sums, recall: Sums, weight: float) -> Sums:
     p, r = np.nan_to_num(precision), np.nan_to_num(recall)
     undefined = np.where(np.isnan(precision) & np.isnan(recall), np.nan, 0.0)
-    weight = beta * beta
     under = weight * p + r
     mean: Sums = np.divide((1 + weight) * p * r, under, out=undefined, where=np.asarray(under != 0))
     return mean

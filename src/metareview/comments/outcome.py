@@ -60,8 +60,14 @@ class Outcome:
     counts: Counts
 
 
-def decide(judged: JudgedCase, *, undecided_match: bool = False, aligner: Aligner = align) -> Outcome:
-    """Align and count; undecided pairs are no edges, or edges if `undecided_match`."""
+def decide(
+    judged: JudgedCase,
+    *,
+    undecided_match: bool = False,
+    undecided_negatives_match: bool = False,
+    aligner: Aligner = align,
+) -> Outcome:
+    """Align and count; undecided pairs with references, or with negatives, are edges only where that is asked for."""
     case = judged.case
     edges = _edges(case, case.candidates, judged.answer, undecided_match)
     line = _line_edges(case) if case.rules.meaning else edges
@@ -73,7 +79,7 @@ def decide(judged: JudgedCase, *, undecided_match: bool = False, aligner: Aligne
         outside = np.array(sorted(left_out), np.int64)
         line, full = (graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges))
     by_line, by_meaning = _align_both(case, line, full, aligner)
-    rejected = _edges(case, case.negative_candidates, judged.negative_answer, undecided_match)
+    rejected = _edges(case, case.negative_candidates, judged.negative_answer, undecided_negatives_match)
     rejected = rejected.only(~case.are_among(edges.generated)[rejected.generated])
     by_negative = _align_negatives(case, rejected, aligner)
     generated, matched = len(case.generated.comments) - len(left_out), len(by_meaning.matched)
@@ -173,10 +179,24 @@ def make_record(judged: JudgedCase) -> CommentRecord:
         comparisons=tuple(_comparisons(judged)) if rules.meaning else (),
         references=tuple(references),
         negatives=tuple(map(Negative, case.negative.positions, case.negative.comments)),
-        counts_if_undecided_match=(
-            replace(decide(judged, undecided_match=True).counts, undecided=undecided) if undecided else None
-        ),
+        bounds=_bounds(judged, outcome.counts) if undecided else None,
     )
+
+
+def _bounds(judged: JudgedCase, without: Counts) -> tuple[Counts, Counts] | None:
+    """The fewest and the most matches over all ways to decide the undecided pairs; None where that is not worked out.
+
+    More edges never make a smaller matching, so none and all of them are the ends; but in input order, or where a
+    filter leaves comments out by what they match, a further edge may also cost a match. A comment that matches a
+    reference repeats no negative: the negatives' ends come from the opposite decisions about references.
+    """
+    rules = judged.case.rules
+    if rules.alignment == "greedy" or (rules.alignment == "optimal" and rules.filters.drops_comments):
+        return None
+    with_all = decide(judged, undecided_match=True).counts
+    most_negatives = decide(judged, undecided_negatives_match=True).counts.negatives_matched
+    least = replace(without, negatives_matched=with_all.negatives_matched)
+    return least, replace(with_all, negatives_matched=most_negatives)
 
 
 def _scored_references(case: Case, outcome: Outcome) -> Iterator[ScoredReference]:

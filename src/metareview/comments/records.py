@@ -132,7 +132,8 @@ class CommentRecord:
     comparisons: tuple[Comparison, ...] = ()
     references: tuple[ScoredReference, ...] = ()
     negatives: tuple[Negative, ...] = ()
-    counts_if_undecided_match: Counts | None = None
+    bounds: tuple[Counts, Counts] | None = None
+    """Where pairs are undecided: the counts with the fewest and with the most matches, if that is worked out."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Skipped
 from metareview.model.measure import Measure, Sums
-from metareview.stats import Interval, bootstrap_intervals
+from metareview.stats import Interval, intervals
 
 Intervals = Mapping[str, Interval | None]
 """The two ends by the name of the measure."""
@@ -63,7 +63,8 @@ class ReviewerSummary:
     metrics: Rates
     intervals: Intervals
     bounds: Intervals
-    """Each metric with no undecided pair as a match and with all of them, the lower first."""
+    """The least and the greatest value of each metric over all ways to decide the undecided pairs; None where that
+    is not worked out."""
     macro: Macro
     by_pull_request: Mapping[str, Mapping[str, PullRequestSlice]]
     """`language` and `pr_category`, then the value."""
@@ -113,7 +114,7 @@ class CommentsConfig:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that mean something in this run."""
-        return measured(location=self.location, negatives=self.negatives)
+        return measured(location=self.location, negatives=self.negatives, alignment=self.alignment)
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ class CommentsSummary:
     """Pull requests that any of the reviewers has."""
     warnings: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    unreviewed: Mapping[str, int] = field(default_factory=dict)
+    """Pull requests with references that no reviewer has a file for, and how many references each has."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -142,9 +145,11 @@ class CommentsSummary:
         return {name: block.metrics for name, block in self.reviewers.items()}
 
 
-def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with_references: int) -> ReviewerSummary:
-    """One reviewer's figures over its records that were not skipped."""
-    # By pull request, so that the order of the input changes no resample.
+def summarise(
+    records: Sequence[CommentRecord], config: CommentsConfig, prs_with_references: int | None = None
+) -> ReviewerSummary:
+    """One reviewer's figures over its records that were not skipped; the reference set has so many pull requests."""
+    # By pull request, so that the order of the input does not change the last digit of a sum.
     scored = sorted(
         (record for record in records if not record.skipped), key=lambda record: pull_request_key(record.pr)
     )
@@ -156,8 +161,8 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         prs_with_references=prs_with_references,
         counts=Counts.from_sums(sums, location=config.location),
         metrics=rates(sums, available),
-        intervals=_intervals(counts, available, MEASURES, config),
-        bounds=_bounds(scored, sums, available),
+        intervals=_intervals(counts, available, MEASURES),
+        bounds=_bounds(scored, config),
         macro=_macro(counts, available),
         by_pull_request={
             "language": _pull_request_slices(scored, lambda record: record.language, config),
@@ -167,19 +172,23 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
     )
 
 
-def _intervals(
-    counts: Sums, available: Sequence[Measure], measures: Sequence[Measure], config: CommentsConfig
-) -> Intervals:
+def _intervals(counts: Sums, available: Sequence[Measure], measures: Sequence[Measure]) -> Intervals:
     """The interval of each measure over the rows of `counts`, one per pull request; None where it is not available."""
-    formulas = {measure.name: measure.formula for measure in measures if measure in available}
-    intervals = bootstrap_intervals(counts, formulas, seed=config.seed)
-    return {measure.name: intervals.get(measure.name) for measure in measures}
+    names = [measure.name for measure in measures]
+    return dict.fromkeys(names) | intervals(counts, [measure for measure in available if measure.name in names])
 
 
-def _bounds(records: Iterable[CommentRecord], sums: Sums, available: Sequence[Measure]) -> Intervals:
-    most = table(record.counts_if_undecided_match or record.counts for record in records).sum(axis=0)
-    without, with_all = rates(sums, available), rates(most, available)
-    return {name: _ordered(low, with_all[name]) for name, low in without.items()}
+def _bounds(records: Sequence[CommentRecord], config: CommentsConfig) -> Intervals:
+    undecided = [record for record in records if record.counts.undecided]
+    if any(record.bounds is None for record in undecided):
+        return {measure.name: None for measure in MEASURES}
+    ends = zip(*(record.bounds or (record.counts, record.counts) for record in records), strict=True)
+    low, high = (rates(table(end).sum(axis=0), config.measures) for end in ends) if records else ({}, {})
+    known = {name: _ordered(value, high[name]) for name, value in low.items()}
+    if undecided and config.filters.drops_comments:
+        # Which comments are left out then depends on the decisions, and these figures with them, either way.
+        known |= {measure.name: None for measure in MEASURES if measure.needs}
+    return known
 
 
 def _ordered(a: float | None, b: float | None) -> Interval | None:
@@ -189,8 +198,9 @@ def _ordered(a: float | None, b: float | None) -> Interval | None:
 def _macro(counts: Sums, available: Sequence[Measure]) -> Macro:
     means: dict[str, float | None] = {}
     nulls: dict[str, int] = {}
+    known = {measure.name for measure in available}
     for measure in MEASURES:
-        values = measure(counts) if measure in available else np.full(len(counts), np.nan)
+        values = measure(counts) if measure.name in known else np.full(len(counts), np.nan)
         defined = values[~np.isnan(values)]
         means[measure.name] = float(defined.mean()) if len(defined) else None
         nulls[measure.name] = int(len(values) - len(defined))
@@ -211,7 +221,7 @@ def _pull_request_slices(
             len(group),
             Counts.from_sums(sums, location=config.location),
             rates(sums, config.measures),
-            _intervals(counts, config.measures, MEASURES, config),
+            _intervals(counts, config.measures, MEASURES),
         )
     return slices
 
@@ -234,6 +244,6 @@ def _reference_slices(records: Iterable[CommentRecord], name: str, config: Comme
             of_slice.covered,
             of_slice.line_covered,
             rates(sums, config.measures, RECALLS),
-            _intervals(counts, config.measures, RECALLS, config),
+            _intervals(counts, config.measures, RECALLS),
         )
     return slices

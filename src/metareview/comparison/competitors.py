@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from metareview.comments.measures import Counts, f_beta, table
+from metareview.comments.measures import Counts, f_beta, one_to_one, table
 from metareview.errors import UsageError
 from metareview.model.address import pull_request_key
 from metareview.model.measure import Measure
+from metareview.routing.weeks import by_week, week_of
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, Run, is_comments, load_run
 from metareview.stats import Array
@@ -35,6 +36,7 @@ _CHOICES = (
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
     | {"routers", "predictions", "codeowners", "since", "until", "repos", "prs", "merged_within", "ttfc"}
 )
+_EXPECTED, _NEGATIVES = ([field.name for field in fields(Counts)].index(name) for name in ("expected", "negatives"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Row:
     """A hash of the rejected comments; None for a run without."""
     record: Any
     """The run's record, where it was asked for."""
+    week: int | None = None
+    """Of the cutoff; None for comments."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,42 @@ class Competitor:
         columns = len(fields(Counts)) if is_comments(self.run) else 1 + len(self.measures)
         return np.array(rows, np.float64).reshape(len(rows), columns)
 
+    def units(self, prs: Collection[str]) -> Array:
+        """The table that intervals and tests are over: pull requests, or for routers their weeks."""
+        counts = self.counts(prs)
+        return counts if is_comments(self.run) else by_week(counts, self.weeks(prs))
+
+    def weeks(self, prs: Iterable[str]) -> list[int]:
+        return [week for key in prs if (week := self.rows[key].week) is not None]
+
+    def with_silence(self, silence: Mapping[str, Row]) -> Competitor:
+        """The same on all these pull requests, without a word where it has nothing."""
+        return replace(self, rows=dict(sorted({**silence, **self.rows}.items())))
+
     def summed(self, prs: Iterable[str]) -> Counts | None:
         """What was counted on these pull requests; None for a router."""
         return Counts.from_sums(self.counts(prs).sum(axis=0), location=True) if is_comments(self.run) else None
+
+
+def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
+    """The pull requests that somebody has, and what saying nothing counts on each that their runs know.
+
+    That includes pull requests with references on which nobody has a file.
+    """
+    known: set[str] = set()
+    rows: dict[str, Row] = {}
+    for one in everybody:
+        known |= one.rows.keys()
+        for key, row in one.rows.items():
+            # A router that says nothing still counts as asked, and a reviewer's references still count.
+            kept = {0} if not is_comments(one.run) else {_EXPECTED, _NEGATIVES}
+            silent = tuple(value if at in kept else 0.0 for at, value in enumerate(row.counts))
+            rows.setdefault(key, replace(row, counts=silent))
+        if is_comments(one.run):
+            for key, expected in one.run.result.unreviewed.items():
+                counts = tuple(table([Counts(expected=expected)])[0].tolist())
+                rows.setdefault(key, Row(counts, benchmark="", negatives=None, record=None))
+    return known, rows
 
 
 def open_run(source: Source) -> AnyRun:
@@ -123,23 +160,23 @@ def _routing_rows(run: RoutingRun) -> Iterator[tuple[str, str, Row]]:
     for record in run.read_records():
         truth = _digest((record.cutoff, record.truth))
         for name, answer in record.answers.items():
-            yield name, record.name, Row(counts(answer.rank), truth, None, record)
+            yield name, record.name, Row(counts(answer.rank), truth, None, record, week_of(record.cutoff))
 
 
 def _digest(value: object) -> str:
     return hashlib.sha256(repr(value).encode()).hexdigest()
 
 
-def with_beta(measures: Iterable[Measure], beta: float | None) -> dict[str, Measure]:
-    """The measures by name, and `f_beta` beside f1 where a beta is given."""
-    by_name = {measure.name: measure for measure in measures}
+def with_beta(run: AnyRun, beta: float | None) -> dict[str, Measure]:
+    """The measures of a run by name, and `f_beta` beside f1 where a beta is given."""
+    by_name: dict[str, Measure] = {measure.name: measure for measure in run.result.measures}
     if beta is None:
         return by_name
     if not 0 < beta < float("inf"):
         raise UsageError(f"--beta must be a positive number, found {beta:g}.")
-    if "f1" not in by_name:
+    if not is_comments(run):
         raise UsageError("--beta is for runs of comments: routers have no precision and recall.")
-    return by_name | {"f_beta": f_beta(beta)}
+    return by_name | {"f_beta": one_to_one(f_beta(beta), run.result.config.alignment)}
 
 
 def check_settings(competitors: Sequence[Competitor]) -> None:

@@ -13,11 +13,11 @@ import numpy as np
 from metareview.comments.records import DIMENSIONS, CommentRecord, ScoredReference
 from metareview.comparison.competitors import Competitor
 from metareview.model.comment import Comment
-from metareview.model.measure import Measure
+from metareview.model.measure import Formula, Measure
 from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.runs.files import JsonObject
 from metareview.runs.run import is_comments
-from metareview.stats import Array, Metric
+from metareview.stats import Array
 
 EXCERPT = 240
 """Characters of a note that are quoted."""
@@ -177,7 +177,7 @@ def _kinds(pairs: Sequence[PullRequestPair]) -> dict[str, dict[str, KindTally]]:
     }
 
 
-def effects(a: Array, b: Array, metric: Metric) -> Array:
+def effects(a: Array, b: Array, metric: Formula) -> Array:
     """How much each pull request adds to metric(b) - metric(a).
 
     Half of what the difference would lose if A and B were exchanged there. For a mean over pull requests these are

@@ -2,49 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from metareview.comments.measures import Counts, Rates, rates
+from metareview.comments.summary import MIN_COVERAGE
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.errors import UsageError
 from metareview.model.measure import Measure, find_measure
+from metareview.model.words import plural
+from metareview.routing.weeks import week_warning
 from metareview.runs.comments_json import counts_to_json
 from metareview.runs.files import JsonObject, as_json
-from metareview.runs.run import AnyRun
-from metareview.stats import Interval, PairTest, bootstrap_intervals, pairwise_tests, tie_letters
+from metareview.runs.run import AnyRun, is_comments
+from metareview.stats import Interval, PairTest, intervals, pairwise_tests, tie_letters
 
 SCHEMA = "metareview.leaderboard/1"
 TIES_AT = 0.05
+_NAMED = 4
+"""How many are named in a headline before "and 3 others"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Somebody's figures on a set of pull requests."""
+
+    metrics: Rates
+    intervals: Mapping[str, Interval | None]
+    counts: Counts | None
+    """Their sums; None for a router."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One competitor's row: the figures over its own pull requests."""
+    """One competitor's row."""
 
-    rank: int
+    rank: int | None
+    """None: too few pull requests to be ranked, or no figure."""
     label: str
     ties: str
-    """Letters: two that share one are tied."""
+    """Letters: two that share one are tied. Empty for whoever is not ranked."""
     name: str
     run: str | None
     prs: int
-    counts: Counts | None
-    """Their sums; None for a router."""
-    metrics: Rates
-    intervals: Mapping[str, Interval | None]
+    """Pull requests that it has, of all `of` with references (or in the history)."""
+    of: int
+    figures: Figures
+    """On the pull requests that all ranked ones have; for whoever is not ranked, on its own."""
+    own: Figures
+    """On its own pull requests."""
 
     @property
     def undecided(self) -> int:
-        return self.counts.undecided if self.counts else 0
+        return self.figures.counts.undecided if self.figures.counts else 0
 
     def to_dict(self) -> JsonObject:
-        head = {name: getattr(self, name) for name in ("rank", "label", "ties", "name", "run", "prs")}
-        counts = counts_to_json(self.counts) if self.counts else {}
-        tail = {name: getattr(self, name) for name in ("metrics", "intervals", "undecided")}
-        return as_json({**head, **counts, **tail})
+        head = {name: getattr(self, name) for name in ("rank", "label", "ties", "name", "run", "prs", "of")}
+        counts = counts_to_json(self.figures.counts) if self.figures.counts else {}
+        figures, own = (
+            {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
+        )
+        return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided})
 
 
 @dataclass(frozen=True)
@@ -56,11 +76,48 @@ class Leaderboard:
     beta: float | None
     measures: Sequence[Measure]
     """All that are measured in one of the runs."""
+    prs: int
+    """The pull requests that figures and tests are over."""
+    min_coverage: float
+    all_prs: bool
     rows: Sequence[Standing]
-    """The best first."""
+    """Who is ranked, the best first."""
+    unranked: Sequence[Standing]
+    """The others, those with the most pull requests first."""
     pairs: Mapping[tuple[str, str], PairTest]
-    """The paired test of every two labels, the better one first."""
-    warnings: Sequence[str]
+    """The paired test of every two ranked labels, the better one first."""
+    warnings: Sequence[str] = ()
+
+    @property
+    def top(self) -> list[Standing]:
+        """The first, and everybody who cannot be told apart from it."""
+        return [row for row in self.rows if set(row.ties) & set(self.rows[0].ties)]
+
+    @property
+    def leader(self) -> Standing | None:
+        """The first, where the next shares no letter with it."""
+        if len(self.rows) < 2 or set(self.rows[0].ties) & set(self.rows[1].ties):
+            return None
+        return self.rows[0]
+
+    @property
+    def headline(self) -> str:
+        """Who is best, as far as the tests say so."""
+        if not self.rows:
+            return "Nobody is ranked."
+        first, label = self.rows[0], self.sort.label
+        value = first.figures.metrics[self.sort.name]
+        shown = f"{label} {value:.3f}"
+        where = f"on {plural(self.prs, 'pull request')}"
+        if len(self.rows) == 1:
+            return f"{first.label} has {shown} {where}."
+        if self.leader:
+            return f"{first.label} leads with {shown} {where}."
+        names = [row.label for row in self.top]
+        if len(names) > _NAMED:
+            names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{listed} cannot be told apart at the top by {label}, {where}."
 
     def to_dict(self) -> JsonObject:
         return {
@@ -68,9 +125,14 @@ class Leaderboard:
             "kind": self.kind,
             "sort": self.sort.name,
             "beta": self.beta,
+            "prs": self.prs,
+            "min_coverage": self.min_coverage,
+            "all_prs": self.all_prs,
+            "headline": self.headline,
             "rows": [row.to_dict() for row in self.rows],
+            "unranked": [row.to_dict() for row in self.unranked],
             "pairs": [
-                {"a": a, "b": b, "prs": test.units, "diff": test.diff, "p": test.p, "p_holm": test.p_holm}
+                {"a": a, "b": b, "diff": test.value, "p": test.p, "p_family": test.p_family}
                 for (a, b), test in self.pairs.items()
             ],
             "warnings": list(self.warnings),
@@ -78,51 +140,83 @@ class Leaderboard:
 
 
 def leaderboard(
-    runs: Sequence[Source], *, sort: str | None = None, beta: float | None = None, seed: int = 0
+    runs: Sequence[Source],
+    *,
+    sort: str | None = None,
+    beta: float | None = None,
+    seed: int = 0,
+    min_coverage: float = MIN_COVERAGE,
+    all_prs: bool = False,
 ) -> Leaderboard:
     """Everybody in these runs, the best first by `sort` (f1, or mrr for routers).
 
-    Figures and intervals are over each one's own pull requests. Every pair is tested on the sort metric over the
-    pull requests that both have, Holm over all pairs; two share a letter where they are not separated at 0.05, or
-    share no pull request. UsageError where the figures of two would not mean the same (another judge, distance,
-    cutoff, other references), or a run shares no pull request with the others.
+    Ranked is who has at least `min_coverage` of the pull requests that anybody has; figures and tests are over those
+    that all ranked ones have. All pairs are tested on the sort metric as one family, and two share a letter where they
+    are not separated at 0.05. `all_prs`: everybody on all pull requests, silent where it has nothing. UsageError where
+    the figures of two would not mean the same (another judge, distance, cutoff, other references), or a run shares
+    no pull request with the others.
     """
+    if not 0 <= min_coverage <= 1:
+        raise UsageError(f"--min-coverage must lie between 0 and 1, found {min_coverage:g}.")
     everybody = _everybody(runs)
     first = next(iter(everybody.values())).run
     competitors.check_settings(list(everybody.values()))
     _check_benchmarks(list(everybody.values()))
-    own = {label: competitors.with_beta(one.measures, beta) for label, one in everybody.items()}
+    own = {label: competitors.with_beta(one.run, beta) for label, one in everybody.items()}
     measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
     if sort == "f_beta" and beta is None:
         raise UsageError("--sort: f_beta needs --beta.")
     default = competitors.main_measure(first) if beta is None else "f_beta"
     measure = find_measure(sort or default, measures.values(), "--sort")
-    tables = {label: one.counts(one.rows) for label, one in everybody.items()}
-    figures = {
-        label: rates(counts.sum(axis=0), own[label].values(), measures.values()) for label, counts in tables.items()
-    }
 
-    def best_first(label: str) -> tuple[bool, float, str]:
-        """Whoever has no figure comes last, equal ones by name."""
-        value = figures[label][measure.name]
-        return (value is None, (value or 0.0) * (1 if measure.lower_is_better else -1), label)
+    def figures(label: str, prs: Collection[str]) -> Figures:
+        one, available = everybody[label], own[label].values()
+        ends = dict.fromkeys(measures) | intervals(one.units(prs), available)
+        return Figures(rates(one.counts(prs).sum(axis=0), available, measures.values()), ends, one.summed(prs))
 
-    order = sorted(everybody, key=best_first)
-    tested = {
-        label: dict(zip(everybody[label].rows, tables[label], strict=True)) if measure.name in own[label] else {}
-        for label in order
-    }
-    pairs = pairwise_tests(tested, measure, seed=seed)
-    separated = [pair for pair, test in pairs.items() if test.p_holm is not None and test.p_holm <= TIES_AT]
-    ties = tie_letters(order, separated)
-    rows = []
-    for rank, label in enumerate(order, 1):
-        one, counts = everybody[label], tables[label]
-        ends = dict.fromkeys(measures) | bootstrap_intervals(counts, own[label], seed=seed)
-        head = (rank, label, ties[label], one.name, competitors.folder_of(one.run), len(counts))
-        rows.append(Standing(*head, one.summed(one.rows), figures[label], ends))
-    warnings = list(_warnings({row.label: row for row in rows}, pairs))
-    return Leaderboard(first.kind.name, measure, beta, list(measures.values()), rows, pairs, warnings)
+    on_own = {label: figures(label, one.rows) for label, one in everybody.items()}
+    sizes = {label: len(one.rows) for label, one in everybody.items()}
+    known, silence = competitors.silence(everybody.values())
+    if all_prs:
+        everybody = {label: one.with_silence(silence) for label, one in everybody.items()}
+    enough = [label for label, one in everybody.items() if len(one.rows) >= min_coverage * len(known)]
+    prs = sorted(key for key in silence if all(key in everybody[label].rows for label in enough)) if enough else []
+    compared = {label: figures(label, prs) for label in enough if prs}
+
+    def best_first(label: str) -> tuple[float, str]:
+        """Equal ones by name."""
+        value = compared[label].metrics[measure.name] or 0.0
+        return (value if measure.lower_is_better else -value, label)
+
+    ranked = sorted((label for label in compared if compared[label].metrics[measure.name] is not None), key=best_first)
+    pairs = pairwise_tests({label: everybody[label].units(prs) for label in ranked}, measure, seed=seed)
+    ties = tie_letters(ranked, [pair for pair, test in pairs.items() if separates(test)])
+
+    def standing(label: str, rank: int | None) -> Standing:
+        one = everybody[label]
+        head = (rank, label, ties.get(label, ""), one.name, competitors.folder_of(one.run), sizes[label], len(silence))
+        return Standing(*head, on_own[label] if rank is None else compared[label], on_own[label])
+
+    others = sorted((label for label in everybody if label not in ranked), key=lambda label: (-sizes[label], label))
+    board = Leaderboard(
+        kind=first.kind.name,
+        sort=measure,
+        beta=beta,
+        measures=list(measures.values()),
+        prs=len(prs),
+        min_coverage=min_coverage,
+        all_prs=all_prs,
+        rows=[standing(label, rank) for rank, label in enumerate(ranked, 1)],
+        unranked=[standing(label, None) for label in others],
+        pairs=pairs,
+    )
+    few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and not is_comments(first) else None
+    return replace(board, warnings=[*_warnings(board, len(known)), *([few_weeks] if few_weeks else [])])
+
+
+def separates(test: PairTest) -> bool:
+    """Whether the letters tell the two of a pair apart."""
+    return test.p_family is not None and test.p_family <= TIES_AT
 
 
 def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:
@@ -153,13 +247,24 @@ def _check_benchmarks(everybody: Sequence[Competitor]) -> None:
             raise UsageError(f"{one.run.label} shares no pull request with the other runs. Rank it on its own.")
 
 
-def _warnings(rows: Mapping[str, Standing], pairs: Mapping[tuple[str, str], PairTest]) -> Iterator[str]:
-    sizes = [row.prs for row in rows.values()]
-    if any(test.units < max(rows[a].prs, rows[b].prs) for (a, b), test in pairs.items()):
+def _warnings(board: Leaderboard, known: int) -> Iterator[str]:
+    if few := [row for row in board.unranked if not board.all_prs and row.prs < board.min_coverage * known]:
+        names = ", ".join(f"{row.label} ({row.prs} of {row.of})" for row in few)
         yield (
-            f"not everybody has the same pull requests ({min(sizes)} to {max(sizes)}): figures are over each one's own,"
-            f" tests over those that a pair shares (at least {min(test.units for test in pairs.values())})"
+            f"not ranked, with under {board.min_coverage:.0%} of the {known} pull requests that anybody has: {names}."
+            " Figures on other pull requests do not compare; --all-prs counts the missing ones as silence,"
+            " --min-coverage changes the share"
         )
-    undecided = sum(row.undecided for row in rows.values())
+    if none := [row for row in board.unranked if row not in few]:
+        if board.prs:
+            yield f"not ranked, without a figure for {board.sort.label}: {', '.join(row.label for row in none)}"
+        else:
+            yield "nobody is ranked: no pull request is everybody's; --all-prs counts the missing ones as silence"
+    if any(row.prs != board.prs for row in board.rows) and not board.all_prs:
+        yield (
+            f"figures and tests are over the {board.prs} pull requests that all ranked ones have; each one's figure on"
+            " its own stands beside"
+        )
+    undecided = sum(row.undecided for row in (*board.rows, *board.unranked))
     if undecided:
-        yield f"{undecided} pairs stayed undecided and count as no match"
+        yield f"{plural(undecided, 'pair')} stayed undecided and count as no match"

@@ -17,6 +17,7 @@ from metareview.errors import UsageError
 
 Sums = NDArray[np.float64]
 Formula = Callable[[Sums], Sums]
+Parts = Callable[[Sums], tuple[Sums, Sums]]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class Measure:
 
     `name` is its key in JSON, `short` what users may type for it, `label` what tables call it. `needs` says what a run
     must have for the measure to mean something: `location`, `negatives`, or nothing.
+
+    Every measure is a ratio of two parts, y / x, which the statistics work on. `adds_up` says whether y is a sum over
+    pull requests, as x always is.
     """
 
     name: str
@@ -32,8 +36,12 @@ class Measure:
     label: str
     definition: str
     formula: Formula
+    parts: Parts
     lower_is_better: bool = False
     needs: str = ""
+    adds_up: bool = True
+    complement_of: str = ""
+    """The name of the measure that this one is 1 minus, so that one test serves both."""
 
     def __call__(self, sums: Sums) -> Sums:
         return self.formula(sums)
@@ -49,6 +57,12 @@ class Measure:
     def is_named(self, text: str) -> bool:
         """Whether a user who types this means the measure: its name, its short name, whatever the case."""
         return text.casefold() in (self.name, self.short)
+
+
+def ratio(over: Sums, under: Sums) -> Sums:
+    """y / x; NaN where x is 0."""
+    quotient: Sums = np.divide(over, under, out=np.full(np.shape(under), np.nan), where=np.asarray(under != 0))
+    return quotient
 
 
 def find_measure(text: str, measures: Iterable[Measure], option: str) -> Measure:

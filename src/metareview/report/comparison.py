@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 
 from metareview.comparison.explain import ReviewerPair, RouterPair
 from metareview.comparison.leaderboard import Leaderboard
-from metareview.comparison.paired import Comparison
+from metareview.comparison.verdict import Comparison
 from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words
-from metareview.report.numbers import count, interval, p_value, rate, signed, signed_interval
+from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
 from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
-TIES = "A shared letter: this set cannot tell them apart (paired test, Holm over all pairs, 0.05)."
+TIES = "A shared letter: these pull requests cannot tell them apart (paired test over all pairs at once, 0.05)."
 _NAMED = 5
 """Pull requests with differing answers that are listed by name."""
 
@@ -36,19 +36,25 @@ def comparison_table(result: Comparison) -> Table:
 
 def leaderboard_table(result: Leaderboard) -> Table:
     """The measure that decides with its interval and ties, then the others that somebody has."""
-    rows, sort = result.rows, result.sort
+    rows, sort = [*result.rows, *result.unranked], result.sort
+    figures = [row.figures.metrics[sort.name] for row in rows]
+    own = [row.own.metrics[sort.name] for row in rows]
     columns = [
-        Column("", [str(row.rank) for row in rows]),
+        Column("", [NOT_DEFINED if row.rank is None else str(row.rank) for row in rows]),
         Column("name", [row.label for row in rows], text=True),
-        Column(PULL_REQUESTS, [count(row.prs) for row in rows], optional=True),
-        Column(sort.label, [rate(row.metrics[sort.name]) for row in rows]),
-        Column(INTERVAL, [interval(row.intervals[sort.name]) for row in rows]),
+        Column(PULL_REQUESTS, [of_all(row.prs, row.of) for row in rows]),
+        Column(sort.label, [rate(figure) for figure in figures]),
+        Column(INTERVAL, [interval(row.figures.intervals[sort.name]) for row in rows]),
         Column("ties", [row.ties for row in rows], text=True),
     ]
+    if own != figures:
+        columns.append(
+            Column(f"{sort.label} on its own pull requests", [rate(figure) for figure in own], optional=True)
+        )
     for measure in result.measures:
-        figures = [row.metrics[measure.name] for row in rows]
-        if measure.name != sort.name and any(figure is not None for figure in figures):
-            columns.append(Column(measure.label, [rate(figure) for figure in figures], optional=True))
+        others = [row.figures.metrics[measure.name] for row in rows]
+        if measure.name != sort.name and any(figure is not None for figure in others):
+            columns.append(Column(measure.label, [rate(figure) for figure in others], optional=True))
     return columns
 
 
@@ -116,5 +122,5 @@ def comparison_section(result: Comparison) -> str:
 
 def leaderboard_section(result: Leaderboard) -> str:
     """A leaderboard for the page of a build."""
-    lines = ["### Leaderboard", "", *as_lines(leaderboard_table(result)), TIES, ""]
+    lines = ["### Leaderboard", "", f"**{safe(result.headline)}**", "", *as_lines(leaderboard_table(result)), TIES, ""]
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])

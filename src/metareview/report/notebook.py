@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metareview.comparison.paired import Comparison
+from metareview.comparison.verdict import Comparison
 from metareview.report.comparison import comparison_table
 from metareview.report.page.markup import Html, html
 from metareview.report.tables import Table, reviewers_table, routers_table, rows

@@ -40,7 +40,7 @@ FIRST_WARNINGS = 5
 """Warnings that stand before the figures; the others are counted there."""
 PULL_REQUESTS, INTERVAL, BUSIEST = "pull requests", "95 % interval", "share of the busiest"
 """Heads that stand in several tables."""
-_OPTIONAL = {false_positive_rate: 4, line_f1: 5, unmatched_rate: 6}
+_OPTIONAL = {false_positive_rate.name: 4, line_f1.name: 5, unmatched_rate.name: 6}
 
 
 def rows(table: Table) -> list[tuple[str, ...]]:
@@ -57,11 +57,11 @@ def reviewers_table(summary: CommentsSummary) -> Table:
         Column("comments", [count(block.counts.generated) for block in blocks], optional=2),
     ]
     for measure in summary.measures:
-        if measure in (positive_line_match_rate, positive_line_recall_rate):
+        if measure.name in (positive_line_match_rate.name, positive_line_recall_rate.name):
             continue  # line F1 holds both
         rates = [rate(block.metrics[measure.name]) for block in blocks]
-        columns.append(Column(measure.label, rates, optional=_OPTIONAL.get(measure, 0)))
-        if measure is f1:
+        columns.append(Column(measure.label, rates, optional=_OPTIONAL.get(measure.name, 0)))
+        if measure.name == f1.name:
             columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.model.measure import Formula, Measure
+from metareview.model.measure import Formula, Measure, Parts, ratio
 
 Ranks = NDArray[np.int64]
 Worth = NDArray[np.float64]
@@ -33,7 +33,7 @@ class RankMeasure(Measure):
 
     def in_column(self, column: int) -> RankMeasure:
         """The same measure, whose formula finds its sum in another column than the first."""
-        return replace(self, formula=_mean_of(column))
+        return replace(self, formula=_mean_of(column), parts=_parts_of(column))
 
     def of_rank(self, rank: int) -> float:
         """What one rank is worth."""
@@ -53,12 +53,17 @@ def hit_at(k: int) -> RankMeasure:
         label=name,
         definition=f"pull requests with a rank of {k} or better / pull requests",
         formula=_mean_of(1),
+        parts=_parts_of(1),
         worth=lambda ranks: ((ranks > 0) & (ranks <= k)).astype(np.float64),
     )
 
 
 def _mean_of(column: int) -> Formula:
-    return lambda sums: np.asarray(sums[..., column] / sums[..., 0])
+    return lambda sums: ratio(*_parts_of(column)(sums))
+
+
+def _parts_of(column: int) -> Parts:
+    return lambda sums: (sums[..., column], sums[..., 0])
 
 
 MRR = RankMeasure(
@@ -67,6 +72,7 @@ MRR = RankMeasure(
     label="MRR",
     definition="the mean of 1 / rank, misses counted as 0",
     formula=_mean_of(1),
+    parts=_parts_of(1),
     worth=lambda ranks: np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0),
 )
 

@@ -12,7 +12,8 @@ from metareview.model.event import fold
 from metareview.routing.measures import RankMeasure, Ranks, gini, rank_measures, rank_table, top1_share
 from metareview.routing.queue import QueueTimes, queue_times
 from metareview.routing.records import Declarations, RoutingRecord
-from metareview.stats import Interval, bootstrap_intervals
+from metareview.routing.weeks import by_week, week_of, week_warning
+from metareview.stats import Interval, intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,8 @@ def summarise(
         name: np.fromiter((record.answers[name].rank for record in records), np.int64, len(records))
         for name in recommended
     }
-    # By name, as a leaderboard reads them back: the same resamples, so the same intervals.
-    order = sorted(range(len(records)), key=lambda at: records[at].name)
-    intervals = _intervals({name: of_one[order] for name, of_one in ranks.items()}, config)
+    weeks = [week_of(record.cutoff) for record in records]
+    few_weeks = week_warning(weeks)
     return RoutingSummary(
         config=config,
         prs=len(records),
@@ -147,7 +147,7 @@ def summarise(
         routers={
             name: RouterSummary(
                 metrics=_metrics(of_one, config),
-                intervals=intervals[name],
+                intervals=_intervals(of_one, weeks, config),
                 observed_prs=int(observed.sum()),
                 observed_metrics=_metrics(of_one[observed], config),
                 queue=queue_times(
@@ -159,7 +159,7 @@ def summarise(
             for name, of_one in ranks.items()
         },
         declarations={each.name: _rates(records, each.name, config) for each in fields(Declarations)},
-        warnings=tuple(warnings),
+        warnings=(*warnings, *([few_weeks] if few_weeks else [])),
     )
 
 
@@ -167,14 +167,8 @@ def _metrics(ranks: Ranks, config: RoutingConfig) -> dict[str, float | None]:
     return {measure.name: measure.mean(ranks) for measure in config.measures}
 
 
-def _intervals(ranks: Mapping[str, Ranks], config: RoutingConfig) -> dict[str, dict[str, Interval | None]]:
-    """Bootstrap intervals over pull requests; one set of resamples serves all routers."""
-    first, *others = (rank_table(of_one, config.measures) for of_one in ranks.values())
-    table = np.hstack([first, *(other[:, 1:] for other in others)])  # Column 0 counts pull requests, once for all.
-    figures = [(name, measure) for name in ranks for measure in config.measures]
-    formulas = {f"{name} {measure}": measure.in_column(at).formula for at, (name, measure) in enumerate(figures, 1)}
-    intervals = bootstrap_intervals(table, formulas, seed=config.seed)
-    return {name: {str(measure): intervals[f"{name} {measure}"] for measure in config.measures} for name in ranks}
+def _intervals(ranks: Ranks, weeks: Sequence[int], config: RoutingConfig) -> dict[str, Interval | None]:
+    return intervals(by_week(rank_table(ranks, config.measures), weeks), config.measures)
 
 
 def _load(lists: Iterable[Sequence[str]], recommended: set[str]) -> Load:

@@ -109,8 +109,8 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         ],
         "negative_comments": [{"negative": each.position, **each.comment.to_dict()} for each in record.negatives],
     }
-    if record.counts_if_undecided_match is not None:
-        body["counts_if_undecided_match"] = counts_to_json(record.counts_if_undecided_match)
+    if record.bounds is not None:
+        body["undecided_bounds"] = [counts_to_json(end) for end in record.bounds]
     return head | body
 
 
@@ -137,7 +137,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
     }
     if stored["skipped"]:
         return CommentRecord(**head)
-    if_undecided = stored.get("counts_if_undecided_match")
+    bounds = stored.get("undecided_bounds")
     return CommentRecord(
         **head,
         counts=_counts(stored),
@@ -168,7 +168,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
             for each in stored["reference_comments"]
         ),
         negatives=tuple(Negative(each["negative"], _comment(each)) for each in stored["negative_comments"]),
-        counts_if_undecided_match=None if if_undecided is None else _counts(if_undecided),
+        bounds=None if bounds is None else (_counts(bounds[0]), _counts(bounds[1])),
     )
 
 
@@ -206,6 +206,7 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
         "judge": asdict(summary.judge),
         "warnings": list(summary.warnings),
         "skipped": [asdict(each) for each in summary.skipped],
+        "unreviewed": dict(summary.unreviewed),
     }
 
 
@@ -261,6 +262,7 @@ def summary_from_json(stored: JsonObject) -> CommentsSummary:
         stored.get("prs", max((block.prs for block in reviewers.values()), default=0)),
         tuple(stored["warnings"]),
         tuple(Skipped(each["file"], each["reason"]) for each in stored["skipped"]),
+        stored.get("unreviewed", {}),
     )
 
 

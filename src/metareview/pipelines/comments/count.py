@@ -24,7 +24,9 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
     reviewers: dict[str, list[CommentRecord]] = {}
     for record in records:
         reviewers.setdefault(record.reviewer, []).append(record)
-    figures = {name: summarise(block, plan.config, plan.prs_with_references) for name, block in reviewers.items()}
+    prs = len({record.pr for record in records if not record.skipped})
+    of_all = prs + len(plan.unreviewed)
+    figures = {name: summarise(block, plan.config, of_all) for name, block in reviewers.items()}
     judge = plan.judge
     usage = judge.usage if isinstance(judge, ModelJudge) else Usage()
     return CommentsSummary(
@@ -39,13 +41,14 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
         ),
-        prs=len({record.pr for record in records if not record.skipped}),
+        prs=prs,
         warnings=(
             *_coverage_warnings(figures),
             *plan.inputs.warnings,
             *(judge.warnings if isinstance(judge, ModelJudge) else ()),
         ),
         skipped=plan.inputs.skipped,
+        unreviewed=plan.unreviewed,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 
@@ -26,8 +26,8 @@ class Plan:
     judge: Judge
     config: CommentsConfig
     inputs: CommentInputs
-    prs_with_references: int
-    """Pull requests of the reference set that the filters and --limit leave, whoever has a review of them."""
+    unreviewed: Mapping[str, int]
+    """Pull requests with references that no reviewer has a file for, and how many references each has."""
 
     @property
     def pull_requests(self) -> int:
@@ -78,35 +78,40 @@ def _make_plan(options: CommentsOptions, judge: Judge) -> Plan:
         Case.of(reviewer, review, references.references[key], references.negatives.get(key), rules)
         for (key, reviewer), review in inputs.reviews.items()
     ]
-    cases, prs_with_references = _sample(cases, _keys_after_filters(references, filters), options)
+    cases, unreviewed = _sample(cases, _unreviewed(cases, references, filters), options)
     if all(case.skipped for case in cases):
         raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")
     typed = {each.name: getattr(options, each.name) for each in fields(CommentsConfig) if hasattr(options, each.name)}
     typed |= {"judge": judge.name, "judge_parameters": judge.parameters, "threshold": judge.threshold}
     typed |= {"location": location, "filters": filters, "negatives": rules.negatives}
-    return Plan(cases, judge, CommentsConfig(**typed), inputs, prs_with_references)
+    return Plan(cases, judge, CommentsConfig(**typed), inputs, unreviewed)
 
 
-def _keys_after_filters(references: ReferenceSet, filters: FilterConfig) -> set[str]:
-    reviews = references.references.items()
-    return {key for key, review in reviews if filters.keeps_pull_request(review.language, review.pr_category)}
+def _unreviewed(cases: Sequence[Case], references: ReferenceSet, filters: FilterConfig) -> dict[str, int]:
+    """Pull requests with references that no reviewer has a file for, and how many references each has."""
+    reviewed = {case.reference_review.key for case in cases}
+    absent = {
+        key: sum(comment.counted and filters.keeps_comment(comment) for comment in review.comments)
+        for key, review in references.references.items()
+        if key not in reviewed and filters.keeps_pull_request(review.language, review.pr_category)
+    }
+    return {key: expected for key, expected in absent.items() if expected}
 
 
-def _sample(cases: list[Case], known: set[str], options: CommentsOptions) -> tuple[list[Case], int]:
+def _sample(
+    cases: list[Case], unreviewed: Mapping[str, int], options: CommentsOptions
+) -> tuple[list[Case], Mapping[str, int]]:
     """Of the pull requests that pass the filters, those whose hash with the seed is smallest: the same ones whatever
-    the order, and a smaller sample is part of a larger one.
-
-    Also how many pull requests of the reference set, of which `known` pass the filters, the sample was drawn from:
-    those that nobody reviewed are not sampled, but they are no less absent for that.
+    the order, and a smaller sample is part of a larger one. With them the unreviewed ones in the same range: they are
+    no part of the sample, but no less absent for that.
     """
     keys = {case.reference_review.key for case in cases if not case.skipped}
-    known = known | keys  # a review may name the language that the reference set does not
     if options.limit is None or options.limit >= len(keys):
-        return cases, len(known)
+        return cases, unreviewed
 
     def rank(key: str) -> bytes:
         return hashlib.sha256(f"{options.seed}\0{key}".encode()).digest()
 
     last = sorted(map(rank, keys))[options.limit - 1]
-    chosen = {key for key in known if rank(key) <= last}
-    return [case for case in cases if case.skipped or case.reference_review.key in chosen], len(chosen)
+    kept = [case for case in cases if case.skipped or rank(case.reference_review.key) <= last]
+    return kept, {key: expected for key, expected in unreviewed.items() if rank(key) <= last}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from metareview.comments.measures import f1, line_f1, positive_match_rate, positive_recall_rate
-from metareview.comments.summary import CommentsSummary
+from metareview.comments.summary import MIN_COVERAGE, CommentsSummary
+from metareview.comparison.leaderboard import TIES_AT, Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.headline import ALPHA, MOST_TESTED, Order, Ties, headline, order, ties
+from metareview.report.headline import board_of, headline, order
 from metareview.report.names import capital
 from metareview.report.numbers import count, interval, of_all, rate, share
 from metareview.report.page import blocks
@@ -17,20 +18,18 @@ from metareview.report.page.plane import MOST_CROSSES, MOST_MARKS, Point, plane
 from metareview.report.tables import definition
 from metareview.runs.run import CommentsRun
 
-INTERVAL_TERM = (
-    "95 % interval",
-    "What the figure might have been with other pull requests of the same kind: a bootstrap over pull requests.",
-)
+INTERVAL_TERM = ("95 % interval", "What the figure might have been with other pull requests of the same kind.")
 _TERMS = (
     INTERVAL_TERM,
     (
         "Pull requests",
-        "How many of the pull requests of the reference set the reviewer has; its figures are over those alone.",
+        "How many of the pull requests of the reference set the reviewer has. Ranked are those with at least "
+        f"{MIN_COVERAGE:.0%} of the pull requests that anybody has, on those that all of them have.",
     ),
     (
         "Ties",
-        "Two reviewers that share a letter cannot be told apart on F1: a paired permutation test on the pull "
-        f"requests that both have, Holm's correction over all pairs, level {ALPHA:g}.",
+        "Two reviewers that share a letter cannot be told apart on F1: a paired test over all pairs at once, at "
+        f"{TIES_AT:g}.",
     ),
 )
 
@@ -44,43 +43,47 @@ def meaning(measure: Measure) -> tuple[str, str]:
 def answer(run: CommentsRun) -> Section:
     """Who is best, by how much, whether that could be chance, and what to know before believing it."""
     summary = run.result
-    names = order(summary)
-    tied = ties(run.read_records(), names.ranked)
-    parts = [paragraph(headline(run), css="lead"), blocks.warnings(summary.warnings)]
+    board = board_of(run)
+    parts = [paragraph(headline(run, board), css="lead"), blocks.warnings(summary.warnings)]
     if undecided := sum(block.counts.undecided for block in summary.reviewers.values()):
         no_match = "stayed undecided and counted as no match; the bounds show how far the figures could move."
         parts.append(blocks.remark(f"{plural(undecided, 'pair')} {no_match}"))
-    parts.append(_leaderboard(summary, names, tied))
-    if len(names.ranked) > MOST_TESTED:
-        why = f"With more than {MOST_TESTED} reviewers not every pair is tested, so there are no letters for ties."
-        parts.append(paragraph(why, css="muted"))
+    if board is not None:
+        parts.append(_leaderboard(summary, board))
     parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *_TERMS])]
     return Section("answer", "The answer", join(parts))
 
 
-def _leaderboard(summary: CommentsSummary, names: Order, tied: Ties | None) -> Html:
-    rows = [summary.reviewers[each] for each in names.names]
+def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
+    """Ranked reviewers on the pull requests that all of them have, the others on their own."""
+    rows = [*board.rows, *board.unranked]
+    figures = [row.figures for row in rows]
+    own = [row.own.metrics[f1.name] for row in rows]
     bars = [
-        interval_bar(f"{each}: {f1.label}", row.metrics[f1.name], row.intervals[f1.name])
-        for each, row in zip(names.names, rows, strict=True)
+        interval_bar(f"{row.label}: {f1.label}", row.figures.metrics[f1.name], row.figures.intervals[f1.name])
+        for row in rows
     ]
-    unranked = [html("–\u00a0{}", name(each)) for each in names.unranked]
+    unranked = [html("–\u00a0{}", name(row.label)) for row in board.unranked]
     columns: list[blocks.Cells] = [
-        ("Reviewer", "name", [*ranked_names(names.ranked), *unranked]),
-        ("Pull requests", "num", [of_all(row.prs, row.prs_with_references) for row in rows]),
-        (f1.label, "num", [rate(row.metrics[f1.name]) for row in rows]),
+        ("Reviewer", "name", [*ranked_names(row.label for row in board.rows), *unranked]),
+        ("Pull requests", "num", [of_all(row.prs, row.of) for row in rows]),
+        (f1.label, "num", [rate(each.metrics[f1.name]) for each in figures]),
         (headed(f"95 % interval of {f1.label}"), "wide", bars),
     ]
-    columns += [("Ties", "", [tied.letters.get(each, "–") for each in names.names])] if tied else []
+    columns += [("Ties", "", [row.ties or "–" for row in rows])] if len(board.rows) > 1 else []
+    differing = own != [each.metrics[f1.name] for each in figures]
+    columns += [(f"{f1.label} on its own pull requests", "num", map(rate, own))] if differing else []
     for measure in summary.measures:
-        if measure is not f1 and measure.needs != "location":  # line measures have a section of their own
-            columns.append((capital(measure.label), "num", [rate(row.metrics[measure.name]) for row in rows]))
-    columns += [("Comments", "num", [count(row.counts.generated) for row in rows])]
-    if any(row.counts.undecided for row in rows):
-        columns += [("Undecided", "num", [count(row.counts.undecided) for row in rows])]
-        columns += [(f"{f1.label} bounds", "num", [interval(row.bounds[f1.name]) for row in rows])]
-    few = "; below a dash those with too few of the pull requests to be ranked" if unranked else ""
-    return table_of(f"Reviewers, the best {f1.label} first{few}", columns)
+        if measure.name != f1.name and measure.needs != "location":  # line measures have a section of their own
+            columns.append((capital(measure.label), "num", [rate(each.metrics[measure.name]) for each in figures]))
+    columns += [("Comments", "num", [count(each.counts.generated) for each in figures if each.counts])]
+    of_run = [summary.reviewers[row.name] for row in rows]
+    if any(block.counts.undecided for block in of_run):
+        columns += [("Undecided", "num", [count(block.counts.undecided) for block in of_run])]
+        columns += [(f"{f1.label} bounds", "num", [interval(block.bounds[f1.name]) for block in of_run])]
+    over = f", over the {count(board.prs)} pull requests that all of them have" if differing else ""
+    few = "; after a dash those that are not ranked" if unranked else ""
+    return table_of(f"Reviewers, the best {f1.label} first{over}{few}", columns)
 
 
 def _key_facts(summary: CommentsSummary) -> Html:

@@ -1,0 +1,242 @@
+"""What a comparison of two reviewers or routers gives: every metric's difference, how sure it is, and a verdict.
+
+A is the baseline and B is compared with it: differences are B - A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from metareview.comparison.explain import Explanation
+from metareview.model.measure import Measure
+from metareview.model.words import plural
+from metareview.runs.files import JsonObject, as_json
+from metareview.stats import Difference, Interval
+
+SCHEMA = "metareview.compare/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A or B: its name in its run, the run's folder if it has one, and what sentences call it."""
+
+    name: str
+    run: str | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDifference:
+    """One measure of A and B. None where a side has no figure, and for all that depends on it."""
+
+    measure: Measure
+    a: float | None
+    b: float | None
+    test: Difference
+    p_holm: float | None
+    minimum_detectable: float | None
+    """The true difference that a set of this size would show four times in five, at the corrected level."""
+
+    @property
+    def diff(self) -> float | None:
+        return None if self.a is None or self.b is None else self.b - self.a
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of the difference."""
+        return self.test.interval
+
+    @property
+    def p(self) -> float | None:
+        return self.test.p
+
+    @property
+    def too_few_matches(self) -> bool:
+        """Whether that is why nothing was tested."""
+        return self.test.too_few_matches
+
+    def winner(self, alpha: float) -> str | None:
+        """`a` or `b`, whichever is better by more than chance explains, Holm's correction applied."""
+        if not self.diff or self.p_holm is None or self.p_holm > alpha:
+            return None
+        return "b" if (self.diff > 0) != self.measure.lower_is_better else "a"
+
+    def is_loss(self, alpha: float) -> bool:
+        """Whether B is worse by more than chance explains. A figure that A has and B has not (a reviewer that fell
+        silent has no precision) is a loss too: nothing was shown."""
+        return self.a is not None if self.b is None else self.winner(alpha) == "a"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Pull requests that are not compared, by reason."""
+
+    only_a: int = 0
+    only_b: int = 0
+    different_references: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the leaderboard of everybody in these runs makes of A and B, on the main metric alone."""
+
+    competitors: int
+    """How many are ranked there."""
+    prs: int
+    p: float | None
+    """Among all pairs; None where the two were not tested there."""
+    separated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSize:
+    """How many units like these would show a true difference of this size four times in five."""
+
+    difference: float
+    units: Mapping[str, int | None]
+    """By metric."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against A. `to_dict()` is what `metareview compare --json` prints."""
+
+    kind: str
+    a: Side
+    b: Side
+    prs: int
+    weeks: int | None
+    """How many weeks the tests are over; None where they are over pull requests."""
+    left_out: LeftOut
+    alpha: float
+    beta: float | None
+    metrics: Mapping[str, MetricDifference]
+    main: str
+    """The metric that the explanation is about."""
+    explanation: Explanation
+    unequal_units: int
+    """Pull requests, or weeks, on which the counts of A and B differ."""
+    undecided: Mapping[str, int]
+    """Pairs of `a` and `b` without a verdict, on the pull requests that are compared."""
+    family: Family | None
+    plan: PlannedSize | None
+    warnings: tuple[str, ...]
+
+    @property
+    def units(self) -> str:
+        """What the tests are over, in words: `12 pull requests`."""
+        return plural(self.prs, "pull request") if self.weeks is None else plural(self.weeks, "week")
+
+    @property
+    def verdict(self) -> str:
+        """What the figures say, in plain sentences."""
+        return " ".join(_sentences(self))
+
+    def to_dict(self) -> JsonObject:
+        why, unit = self.explanation, "references" if self.kind == "comments" else "prs"
+        head = {name: getattr(self, name) for name in ("kind", "a", "b", "prs", "left_out", "alpha", "beta")}
+        figures = ("a", "b", "diff", "interval", "p", "p_holm")
+        document = {
+            "schema": SCHEMA,
+            **head,
+            "metrics": {
+                name: {figure: getattr(metric, figure) for figure in figures} for name, metric in self.metrics.items()
+            },
+            "minimum_detectable_difference": {name: metric.minimum_detectable for name, metric in self.metrics.items()},
+            "too_few_matches": [name for name, metric in self.metrics.items() if metric.too_few_matches],
+            "weeks": self.weeks,
+            "leaderboard": self.family,
+            "plan": self.plan,
+            "undecided": self.undecided,
+            "pull_requests": {
+                "metric": self.main,
+                "gains": [pair.to_dict() for pair in why.gains],
+                "losses": [pair.to_dict() for pair in why.losses],
+                "differing": why.differing,
+            },
+            "kinds": {
+                dimension: {
+                    kind: {unit: tally.total, "a": tally.a, "b": tally.b, "diff": (tally.b - tally.a) / tally.total}
+                    for kind, tally in tallies.items()
+                }
+                for dimension, tallies in why.kinds.items()
+            },
+            "found": {name: {"count": len(items), unit: items} for name, items in why.found.items()},
+            "warnings": self.warnings,
+            "verdict": self.verdict,
+        }
+        return as_json(document)
+
+
+def _sentences(result: Comparison) -> Iterator[str]:
+    """The verdict: who is better on what, what cannot be known, and what that depends on."""
+    groups: dict[str, list[str]] = {}
+    for metric in result.metrics.values():
+        winner = metric.winner(result.alpha)
+        group = winner or _no_winner(metric)
+        lower = " (lower)" if winner and metric.measure.lower_is_better else ""
+        groups.setdefault(group, []).append(metric.measure.label + lower)
+    lists = {name: " and ".join(filter(None, (", ".join(of[:-1]), of[-1]))) for name, of in groups.items()}
+    sides = {"a": result.a, "b": result.b}
+    parts = [f"{side.label} is better on {lists[name]}" for name, side in sides.items() if name in lists]
+    if "unknown" in lists:
+        parts.append(f"{'on' if parts else 'On'} {lists['unknown']} the data cannot tell")
+    if "too few" in lists:
+        parts.append(f"{'on' if parts else 'On'} {lists['too few']} there are too few matches to test")
+    if "equal" in lists:
+        parts.append(f"equal on {lists['equal']}" if parts else "The figures are equal")
+    if "undefined" in lists:
+        parts.append(f"{lists['undefined']} cannot be compared, one side has no figure")
+    yield "; ".join(parts) + "."
+    main = result.metrics[result.main]
+    if result.unequal_units and 2 / 2**result.unequal_units > result.alpha:
+        yield f"The counts differ on {result.unequal_units} of {result.units}, too few for any test to tell."
+    elif "unknown" in lists and main.minimum_detectable is not None:
+        yield (
+            f"With these {result.units}, a true difference in {main.measure.label} has to be about"
+            f" {main.minimum_detectable:.2f} to be found four times in five."
+        )
+    yield from _family_sentences(result)
+    yield from _plan_sentences(result)
+    if any(result.undecided.values()):
+        of_each = ", ".join(f"{result.undecided[name]} of {side.label}" for name, side in sides.items())
+        yield f"Undecided pairs count as no match: {of_each}."
+
+
+def _no_winner(metric: MetricDifference) -> str:
+    if metric.too_few_matches:
+        return "too few"
+    return "undefined" if metric.p_holm is None else "unknown" if metric.diff else "equal"
+
+
+def _family_sentences(result: Comparison) -> Iterator[str]:
+    """How this and the leaderboard go together: that tests one metric alone, over all its pairs."""
+    family, main = result.family, result.metrics[result.main]
+    here = bool(main.winner(result.alpha))
+    if family is None or family.p is None or (family.competitors == 2 and family.separated == here):
+        return
+    if family.separated:
+        told = "tells them apart too" if here else "tells them apart; here, several metrics have to share the level"
+    else:
+        told = "cannot tell them apart" + ("; there, all pairs have to share the level" if here else " either")
+    word = "reviewers" if result.kind == "comments" else "routers"
+    yield (
+        f"The leaderboard of these {family.competitors} {word} tests {main.measure.label} alone, over all their pairs,"
+        f" and {told} (p = {family.p:.3f})."
+    )
+
+
+def _plan_sentences(result: Comparison) -> Iterator[str]:
+    if result.plan is None:
+        return
+    label, units = result.metrics[result.main].measure.label, result.plan.units[result.main]
+    difference = f"{result.plan.difference:g}"
+    if units is None:
+        yield f"How many pull requests a difference of {difference} in {label} would take is unknown: nothing varies."
+        return
+    word = "pull request" if result.weeks is None else "week"
+    yield (
+        f"To find a true difference of {difference} in {label} four times in five would take about"
+        f" {plural(units, word)} like these."
+    )
