@@ -160,7 +160,7 @@ def test_every_format_writes_a_routing_run():
 def test_the_page_of_a_routing_run_has_its_parts():
     page = as_html(routing_run())
     assert "first and =second cannot be told apart at the top by MRR, on 3 pull requests." in page
-    assert "Over the 2 pull requests with a truth, first has 0.750." in page
+    assert "Over the 2 pull requests with a truth, first has MRR 0.750." in page
     for part in ("answer", "ranks", "queue", "declarations", "load", "settings", "pull-requests"):
         assert f'<section id="{part}"' in page
     assert "&lt;bob&gt;" in page

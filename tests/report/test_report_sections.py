@@ -322,7 +322,7 @@ def test_nothing_left_out_is_no_section(tmp_path):
 def test_misses_are_marked_off_from_what_was_found(run):
     drawn = str(pull_request_section(run, ["sharp", "loud"]).markup())
     # Of #1 both references were raised by somebody, of #2 nobody says "dead code".
-    assert "Only misses: 1 reference in 1 pull request that nobody raised" in drawn
+    assert "Only misses: 1 reference that nobody raised, in 1 pull request" in drawn
     assert re.findall(r'<details class="pr( found)?">', drawn) == [" found", ""]
     assert drawn.count('<li class="found">') == 3
     assert drawn.count('<li class="pair found">') == 4  # sharp's three matches and loud's one

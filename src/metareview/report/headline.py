@@ -73,7 +73,7 @@ def _of_routing(summary: RoutingSummary, board: Leaderboard) -> str:
     if best is None or not best.metrics["mrr"]:
         return "No router found a right person on any pull request."
     with_truth = f"the {plural(best.observed_prs, 'pull request')} with a truth"
-    among = f" Over {with_truth}, {board.rows[0].label} has {rate(best.observed_metrics['mrr'])}."
+    among = f" Over {with_truth}, {board.rows[0].label} has MRR {rate(best.observed_metrics['mrr'])}."
     return board.headline + ("" if best.observed_prs == summary.prs else among)
 
 

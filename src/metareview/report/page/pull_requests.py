@@ -55,7 +55,7 @@ def pull_request_section(run: CommentsRun, order: Sequence[str]) -> Section:
     body = join(parts)
     if any(missed):
         among = plural(sum(number > 0 for number in missed), "pull request")
-        what = f"Only misses: {plural(sum(missed), 'reference')} in {among} that nobody raised, and what was said there"
+        what = f"Only misses: {plural(sum(missed), 'reference')} that nobody raised, in {among}"
         body = only_misses(what, body)
     rest = _listed(run, {url for url, position in known.items() if position >= len(parts)}, len(known))
     return Section("pull-requests", "Every pull request", join([text, body, rest]))
@@ -107,14 +107,10 @@ def _missed(records: Sequence[CommentRecord]) -> set[int]:
 
 
 def _pull_request(number: int, records: Sequence[CommentRecord]) -> Html:
-    first, *others = records
+    first = records[0]
     references = _References(number, first)
     about = [first.language, first.pr_category, plural(len(references.labels), "reference"), _tally(records)]
-    if others:
-        listed = _reference_list(records, references)
-        parts = [listed, *(_Reviewer(record, references).markup() for record in records)]
-    else:  # The matches have their references beside them, so that only the missed ones need a list.
-        parts = [_Reviewer(first, references).markup(), _reference_list(records, references)]
+    parts = [_reference_list(records, references), *(_Reviewer(record, references).markup() for record in records)]
     title = pull_request_name(first.pr)
     kind = "" if _missed(records) else " found"
     return html(_PULL_REQUEST, kind, title, _listing(about), link(first.pr, first.pr), parts)
@@ -138,7 +134,7 @@ def _matched(record: CommentRecord) -> str:
 
 
 def _reference_list(records: Sequence[CommentRecord], references: _References) -> Html:
-    """All of them and who raised each; for a lone reviewer those that it missed."""
+    """All of them and who raised each; for a lone reviewer, whose matches have theirs beside them, what it missed."""
     raised: dict[int, list[str]] = {}
     for record in records:
         for reference in record.references:

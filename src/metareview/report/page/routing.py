@@ -163,7 +163,7 @@ def _pull_requests(run: RoutingRun) -> Section:
     if total > len(records):
         shown = f"The first {count(len(records))} of {count(total)} pull requests are shown"
         parts.append(blocks.remark(f"{shown}; {count(total - len(records))} are left out. The run has them all."))
-    rows = [_cells(record, names) for record in records]
+    rows = [_cells(record, names, most) for record in records]
     kinds = ["" if is_missed else "found" for is_missed in missed]
     answers = blocks.table("Pull requests and what each router answered", columns, rows, kinds=kinds)
     if any(missed):
@@ -179,12 +179,12 @@ def _is_missed(record: RoutingRecord, most: int) -> bool:
     return record.truth.state == "observed" and not found
 
 
-def _cells(record: RoutingRecord, names: Sequence[str]) -> list[object]:
+def _cells(record: RoutingRecord, names: Sequence[str], most: int) -> list[object]:
     targets = record.truth.targets
     missed = blocks.tag("not listed" if targets else "no truth")
     cells: list[object] = [name(record.name), name(", ".join(targets) or in_words(record.truth.state))]
     for router in names:
         answer = record.answers[router]
-        verdict = blocks.tag(f"rank {answer.rank}", "good") if answer.rank else missed
+        verdict = blocks.tag(f"rank {answer.rank}", "good" if answer.rank <= most else "") if answer.rank else missed
         cells.append(html("{} {}", verdict, name(", ".join(answer.candidates[:_CANDIDATES]) or "nobody")))
     return cells
