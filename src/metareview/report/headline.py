@@ -68,10 +68,11 @@ def _first(board: Leaderboard) -> str:
         return "Nobody has enough of the pull requests to be ranked."
     first = board.rows[0]
     ends = first.figures.intervals[board.sort.name]
-    value = f"{rate(first.figures.metrics[board.sort.name])}{f' (95 % interval {interval(ends)})' if ends else ''}"
+    whose = first.label + (f", 95 % interval {interval(ends)}" if ends else "")
     if board.leader or len(board.rows) == 1:
         return board.headline.removesuffix(".") + (f" (95 % interval {interval(ends)})." if ends else ".")
-    return f"{board.headline.removesuffix('.')}; {first.label} has the highest, {value}."
+    highest = f"the highest is {rate(first.figures.metrics[board.sort.name])} ({whose})"
+    return f"{board.headline.removesuffix('.')}; {highest}."
 
 
 def _lone(summary: CommentsSummary, name: str) -> str:
