@@ -18,9 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Generic
 
-from metareview.comments.records import Pair
+from metareview.comments.records import PairBlock
 from metareview.errors import UsageError
-from metareview.runs.comments_json import pair_to_json
 from metareview.runs.files import (
     MANIFEST,
     PAIRS,
@@ -31,7 +30,6 @@ from metareview.runs.files import (
     JsonObject,
     read_json,
     read_lines,
-    to_line,
     write_json,
     write_lines,
 )
@@ -110,20 +108,20 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         (self.path / SUMMARY).unlink(missing_ok=True)
         self._write_manifest()
 
-    def append(self, record: RecordT, pairs: Iterable[Pair] | None = None) -> None:
-        """Pairs first: a record is only there when its pairs are."""
+    def append(self, record: RecordT, pairs: Iterable[PairBlock] = ()) -> None:
+        """The end of its line last: a record is only there when its pairs are."""
         self._resumed |= bool(self.done)
-        if pairs is not None:
-            out = self._open(PAIRS)
-            out.writelines(to_line(pair_to_json(pair)) for pair in pairs)
-            out.flush()
-        out = self._open(RESULTS)
-        out.write(to_line(self.kind.record_to_json(record)))
-        out.flush()
+        for name, text in self.kind.pieces(record, pairs):
+            self._open(name).write(text)
+        for file in self._files.values():
+            file.flush()
+        self._open(RESULTS).write("\n")
+        self._open(RESULTS).flush()
 
     def _open(self, name: str) -> IO[str]:
         if name not in self._files:
-            self._files[name] = (self.path / name).open("a", encoding="utf-8", newline="\n")
+            file = (self.path / name).open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
+            self._files[name] = file
         return self._files[name]
 
     def finish(self, result: SummaryT, order: Sequence[Key]) -> Run[SummaryT, RecordT]:

@@ -58,29 +58,31 @@ class Notes:
     meaning: Floats  # (notes, dimensions): the sum of each note's word vectors, of length 1 or 0
 
     @cached_property
-    def stems_of(self) -> list[frozenset[int]]:
-        """For each note: those of its terms that are stems."""
+    def stems_of(self) -> list[int]:
+        """For each note: those of its terms that are stems, as the bits of a number."""
         return self._terms_of(identifiers=False)
 
     @cached_property
-    def identifiers_of(self) -> list[frozenset[int]]:
-        """For each note: those of its terms that are whole identifiers."""
+    def identifiers_of(self) -> list[int]:
+        """For each note: those of its terms that are whole identifiers, as the bits of a number."""
         return self._terms_of(identifiers=True)
 
-    def _terms_of(self, identifiers: bool) -> list[frozenset[int]]:
+    def _terms_of(self, identifiers: bool) -> list[int]:
         chosen = np.array([_is_identifier(name) == identifiers for name in self.term_name], bool)[self.terms.indices]
         indices, ends = self.terms.indices[chosen], np.concatenate([[0], np.cumsum(chosen)])[self.terms.indptr]
-        return [frozenset(indices[start:end].tolist()) for start, end in pairwise(ends.tolist())]
+        return [sum(1 << term for term in indices[start:end].tolist()) for start, end in pairwise(ends.tolist())]
 
-    def shown(self, note: int, term: int) -> str:
-        """The term as this note first writes it."""
+    def wording(self, note: int) -> Mapping[int, str]:
+        """Each term of a note as the note first writes it."""
         wording = self._wordings.get(note)
         if wording is None:
-            wording = self._wordings[note] = _wording(self.texts[note])
-        return wording[self.term_name[term]]
+            first = _wording(self.texts[note])
+            terms = self.terms.indices[self.terms.indptr[note] : self.terms.indptr[note + 1]].tolist()
+            wording = self._wordings[note] = {term: first[self.term_name[term]] for term in terms}
+        return wording
 
     @cached_property
-    def _wordings(self) -> dict[int, dict[str, str]]:
+    def _wordings(self) -> dict[int, dict[int, str]]:
         return {}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -28,15 +28,25 @@ _STANDINGS = (
 def _shared(notes: Notes, a: int, b: int) -> str:
     """The rarest things that both notes name, as the first writes them, and how many words they share.
 
-    Identifiers come before words. The smaller a term's number, the rarer it is.
+    Identifiers come before words. The lower a term's bit, the rarer it is.
     """
-    words = sorted(notes.stems_of[a] & notes.stems_of[b])
-    identifiers = sorted(notes.identifiers_of[a] & notes.identifiers_of[b])[:2]
-    rarest = [f"`{_short(notes.shown(a, term))}`" for term in identifiers]
-    rarest += [notes.shown(a, term) for term in words[: 3 - len(rarest)]]
-    if not rarest:
+    words, identifiers = notes.stems_of[a] & notes.stems_of[b], notes.identifiers_of[a] & notes.identifiers_of[b]
+    if not words and not identifiers:
         return "shares no word"
-    return f"shares {', '.join(rarest)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
+    wording = notes.wording(a)
+    rarest = [f"`{_short(wording[term])}`" for term in _lowest(identifiers, 2)]
+    rarest += [wording[term] for term in _lowest(words, 3 - len(rarest))]
+    count = words.bit_count()
+    return f"shares {', '.join(rarest)}" + (f" ({count} words)" if count > 1 else "")
+
+
+def _lowest(bits: int, most: int) -> Iterator[int]:
+    """The numbers of the lowest bits."""
+    while bits and most:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+        most -= 1
 
 
 def _short(name: str) -> str:
@@ -63,11 +73,13 @@ class Reasons(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        generated, reference = int(self.generated[index]), int(self.reference[index])
-        shared = "equal notes" if self.equal[index] else _shared(self.notes, generated, reference)
-        return f"p {self.score[index]:.2f}: {shared}; {_STANDINGS[self._standing[index]]}"
+        if not isinstance(index, slice):
+            return self[index : index + 1 or None][0]
+        columns = (self.generated, self.reference, self.score, self.equal, self._standing)
+        return [
+            f"p {score:.2f}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[standing]}"
+            for a, b, score, equal, standing in zip(*(column[index].tolist() for column in columns), strict=True)
+        ]
 
     @cached_property
     def _standing(self) -> NDArray[np.int8]:
