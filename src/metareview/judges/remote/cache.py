@@ -17,14 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters
-from metareview.judges.remote.verdict import parse
-
-JsonObject = dict[str, Any]
-"""What a model server sent or the cache kept, as it was read; and what is about to be sent or kept."""
+from metareview.judges.remote.verdict import JsonObject, parse
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.protocol import DIFFERENT, SAME
-from metareview.judges.remote.cache import JsonObject, verdict_key
+from metareview.judges.remote.cache import verdict_key
 from metareview.judges.remote.judge import Pair, RemoteJudge
 from metareview.judges.remote.pool import GiveUp, RetryLater
-from metareview.judges.remote.verdict import Verdict
+from metareview.judges.remote.verdict import JsonObject, Verdict
 
 Vector = NDArray[np.float32]
 Texts = tuple[str, ...]

@@ -13,12 +13,12 @@ import numpy as np
 from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, ModelJudge, Parameters, Progress, Question, Usage
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.cache import JsonObject, VerdictCache
+from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool
 from metareview.judges.remote.prompt import sendable
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import Verdict
+from metareview.judges.remote.verdict import JsonObject, Verdict
 
 Pair = tuple[str, str]  # a generated note and a reference's note
 Job = TypeVar("Job")
@@ -28,8 +28,8 @@ class RemoteJudge(ModelJudge, Generic[Job]):
     """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
 
     A job is what one request asks about. `max_calls` caps the jobs that are sent in this judge's life; the pairs that
-    this leaves open are undecided, and their reason says so. The first pause between two attempts at a job
-    is up to `backoff` seconds, and a request may take `timeout` seconds. `close` lets go of the connections and of the
+    this leaves open are undecided, and their reason says so. The first pause between two attempts at a job is up to
+    `backoff` seconds, and a request may take `timeout` seconds in all. `close` lets go of the connections and of the
     cache's file; both open again if the judge is used again.
     """
 
@@ -79,7 +79,14 @@ class RemoteJudge(ModelJudge, Generic[Job]):
     @property
     def warnings(self) -> list[str]:
         refused = sorted(self._endpoint.left_out)
-        return [f"the model server refuses {field}; it was asked without" for field in refused]
+        warnings = [f"the model server refuses {field}; it was asked without" for field in refused]
+        if self._endpoint.silent:
+            warnings.append(
+                f"{self._endpoint.server} gave {self._endpoint.silence}, so it was asked no more and the rest is "
+                "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
+                "same command again with the same --out."
+            )
+        return warnings
 
     @abstractmethod
     def _ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
@@ -186,4 +193,4 @@ def _as_answer(verdicts: Sequence[Verdict]) -> Answer:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else 0
