@@ -436,9 +436,7 @@ def test_the_key_is_in_no_log_no_reason_and_no_cache(judging, cache, caplog, cap
 
 
 def test_a_reason_without_the_key_is_kept(judging, cache):
-    with ModelServer(
-        lambda e: verdict(True, reason="Both say that the key of a cache is wrong\x1b[31m\n.")
-    ) as server:
+    with ModelServer(lambda e: verdict(True, reason="Both say that the key of a cache is wrong\x1b[31m\n.")) as server:
         [only] = judging(server, cache=cache).ask(PAIRS[:1])
     assert only.reason == "Both say that the key of a cache is wrong [31m ."
 

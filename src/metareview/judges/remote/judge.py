@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
@@ -13,7 +14,7 @@ import numpy as np
 from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, ModelJudge, Parameters, Progress, Question, Usage
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.cache import Claim, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool
 from metareview.judges.remote.prompt import sendable
@@ -22,6 +23,8 @@ from metareview.judges.remote.verdict import JsonObject, Verdict
 
 Pair = tuple[str, str]  # a generated note and a reference's note
 Job = TypeVar("Job")
+_CLAIM_SLACK = 15.0
+OTHER_PROCESS = "another process is asking"
 
 
 class RemoteJudge(ModelJudge, Generic[Job]):
@@ -67,6 +70,7 @@ class RemoteJudge(ModelJudge, Generic[Job]):
         self._endpoint = Endpoint(
             self.settings, self.operation, self.optional_fields, concurrency, timeout, patience=6 * backoff
         )
+        self._timeout = timeout
         self._lock = threading.Lock()
         self._answered: dict[str, JsonObject] = {}
 
@@ -129,6 +133,25 @@ class RemoteJudge(ModelJudge, Generic[Job]):
             self._answered[key] = value
         else:
             self.cache.put(key, value, judge=self.name, model=self.settings.model)
+
+    def _claim(self, keys: Sequence[str]) -> Claim:
+        """Before keys are asked for: none that another process is asking for, for as long as a request may take.
+
+        The cache is written to here, so that one that cannot be is noticed before anything was paid for.
+        """
+        if self.cache is None:
+            return Claim({}, frozenset(keys))
+        return self.cache.claim(keys, self._timeout + _CLAIM_SLACK)
+
+    @contextmanager
+    def _asking(self, keys: Collection[str]) -> Iterator[None]:
+        """Lets go of claims for which there was no answer."""
+        try:
+            yield
+        except BaseException:
+            if self.cache is not None:
+                self.cache.release(keys)
+            raise
 
     def _send(
         self,

@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 from metareview.judges.protocol import Parameters
 from metareview.judges.remote.cache import verdict_key
-from metareview.judges.remote.judge import Pair, RemoteJudge
+from metareview.judges.remote.judge import OTHER_PROCESS, Pair, RemoteJudge
+from metareview.judges.remote.pool import NotYet
 from metareview.judges.remote.prompt import RESPONSE_FORMAT, VERSION, load_prompt
 from metareview.judges.remote.verdict import JsonObject, Malformed, ModelAnswer, Verdict, check_answer, read_answer
 
@@ -46,11 +47,20 @@ class LlmJudge(RemoteJudge[Pair]):
         sent: set[Pair] = set()
 
         def attempt(pair: Pair) -> None:
-            reply = self._post(pair, {**request, "messages": load_prompt().messages(*pair)}, sent)
-            answer = read_answer(_content(reply))
-            if self.settings.api_key.is_in(answer.reason):
-                answer = replace(answer, reason="(left out: it repeats a part of the key)")
-            self._keep(keys[pair], asdict(answer))
+            key = keys[pair]
+            claim = self._claim([key])
+            with suppress(Malformed):
+                if key in claim.known:
+                    verdicts[pair] = Verdict.of(check_answer(claim.known[key]), self.threshold, "cache")
+                    return
+            if key not in claim.mine and key not in claim.known:
+                raise NotYet(OTHER_PROCESS, sent=False)
+            with self._asking([key]):
+                reply = self._post(pair, {**request, "messages": load_prompt().messages(*pair)}, sent)
+                answer = read_answer(_content(reply))
+                if self.settings.api_key.is_in(answer.reason):
+                    answer = replace(answer, reason="(left out: it repeats a part of the key)")
+                self._keep(key, asdict(answer))
             verdicts[pair] = Verdict.of(answer, self.threshold)
 
         def give_up(pair: Pair, reason: str) -> None:

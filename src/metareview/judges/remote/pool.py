@@ -26,6 +26,7 @@ _LONGEST_BACKOFF = 20.0
 _LONGEST_WAIT = 600.0
 _A_WEEK = 7 * 86_400
 _GRACE = 2.0
+_MOMENT = 0.2
 
 
 @dataclass(eq=False)
@@ -42,6 +43,10 @@ class GiveUp(RequestFailed):
 
 class StopAsking(RequestFailed):
     """A failure that says that no other request will be answered either."""
+
+
+class NotYet(RequestFailed):
+    """No failure: the job cannot be done now, and is looked at again in a moment, however often."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -113,7 +118,7 @@ class RequestPool(Generic[Job]):
     ) -> None:
         """Calls `attempt(job)` in threads until each job is done, or given up with `give_up(job, reason)`.
 
-        An attempt may return further jobs. It raises RetryLater or GiveUp for this job, StopAsking to give up all
+        An attempt may return further jobs. It raises RetryLater, NotYet or GiveUp for this job, StopAsking to give up all
         that are left, and anything else to end the run: nothing more is sent, what is under way may finish, and the
         error is raised here. An interrupt does the same. `give_up` must be quick. `progress` gets the number of
         finished jobs now and then, in the calling thread.
@@ -167,8 +172,10 @@ class RequestPool(Generic[Job]):
                     self._succeeded(run, further)
                 elif isinstance(problem, GiveUp):
                     run.abandon([pending], problem.reason)
-                elif isinstance(problem, StopAsking) or (run.hopeless and isinstance(problem, RetryLater)):
+                elif isinstance(problem, StopAsking) or (run.hopeless and isinstance(problem, RequestFailed)):
                     run.abandon_all(pending, problem.reason)
+                elif isinstance(problem, NotYet):
+                    heapq.heappush(run.delayed, (time.monotonic() + _MOMENT, next(self._order), pending))
                 elif isinstance(problem, RetryLater):
                     self._retry(run, pending, problem, started)
                 else:
