@@ -179,6 +179,8 @@ class VerdictCache:
                 if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
                     problem = f"the verdict cache {self.path} cannot be used ({error})."
                     fix = "Make it writable, choose another file with --cache FILE, or use --no-cache."
+                    if "full" in str(error):
+                        fix = "Free space there, or choose another file with --cache FILE. What was answered is kept."
                 raise UsageError(f"{problem} {fix}") from None
 
     def _connect(self) -> sqlite3.Connection:

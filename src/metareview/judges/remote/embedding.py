@@ -91,10 +91,9 @@ class EmbeddingJudge(RemoteJudge[Texts]):
             claim = self._claim(list(keys))
             known = self._vectors_in(claim.known, keys)
             vectors.update(known)
-            mine = tuple(
-                text for key, text in keys.items() if key in claim.mine or (key in claim.known and text not in known)
-            )
-            others = tuple(text for text in batch if text not in known and text not in mine)
+            not_known = [(key, text) for key, text in keys.items() if text not in known]
+            mine = tuple(text for key, text in not_known if key in claim.mine or key in claim.known)
+            others = tuple(text for _, text in not_known if text not in mine)
             if not mine and others:
                 raise NotYet(OTHER_PROCESS, sent=False)
             if known or others:

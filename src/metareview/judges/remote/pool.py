@@ -118,8 +118,8 @@ class RequestPool(Generic[Job]):
     ) -> None:
         """Calls `attempt(job)` in threads until each job is done, or given up with `give_up(job, reason)`.
 
-        An attempt may return further jobs. It raises RetryLater, NotYet or GiveUp for this job, StopAsking to give up all
-        that are left, and anything else to end the run: nothing more is sent, what is under way may finish, and the
+        An attempt may return further jobs. It raises RetryLater, NotYet or GiveUp for this job, StopAsking to give up
+        all that are left, and anything else to end the run: nothing more is sent, what is under way may finish, and the
         error is raised here. An interrupt does the same. `give_up` must be quick. `progress` gets the number of
         finished jobs now and then, in the calling thread.
         """
