@@ -61,12 +61,12 @@ class Watchdog:
         """Watches what this thread sends; raises TimeoutError where it was not over by the deadline."""
         watch = Watch(deadline)
         with self._changed:
-            self._watches.add(watch)
             if not self._running:
                 self._running = True
                 threading.Thread(target=self._run, daemon=True).start()
-            elif len(self._watches) == 1:
+            elif all(each.over for each in self._watches):  # else it waits for an earlier deadline than this
                 self._changed.notify()
+            self._watches.add(watch)
         _this_thread.watch, _this_thread.lock = watch, self._changed
         try:
             yield watch
@@ -84,13 +84,15 @@ class Watchdog:
 
     def _run(self) -> None:
         with self._changed:
-            while self._watches or self._changed.wait(_IDLE_SECONDS):
+            idle = False
+            while self._watches or not idle:
                 now = time.monotonic()
                 for watch in self._watches:
                     if not watch.over and watch.deadline <= now:
                         watch.end()
                 left = [watch.deadline - now for watch in self._watches if not watch.over]
-                self._changed.wait(min(left, default=_IDLE_SECONDS))
+                woken = self._changed.wait(min(left, default=_IDLE_SECONDS))
+                idle = not woken and not left
             self._running = False
 
 
