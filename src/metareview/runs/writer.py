@@ -100,12 +100,17 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             return
         self.done = records
         if (self.path / PAIRS).exists():  # A routing run has none.
-            kept = [row for row in read_lines(self.path / PAIRS) if (row["pr"], row["reviewer"]) in records]
-            self.answered = sum(row["by"] in ("model", "cache") for row in kept)
-            write_lines(self.path / PAIRS, kept)
+            write_lines(self.path / PAIRS, self._kept_pairs())
         write_lines(self.path / RESULTS, map(self.kind.record_to_json, records.values()))
         (self.path / SUMMARY).unlink(missing_ok=True)
         self._write_manifest()
+
+    def _kept_pairs(self) -> Iterator[JsonObject]:
+        """The pairs of the records that are done, counted as they go by: there may be a million."""
+        for row in read_lines(self.path / PAIRS):
+            if (row["pr"], row["reviewer"]) in self.done:
+                self.answered += row["by"] in ("model", "cache")
+                yield row
 
     def append(self, record: RecordT, pairs: Iterable[PairBlock] = ()) -> None:
         """The end of its line last: a record is only there when its pairs are."""
