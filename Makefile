@@ -6,7 +6,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 
-.PHONY: setup demo browser test lint bench clean
+# The oldest versions that pyproject.toml declares, in an environment of their own; wheels only.
+OLD := .venv-minimums
+OLD_TESTS := tests/comments tests/runs tests/text/test_text_matching.py \
+  $(addprefix tests/judges/test_,offline.py cascade.py lexical.py llm.py embedding.py cache.py) \
+  $(addprefix tests/cli/test_,comments_command.py routing_command.py compare_command.py other_commands.py)
+
+.PHONY: setup demo browser test test-minimums lint bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +40,16 @@ browser:
 test: $(DEV) browser
 	$(BIN)/python -m pytest
 
+$(OLD)/.installed: pyproject.toml scripts/minimums.py
+	$(PYTHON) -m venv $(OLD)
+	$(PYTHON) scripts/minimums.py > $(OLD)/constraints.txt
+	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+	  --constraint $(OLD)/constraints.txt --editable ".[frame,parquet]" pytest hypothesis
+	@touch $@
+
+test-minimums: $(OLD)/.installed
+	$(OLD)/bin/python -m pytest $(OLD_TESTS)
+
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -43,4 +59,4 @@ bench: $(DEV)
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis runs
+	rm -rf $(VENV) $(OLD) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis runs

@@ -119,7 +119,7 @@ def learn(features: Features, label: NDArray[np.int64], used: NDArray[np.bool_])
         crowd = np.log(claimed) - c.candidates
         yielded = strength * np.exp(-c.yielding * crowd)
         wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
-        fade = np.exp(-fit / c.saturation)
+        fade = np.exp(np.minimum(-fit / c.saturation, 500))  # a search may step far out for once
         rising = c.saturation * (1 - fade)
         logit = c.own * rising - c.rival_candidates * np.log(claimed) - c.rival_references * np.log(wanted)
         logit += c.intercept

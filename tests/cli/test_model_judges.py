@@ -11,8 +11,9 @@ import metareview as mr
 from metareview.api import evaluate_comments
 from metareview.cli import _run
 from metareview.formats.comments import jsonl
+from metareview.judges.remote.judge import RemoteJudge
 from metareview.model.comment import Comment, Review
-from model_server import ModelServer, ReplayModel, error, verdict
+from model_server import ModelServer, ReplayModel, Reply, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 KEY = "sk-very-secret"
@@ -49,6 +50,25 @@ def files(folder, said=("leak", "slow", "typo"), expected=("leak", "slowness")):
 def same_letter(exchange):
     candidate, reference = exchange.notes
     return verdict(candidate[0] == reference[0], 0.9, "first letters")
+
+
+@pytest.mark.parametrize("judge", ["llm", "cascade"])
+def test_a_server_that_only_hangs_ends_in_exit_4_and_one_message(model, monkeypatch, tmp_path, capsys, judge):
+    server = model(lambda exchange: Reply(delay=30))
+    for name, seconds in (("timeout", 0.05), ("backoff", 0.001)):
+        monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, name, seconds)
+    # Notes that the cascade is unsure of, and more than would be asked about before it stops.
+    said = [f"The cache key {i} is stale" for i in range(9)]
+    arguments = ["comments", *files(tmp_path, said, ["The cache key may be old", "A stale cache"])[:-1], judge]
+    command = [*arguments, "--concurrency", "2", "--out", "run"]
+    assert _run(command) == 4
+    printed = capsys.readouterr()
+    assert 8 <= len(server.log) <= 10
+    assert printed.err.count("was asked no more") == 1
+    assert "Check that it is running" in printed.err
+    assert "stayed undecided" in printed.err
+    server.script = lambda exchange: verdict(False)
+    assert _run(command) == 0  # as the message says: the same command, when the server answers again
 
 
 def test_a_run_asks_once_and_the_next_not_at_all(model, tmp_path, capsys):

@@ -5,7 +5,7 @@ import pytest
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
-from metareview.comments.outcome import pairs_of
+from metareview.comments.pairs import pairs_of
 from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import open_judge

@@ -1,4 +1,5 @@
 import json
+import platform
 import sqlite3
 import subprocess
 import sys
@@ -8,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from metareview.errors import UsageError
-from metareview.judges.remote.cache import CacheCount, CacheInfo, VerdictCache, default_cache_path, verdict_key
+from metareview.judges.remote.cache import CacheCount, CacheInfo, Claim, VerdictCache, default_cache_path, verdict_key
+from metareview.judges.remote.embedding import EmbeddingJudge
+from metareview.judges.remote.llm import LlmJudge
+from model_server import ModelServer, verdict
 
 VALUE = {"match": True, "confidence": 0.5, "reason": "é \ud800"}
 
@@ -150,8 +154,67 @@ def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path):
         cache.close()
 
 
+@pytest.mark.parametrize("judge", [LlmJudge, EmbeddingJudge])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_cache_that_cannot_be_written_is_noticed_before_anything_is_asked(tmp_path, monkeypatch, judge, kept):
+    path = tmp_path / "v.sqlite"
+    if kept:
+        VerdictCache(path).put("k", {}, judge="llm", model="m")
+    # What a file that may only be read answers; to whoever may write everything, as in many a container, by hand.
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda file, **how: read_only(connect(file, **how)))
+    with ModelServer(lambda exchange: verdict(True)) as server:
+        asking = judge(server.settings(judge.kind), cache=VerdictCache(path))
+        with pytest.raises(UsageError, match=r"cannot be used .*--cache FILE, or use --no-cache"):
+            asking.ask([(f"a {i}", f"b {i}") for i in range(40)])
+        asking.close()
+        assert server.log == []
+
+
+def read_only(connection):
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def test_a_key_is_claimed_by_one_at_a_time(cache):
+    other = VerdictCache(cache.path)
+    cache.put("answered", {"v": 1}, judge="llm", model="m")
+    assert cache.claim(["a", "b", "answered"], 60) == Claim({"answered": {"v": 1}}, frozenset({"a", "b"}))
+    assert cache.claim(["a"], 60).mine == {"a"}  # one's own can be claimed again
+    assert other.claim(["a", "b", "c"], 60) == Claim({}, frozenset({"c"}))
+    cache.release(["a", "c"])
+    assert other.claim(["a", "b"], 60).mine == {"a"}  # c was not the other's to release
+    cache.close()
+    assert other.claim(["b"], 60).mine == {"b"}
+    other.close()
+
+
+def test_a_claim_ends_with_its_time_and_with_its_process(cache):
+    other = VerdictCache(cache.path)
+    cache.claim(["late"], -1)
+    assert other.claim(["late"], 60).mine == {"late"}
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    owners = {"dead": f"{platform.node()}/{gone.pid}/x", "elsewhere": f"another.host/{gone.pid}/x"}
+    cache._owner = owners["dead"]
+    cache.claim(["dead"], 60)
+    cache._owner = owners["elsewhere"]
+    cache.claim(["elsewhere"], 60)
+    assert other.claim(["dead", "elsewhere"], 60).mine == {"dead"}
+    other.close()
+
+
+def test_a_cache_of_an_earlier_version_takes_claims(cache):
+    cache.put("k", {"v": 1}, judge="llm", model="m")
+    connection = sqlite3.connect(cache.path)
+    assert connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("verdicts",)]
+    connection.close()
+    assert cache.claim(["k", "new"], 60) == Claim({"k": {"v": 1}}, frozenset({"new"}))
+    assert cache.info().entries == 1
+
+
 @pytest.mark.parametrize(
-    ("platform", "environ", "expected"),
+    ("system", "environ", "expected"),
     [
         ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/metareview/verdicts.sqlite"),
         ("linux", {}, "~/.cache/metareview/verdicts.sqlite"),
@@ -161,8 +224,8 @@ def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path):
         ("win32", {}, "~/AppData/Local/metareview/verdicts.sqlite"),
     ],
 )
-def test_the_default_place(platform, environ, expected):
-    assert default_cache_path(environ, platform) == Path(expected).expanduser()
+def test_the_default_place(system, environ, expected):
+    assert default_cache_path(environ, system) == Path(expected).expanduser()
 
 
 def test_threads_share_a_cache(cache):

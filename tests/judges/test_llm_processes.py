@@ -13,7 +13,7 @@ import pytest
 
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.llm import LlmJudge
-from model_server import ModelServer, ReplayModel, verdict
+from model_server import ModelServer, ReplayModel, Reply, verdict
 
 CONCURRENCY = 8
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(240)]
@@ -123,9 +123,24 @@ def test_two_processes_share_a_cache(tmp_path):
         assert all(json.loads(out)["match"] == [1 - i % 2 for i in range(240)] for out, _ in results)
         assert known(path) == set(PAIRS)
         asked = len(server.log)
+        assert server.served() == Counter(PAIRS)  # each of them once: a pair is claimed before it is asked about
+        assert asked == len(PAIRS) == sum(json.loads(out)["calls"] for out, _ in results)
         out, _ = start(server, path).communicate(timeout=60)
         assert json.loads(out)["calls"] == 0
         assert len(server.log) == asked
+
+
+def test_what_a_killed_process_claimed_is_asked_for_at_once(tmp_path):
+    """Its claims would last for as long as a request may take, which is a minute; its death ends them."""
+    path = tmp_path / "verdicts.sqlite"
+    with ModelServer(lambda exchange: verdict(True) if exchange.number >= CONCURRENCY else Reply(delay=50)) as server:
+        child = start(server, path)
+        wait_for(server, CONCURRENCY, child)
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        out, problem = start(server, path).communicate(timeout=45)
+    assert problem == ""
+    assert json.loads(out)["calls"] == 240
 
 
 @pytest.fixture

@@ -101,6 +101,34 @@ def test_an_answer_depends_on_its_own_question_alone():
     assert (OfflineJudge().judge(others)[3].score == alone).all()
 
 
+def test_the_words_of_a_reason_depend_on_its_own_question_alone():
+    """Other notes may write the same word in another way, or number words in another order."""
+    earlier = ask(
+        ["Retrying the CACHEKEY, retries of parsers, keyed caches"], ["cacheKey retried; tenants' rows, leaking"]
+    )
+    question = ask([*COMMENTS, "`cache_key` retry parsing leak"], [*REFERENCES, "the cacheKey is parsed on each retry"])
+    [alone] = OfflineJudge().judge([question])
+    [_, after] = OfflineJudge().judge([earlier, question])
+    assert list(after.reason) == list(alone.reason)
+    assert "shares `cache_key`, retry, cache (4 words)" in alone.reason[-1]
+
+
+def test_equal_comments_are_told_alike():
+    [answer] = OfflineJudge().judge([ask([*COMMENTS, *COMMENTS, *COMMENTS], REFERENCES)])
+    reasons = list(answer.reason)
+    assert reasons[:12] == reasons[12:24] == reasons[24:]
+
+
+def test_a_crowded_question_scores_as_a_sparse_one(monkeypatch):
+    questions = [ask(COMMENTS[:k] * 5, REFERENCES * 3) for k in (4, 1, 3)]
+    sparse = OfflineJudge().judge(questions)
+    monkeypatch.setattr("metareview.judges.offline.features.CROWDED", 50)
+    monkeypatch.setattr("metareview.judges.offline.features.BLOCK", 60)
+    dense = OfflineJudge().judge(questions)
+    assert [a.score.tolist() for a in dense] == [a.score.tolist() for a in sparse]
+    assert [list(a.reason) for a in dense] == [list(a.reason) for a in sparse]
+
+
 def test_small_batches_change_nothing(monkeypatch):
     questions = [ask(COMMENTS[:k], REFERENCES) for k in (4, 1, 3, 2)]
     whole = [a.score.tolist() for a in OfflineJudge().judge(questions)]

@@ -86,6 +86,52 @@ def test_anything_else_is_malformed(text):
         read_answer(text)
 
 
+NO = '{"match": false, "confidence": 0.9, "reason": "no"}'
+CONTRADICTIONS = {
+    "a key twice": '{"match": false, "confidence": 0.9, "reason": "no", "match": true}',
+    "a key twice, the other way": '{"match": true, "confidence": 0.9, "reason": "", "match": false}',
+    "a key twice, as another type": '{"match": true, "match": 1, "confidence": 0.9, "reason": ""}',
+    "a confidence twice": '{"match": true, "confidence": 0.1, "confidence": 0.9, "reason": ""}',
+    "a key twice, escaped": '{"match": false, "m\\u0061tch": true, "confidence": 0.9, "reason": ""}',
+    "a key twice, behind prose": 'So: {"match": false, "match": true, "confidence": 0.9, "reason": ""}',
+    "a key twice, fenced": '```json\n{"match": false, "match": true, "confidence": 0.9}\n```',
+    "in capitals": '{"Match": false, "match": true, "confidence": 0.9, "reason": ""}',
+    "with a space": '{"match ": false, "match": true, "confidence": 0.9, "reason": ""}',
+    "nested": '{"match": true, "confidence": 0.9, "reason": "", "final": {"match": false}}',
+    "nested in a list": '{"match": true, "confidence": 0.9, "reason": "", "steps": [{"a": [{"match": false}]}]}',
+    "nested as a text": '{"match": true, "confidence": 0.9, "reason": "", "final": {"match": "false"}}',
+    "nested twice": '{"match": true, "confidence": 0.9, "reason": "", "x": {"match": true, "match": false}}',
+    "two objects": f"{GOOD}\n{NO}",
+    "two objects, the other way": f"{NO} {GOOD}",
+    "two objects and prose": f"First {NO}, but then\n{GOOD}",
+    "two fences": f"```json\n{NO}\n```\n```json\n{GOOD}\n```",
+    "a fence and an object behind it": f"```json\n{GOOD}\n```\n{NO}",
+    "an object before a fence": f"{NO}\n```json\n{GOOD}\n```",
+    "a yes in a fence and an object behind it": f"```\nyes\n```\n{NO}",
+    "an object in a list": f"The steps: [{NO}]\n{GOOD}",
+    "behind a hundred objects": f"{GOOD}{'{}' * 100}{NO}",
+    "inside an object without a verdict": f'{{"draft": {NO}}} {GOOD}',
+}
+
+
+@pytest.mark.parametrize("text", CONTRADICTIONS.values(), ids=CONTRADICTIONS)
+def test_an_answer_that_contradicts_itself_is_malformed(text):
+    with pytest.raises(Malformed):
+        read_answer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"match": true, "match": true, "confidence": 0.8, "reason": "both: no reset"}',
+        '{"match": true, "confidence": 0.8, "reason": "both: no reset", "again": {"match": true}}',
+        f"```json\n{GOOD}\n```\n{GOOD}",
+    ],
+)
+def test_saying_the_same_twice_is_no_contradiction(text):
+    assert read_answer(text) == READ
+
+
 def test_hostile_answers_do_not_take_quadratic_time():
     # A backtracking pattern or a restarting parser would go over these once for every character.
     for text in ("<think>" * 60_000, "```x\n" + " " * 400_000, '{"match":' * 50_000, "{" * 400_000):

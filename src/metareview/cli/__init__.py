@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -67,7 +70,32 @@ def main(arguments: list[str] | None = None) -> None:
     4 pairs stayed undecided, 130 interrupted."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that an old code page lacks ends no run
-    sys.exit(_run(arguments))
+    try:
+        code = _run(arguments)
+    except BrokenPipeError as error:  # nobody reads our errors either
+        code = _not_written(error)
+    sys.exit(_written(code))
+
+
+def _written(code: int) -> int:
+    """The exit code, once all that was printed is out; 2 where it cannot be."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left would be written again, and fail again, when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _not_written(error)
+    return code
+
+
+def _not_written(error: OSError) -> int:
+    """Quiet where the reader of our output went away (| head), as other tools are: there is nobody to report to."""
+    if error.errno != errno.EPIPE:
+        where = "standard output" if error.filename is None else error.filename
+        with suppress(OSError):  # there may be no room for it either
+            fix = "Free space there, then run it again."
+            click.echo(f"Error: cannot write to {where}: {error.strerror}. {fix}", err=True)
+    return 2
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -90,6 +118,11 @@ def _run(arguments: list[str] | None) -> int:
         click.echo("Interrupted. What was done is kept; the same command with the same --out goes on.", err=True)
         return 130
     except SystemExit:
-        # How click ends where the reader of our output went away (| head): nothing to report, and nobody to report to.
-        return 0
+        return _not_written(BrokenPipeError(errno.EPIPE, ""))  # how click ends where the reader of our output went away
+    except OSError as error:
+        from metareview.runs.files import DISK_FULL
+
+        if error.errno not in DISK_FULL:
+            raise
+        return _not_written(error)
     return 0

@@ -138,7 +138,9 @@ def _components(graph: Graph) -> list[Graph]:
 
     width = int(graph.generated.max()) + 1
     size = width + int(graph.reference.max()) + 1
-    joined = coo_array((np.ones(len(graph)), (graph.generated, graph.reference + width)), shape=(size, size))
+    # Of 32 bits: older versions of SciPy take no others here.
+    ends = graph.generated.astype(np.int32), (graph.reference + width).astype(np.int32)
+    joined = coo_array((np.ones(len(graph)), ends), shape=(size, size))
     label = connected_components(joined, directed=False)[1][graph.generated]
     order = np.argsort(label, kind="stable")
     cuts = np.flatnonzero(np.diff(label[order])) + 1

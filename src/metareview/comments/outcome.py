@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metareview.comments.align import Alignment, Graph, Mode, align, align_greedy
-from metareview.comments.case import Case, Notes
+from metareview.comments.case import Case
 from metareview.comments.location import Candidates
 from metareview.comments.measures import Counts, measured, rates, table
 from metareview.comments.records import (
@@ -18,7 +19,6 @@ from metareview.comments.records import (
     CommentRecord,
     Comparison,
     Negative,
-    Pair,
     ScoredComment,
     ScoredReference,
     Tally,
@@ -69,7 +69,7 @@ def decide(
 ) -> Outcome:
     """Align and count; undecided pairs with references, or with negatives, are edges only where that is asked for."""
     case = judged.case
-    edges = _edges(case, case.candidates, judged.answer, undecided_match)
+    edges = edges_of(case, case.candidates, judged.answer, undecided_match)
     line = _line_edges(case) if case.rules.meaning else edges
     keep = np.array(case.kept_references(), bool)
     left_out: frozenset[int] = frozenset()
@@ -79,7 +79,7 @@ def decide(
         outside = np.array(sorted(left_out), np.int64)
         line, full = (graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges))
     by_line, by_meaning = _align_both(case, line, full, aligner)
-    rejected = _edges(case, case.negative_candidates, judged.negative_answer, undecided_negatives_match)
+    rejected = edges_of(case, case.negative_candidates, judged.negative_answer, undecided_negatives_match)
     rejected = rejected.only(~case.are_among(edges.generated)[rejected.generated])
     by_negative = _align_negatives(case, rejected, aligner)
     generated, matched = len(case.generated.comments) - len(left_out), len(by_meaning.matched)
@@ -102,7 +102,7 @@ def _line_edges(case: Case) -> Graph:
     return Graph(near.generated, near.reference, np.ones(len(near)))
 
 
-def _edges(case: Case, candidates: Candidates, answer: Answer, undecided_match: bool) -> Graph:
+def edges_of(case: Case, candidates: Candidates, answer: Answer, undecided_match: bool) -> Graph:
     matches = answer.match != DIFFERENT if undecided_match else answer.match == SAME
     every_pair = Graph(candidates.generated, candidates.reference, answer.score)
     edges = every_pair.only(matches & case.eligible(candidates))
@@ -176,7 +176,7 @@ def make_record(judged: JudgedCase) -> CommentRecord:
         slices=_slices(references),
         comments=tuple(_scored_comments(judged, outcome)),
         matches=tuple(matches),
-        comparisons=tuple(_comparisons(judged)) if rules.meaning else (),
+        comparisons=Comparisons(judged) if rules.meaning else (),
         references=tuple(references),
         negatives=tuple(map(Negative, case.negative.positions, case.negative.comments)),
         bounds=_bounds(judged, outcome.counts) if undecided else None,
@@ -258,49 +258,28 @@ def _first_partner(alignment: Alignment) -> dict[int, int]:
     return partners
 
 
-def _comparisons(judged: JudgedCase) -> Iterator[Comparison]:
-    case, candidates = judged.case, judged.case.candidates
-    eligible = case.eligible(candidates)
-    pairs = _in_input(candidates.only(eligible), case.generated, case.reference)
-    for edge, pair in zip(np.flatnonzero(eligible).tolist(), pairs, strict=True):
-        yield Comparison(*pair, verdict_at(judged.answer, edge))
+@dataclass(frozen=True, eq=False)
+class Comparisons(Sequence[Comparison]):
+    """The verdicts on the pairs that may match by location, put together only when somebody reads them."""
 
+    judged: JudgedCase
 
-def pairs_of(judged: JudgedCase, record: CommentRecord) -> Iterator[Pair]:
-    """Every judged pair, and whether it was counted in the record."""
-    case = judged.case
-    rejected: Iterable[tuple[int, int | None]] = ((each.position, each.negative) for each in record.comments)
-    if case.rules.alignment == "coverage":
-        edges = _edges(case, case.negative_candidates, judged.negative_answer, undecided_match=False)
-        rejected = _in_input(edges, case.generated, case.negative)
-    yield from _pairs(judged, False, frozenset(record.matches))
-    yield from _pairs(judged, True, frozenset(rejected))
+    def __len__(self) -> int:
+        return int(self.judged.case.eligible(self.judged.case.candidates).sum())
 
+    @overload
+    def __getitem__(self, index: int) -> Comparison: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Comparison]: ...
+    def __getitem__(self, index: int | slice) -> Comparison | list[Comparison]:
+        return list(self)[index]
 
-def _pairs(judged: JudgedCase, negative: bool, aligned: frozenset[tuple[int, int | None]]) -> Iterator[Pair]:
-    case = judged.case
-    candidates = case.negative_candidates if negative else case.candidates
-    answer = judged.negative_answer if negative else judged.answer
-    eligible = case.eligible(candidates).tolist()
-    gaps = candidates.gap.tolist() if case.rules.location else [None] * len(candidates)
-    positions = _in_input(candidates, case.generated, case.negative if negative else case.reference)
-    for edge, pair in enumerate(positions):
-        yield Pair(
-            case.pr,
-            case.reviewer,
-            *pair,
-            negative=negative,
-            gap=gaps[edge],
-            eligible=eligible[edge],
-            verdict=verdict_at(answer, edge),
-            aligned=pair in aligned,
-        )
-
-
-def _in_input(pairs: Graph | Candidates, ours: Notes, theirs: Notes) -> Iterator[tuple[int, int]]:
-    """Pairs by the positions that their comments have in the input."""
-    for one, other in zip(pairs.generated.tolist(), pairs.reference.tolist(), strict=True):
-        yield ours.positions[one], theirs.positions[other]
+    def __iter__(self) -> Iterator[Comparison]:
+        case, candidates = self.judged.case, self.judged.case.candidates
+        ours, theirs = case.generated.positions, case.reference.positions
+        for edge in np.flatnonzero(case.eligible(candidates)).tolist():
+            pair = ours[candidates.generated[edge]], theirs[candidates.reference[edge]]
+            yield Comparison(*pair, verdict_at(self.judged.answer, edge))
 
 
 def verdict_at(answer: Answer, edge: int) -> Verdict:

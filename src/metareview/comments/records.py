@@ -5,7 +5,7 @@ Positions count from 0 in the order of the input. Comments without a note are no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from metareview.comments.measures import Counts, Rates
@@ -42,6 +42,30 @@ class Pair:
     verdict: Verdict
     aligned: bool
     """Whether it was counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairBlock:
+    """Judged pairs of one reviewer on one pull request, column by column. The fields are those of `Pair`."""
+
+    pr: str
+    reviewer: str
+    negative: bool
+    generated: Sequence[int]
+    reference: Sequence[int]
+    gap: Sequence[int | None]
+    eligible: Sequence[bool]
+    score: Sequence[float | None]
+    match: Sequence[bool | None]
+    by: Sequence[str]
+    reason: Sequence[str]
+    aligned: Sequence[bool]
+
+    def rows(self) -> Iterator[Pair]:
+        verdicts = map(Verdict, self.score, self.match, self.by, self.reason)
+        columns = (self.generated, self.reference, self.gap, self.eligible, verdicts, self.aligned)
+        for generated, reference, gap, eligible, verdict, aligned in zip(*columns, strict=True):
+            yield Pair(self.pr, self.reviewer, generated, reference, self.negative, gap, eligible, verdict, aligned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +161,7 @@ class CommentRecord:
     comments: tuple[ScoredComment, ...] = ()
     matches: tuple[tuple[int, int], ...] = ()
     """(comment, reference) of the aligned pairs."""
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: Sequence[Comparison] = ()
     references: tuple[ScoredReference, ...] = ()
     negatives: tuple[Negative, ...] = ()
     bounds: tuple[Counts, Counts] | None = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +19,8 @@ JsonObject = dict[str, Any]
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
 VERDICTS = "verdicts.sqlite"
 """The run's own verdict cache, where the user's is not to be used; it goes when the run is finished."""
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""No space, none left for this user, or a file larger than it may be."""
 VERDICT_FILES = (VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm")
 
 
@@ -67,19 +71,37 @@ def to_line(record: Mapping[str, Any]) -> str:
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    _write_whole(path, "".join(map(to_line, records)))
+    _write_whole(path, map(to_line, records))
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    _write_whole(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    _write_whole(path, [json.dumps(document, ensure_ascii=False, indent=1) + "\n"])
 
 
-def _write_whole(path: Path, text: str) -> None:
+def _write_whole(path: Path, parts: Iterable[str]) -> None:
     """All of it or nothing: beside it first, then renamed. Half a surrogate pair, as in a folder's name that is no
     UTF-8, is written as JSON's own escape for it."""
     beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    beside.replace(path)
+    try:
+        with beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.writelines(parts)
+        beside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def written_to(folder: Path) -> Iterator[None]:
+    """Turns what keeps a run's files from being written, as a full disk does, into a message with the fix."""
+    try:
+        yield
+    except OSError as error:
+        fix = "Choose another --out."
+        if error.errno in DISK_FULL:
+            fix = "Free space there, then run the same command with the same --out: what was done is kept."
+        raise UsageError(f"Cannot write to {folder}: {error.strerror}. {fix}") from None
 
 
 class FolderLock:

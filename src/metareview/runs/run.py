@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -14,15 +14,15 @@ from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
 
 from metareview import __version__
 from metareview.comments.measures import Rates
-from metareview.comments.records import CommentRecord, Pair
+from metareview.comments.records import CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
 from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
 from metareview.routing.records import RoutingRecord
 from metareview.routing.summary import RoutingSummary
-from metareview.runs import comments_json, routing_json
-from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines
+from metareview.runs import comments_json, comments_text, routing_json
+from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines, to_line
 
 SCHEMA = "metareview.run/1"
 Key = tuple[str, str]
@@ -55,6 +55,9 @@ class Kind(Generic[SummaryT, RecordT]):
     record_to_json: Callable[[RecordT], JsonObject]
     record_from_json: Callable[[JsonObject], RecordT]
     key: Callable[[RecordT], Key]
+    pieces: Callable[[RecordT, Iterable[PairBlock]], Iterator[tuple[str, str]]]
+    """A record and its pairs as texts, each with the file that it goes into: whole lines of pairs, and the record's
+    line but for its end."""
     is_complete: Callable[[RecordT], bool] = lambda record: True
     """Whether a record need not be made again when the run is continued."""
 
@@ -66,6 +69,7 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     comments_json.record_to_json,
     comments_json.record_from_json,
     key=lambda record: record.key,
+    pieces=comments_text.pieces,
     is_complete=lambda record: not record.counts.undecided,
 )
 
@@ -77,6 +81,7 @@ ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
     routing_json.record_to_json,
     routing_json.record_from_json,
     key=lambda record: (record.repo, str(record.pr)),
+    pieces=lambda record, _: iter([(RESULTS, to_line(routing_json.record_to_json(record)).rstrip("\n"))]),
 )
 
 

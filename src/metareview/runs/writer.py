@@ -12,16 +12,15 @@ it is dropped when the run goes on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Generic
 
-from metareview.comments.records import Pair
+from metareview.comments.records import PairBlock
 from metareview.errors import UsageError
 from metareview.model.build_gates import GateResult
-from metareview.runs.comments_json import pair_to_json
 from metareview.runs.files import (
     MANIFEST,
     PAIRS,
@@ -32,9 +31,9 @@ from metareview.runs.files import (
     JsonObject,
     read_json,
     read_lines,
-    to_line,
     write_json,
     write_lines,
+    written_to,
 )
 from metareview.runs.run import SCHEMA, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now
 
@@ -59,7 +58,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         self._resumed = False
         self._files: dict[str, IO[str]] = {}
         self._manifest = Manifest(kind.name, config, inputs, started=now())
-        try:
+        with written_to(path):
             before = self._existing_manifest(overwrite)
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
@@ -69,8 +68,6 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 self._write_manifest()
             else:
                 self._take_up(before)
-        except OSError as error:
-            raise UsageError(f"Cannot write to {self.path}: {error.strerror}. Choose another --out.") from None
 
     def _existing_manifest(self, overwrite: bool) -> JsonObject | None:
         """The manifest of the same run, if the folder holds it; None for a new run; else an error."""
@@ -104,59 +101,69 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             return
         self.done = records
         if (self.path / PAIRS).exists():  # A routing run has none.
-            kept = [row for row in read_lines(self.path / PAIRS) if (row["pr"], row["reviewer"]) in records]
-            self.answered = sum(row["by"] in ("model", "cache") for row in kept)
-            write_lines(self.path / PAIRS, kept)
+            write_lines(self.path / PAIRS, self._kept_pairs())
         write_lines(self.path / RESULTS, map(self.kind.record_to_json, records.values()))
         (self.path / SUMMARY).unlink(missing_ok=True)
         self._write_manifest()
 
-    def append(self, record: RecordT, pairs: Iterable[Pair] | None = None) -> None:
-        """Pairs first: a record is only there when its pairs are."""
+    def _kept_pairs(self) -> Iterator[JsonObject]:
+        """The pairs of the records that are done, counted as they go by: there may be a million."""
+        for row in read_lines(self.path / PAIRS):
+            if (row["pr"], row["reviewer"]) in self.done:
+                self.answered += row["by"] in ("model", "cache")
+                yield row
+
+    def append(self, record: RecordT, pairs: Iterable[PairBlock] = ()) -> None:
+        """The end of its line last: a record is only there when its pairs are."""
         self._resumed |= bool(self.done)
-        if pairs is not None:
-            out = self._open(PAIRS)
-            out.writelines(to_line(pair_to_json(pair)) for pair in pairs)
-            out.flush()
-        out = self._open(RESULTS)
-        out.write(to_line(self.kind.record_to_json(record)))
-        out.flush()
+        with written_to(self.path):
+            for name, text in self.kind.pieces(record, pairs):
+                self._open(name).write(text)
+            for file in self._files.values():
+                file.flush()
+            self._open(RESULTS).write("\n")
+            self._open(RESULTS).flush()
 
     def _open(self, name: str) -> IO[str]:
         if name not in self._files:
-            self._files[name] = (self.path / name).open("a", encoding="utf-8", newline="\n")
+            file = (self.path / name).open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
+            self._files[name] = file
         return self._files[name]
 
     def finish(self, result: SummaryT, order: Sequence[Key]) -> Run[SummaryT, RecordT]:
         """Write the summary last. A continued run is put into the order that an unbroken one has."""
-        self._close_files()
-        if self._resumed:
-            rank = {key: position for position, key in enumerate(order)}
-            if (self.path / PAIRS).exists():
-                rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[row["pr"], row["reviewer"]])
-                write_lines(self.path / PAIRS, rows)
-            records = map(self.kind.record_from_json, read_lines(self.path / RESULTS))
-            ordered = sorted(records, key=lambda record: rank[self.kind.key(record)])
-            write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))
-        write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
-        for name in VERDICT_FILES:
-            (self.path / name).unlink(missing_ok=True)
-        self._manifest = replace(self._manifest, status="finished", finished=now(), records=len(order))
-        self._write_manifest()
+        with written_to(self.path):
+            self._close_files()
+            if self._resumed:
+                self._sort(order)
+            write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
+            for name in VERDICT_FILES:
+                (self.path / name).unlink(missing_ok=True)
+            self._manifest = replace(self._manifest, status="finished", finished=now(), records=len(order))
+            self._write_manifest()
         return Run(self.kind, result, self._manifest, self.path)
+
+    def _sort(self, order: Sequence[Key]) -> None:
+        rank = {key: position for position, key in enumerate(order)}
+        if (self.path / PAIRS).exists():
+            rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[row["pr"], row["reviewer"]])
+            write_lines(self.path / PAIRS, rows)
+        records = map(self.kind.record_from_json, read_lines(self.path / RESULTS))
+        ordered = sorted(records, key=lambda record: rank[self.kind.key(record)])
+        write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))
 
     def _write_manifest(self) -> None:
         write_json(self.path / MANIFEST, self._manifest.to_json())
 
     def _close_files(self) -> None:
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
+        while self._files:
+            self._files.popitem()[1].close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close_files()
+        with suppress(OSError):  # what could not be written before cannot be now either, and has been said
+            self._close_files()
         self._lock.release()
 
 

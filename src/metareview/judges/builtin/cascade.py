@@ -158,7 +158,8 @@ def _maximum_matching(edges: Sequence[tuple[int, int]]) -> dict[int, int]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    graph = coo_array((np.ones(len(edges), np.int8), tuple(np.array(edges).T))).tocsr()
+    # Indices of 32 bits: older versions of SciPy take no others here.
+    graph = coo_array((np.ones(len(edges), np.int8), tuple(np.array(edges, np.int32).T))).tocsr()
     partners = maximum_bipartite_matching(graph, perm_type="column").tolist()
     return {left: right for left, right in enumerate(partners) if right >= 0}
 

@@ -38,7 +38,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from metareview.judges.offline.features import NAMES, Features
 from metareview.judges.offline.notes import Background, Floats
@@ -81,27 +80,28 @@ class Model:
 
     def score(self, features: Features) -> tuple[Floats, Floats]:
         """For every pair: how well it fits by itself, and the probability that it is the same issue."""
-        fit: Floats = np.clip((features.values - self.mean) / self.scale @ self.weight, LOWEST, HIGHEST)
+        fit: Floats = np.zeros(len(features.values))
+        for column, mean, scale, weight in zip(features.values.T, self.mean, self.scale, self.weight, strict=True):
+            fit += (column - mean) / scale * weight  # pair by pair: a matrix product may add each row up in its own way
+        fit = np.clip(fit, LOWEST, HIGHEST)
         score: Floats = 1 / (1 + np.exp(-compete(fit, features, self.competition)))
         score = np.where(features.equal, np.maximum(score, EQUAL), score)
-        # Sums over rivals depend on their order in the last digits; a score must not.
-        return fit, score.round(9)
+        # Sums over rivals and words depend on their order in the last digits; what is told of a pair must not.
+        return fit.round(9), score.round(9)
 
 
 def other_comments(values: Floats, features: Features) -> Floats:
     """For each pair: the values of the other comments on the same reference added up, each times 1 - likeness."""
     grid = features.grid
     total = np.bincount(grid.column, values, minlength=len(grid.reference_note))
-    repeated = grid.gather(sp.csr_array(features.alike_comments @ grid.matrix(values)))
-    return total[grid.column] - values - repeated
+    return total[grid.column] - values - features.repeated_by_comments(values)
 
 
 def other_references(values: Floats, features: Features) -> Floats:
     """For each pair: the values of the same comment's other references added up, each times 1 - likeness."""
     grid = features.grid
     total = np.bincount(grid.row, values, minlength=len(grid.note))
-    repeated = grid.gather(sp.csr_array(grid.matrix(values) @ features.alike_references))
-    return total[grid.row] - values - repeated
+    return total[grid.row] - values - features.repeated_by_references(values)
 
 
 def compete(fit: Floats, features: Features, c: Competition) -> Floats:

@@ -40,12 +40,14 @@ class Background:
 class Notes:
     """The distinct notes of a batch.
 
-    A word is in lower case and not stemmed; word 0 stands for no word. A term is a stem or a whole identifier.
+    A word is in lower case and not stemmed; word 0 stands for no word. A term is a stem or a whole identifier. Words
+    are numbered by the alphabet, terms from the rarest on, equally rare ones by the alphabet: what is added up in
+    their order then comes to the same whatever else is in the batch.
     """
 
+    texts: Sequence[str]
     terms: sp.csr_array  # (notes, terms): 1 where a note has the term
     term_name: list[str]  # a stem as it is, an identifier behind a `=`
-    term_shown: list[str]  # each term as it was first written
     rarity: Floats  # how rare each term is at large: its weight where nothing else is known
     length: Ints  # how many words each note has, repeats and stop words included
     words: list[Ints]
@@ -56,24 +58,58 @@ class Notes:
     meaning: Floats  # (notes, dimensions): the sum of each note's word vectors, of length 1 or 0
 
     @cached_property
-    def terms_of(self) -> list[frozenset[int]]:
-        return [frozenset(self.terms.indices[start:end].tolist()) for start, end in pairwise(self.terms.indptr)]
+    def stems_of(self) -> list[int]:
+        """For each note: those of its terms that are stems, as the bits of a number."""
+        return self._terms_of(identifiers=False)
 
     @cached_property
-    def rank(self) -> dict[int, int]:
-        """For each term: how many are rarer, or as rare and earlier in the alphabet."""
-        order = sorted(range(len(self.term_name)), key=lambda term: (-self.rarity[term], self.term_name[term]))
-        return {term: rank for rank, term in enumerate(order)}
+    def identifiers_of(self) -> list[int]:
+        """For each note: those of its terms that are whole identifiers, as the bits of a number."""
+        return self._terms_of(identifiers=True)
+
+    def _terms_of(self, identifiers: bool) -> list[int]:
+        chosen = np.array([_is_identifier(name) == identifiers for name in self.term_name], bool)[self.terms.indices]
+        indices, ends = self.terms.indices[chosen], np.concatenate([[0], np.cumsum(chosen)])[self.terms.indptr]
+        return [sum(1 << term for term in indices[start:end].tolist()) for start, end in pairwise(ends.tolist())]
+
+    def wording(self, note: int) -> Mapping[int, str]:
+        """Each term of a note as the note first writes it."""
+        wording = self._wordings.get(note)
+        if wording is None:
+            first = _wording(self.texts[note])
+            terms = self.terms.indices[self.terms.indptr[note] : self.terms.indptr[note + 1]].tolist()
+            wording = self._wordings[note] = {term: first[self.term_name[term]] for term in terms}
+        return wording
+
+    @cached_property
+    def _wordings(self) -> dict[int, dict[int, str]]:
+        return {}
+
+
+def _is_identifier(name: str) -> bool:
+    return name.startswith("=")
+
+
+def _wording(note: str) -> dict[str, str]:
+    """Each term of a note, by its name, as the note first writes it."""
+    wording: dict[str, str] = {}
+    for run in RUN.findall(note):
+        words, name = split(run)
+        for word in words:
+            wording.setdefault(stem(word), word)
+        if name is not None:
+            wording.setdefault(name, run)
+    text = note.strip()
+    return wording or {"=" + text: text}
 
 
 class _Vocabulary:
-    """Numbers for words and terms, in the order in which they first occur."""
+    """Numbers for words and terms, for the time being in the order in which they first occur."""
 
     def __init__(self) -> None:
         self.word: dict[str, int] = {"": 0}
         self.word_term = [-1]
         self.term: dict[str, int] = {}
-        self.shown: list[str] = []
         self._runs: dict[str, tuple[tuple[int, ...], int]] = {}
 
     def read(self, note: str, words: list[int], identifiers: list[int]) -> None:
@@ -88,7 +124,7 @@ class _Vocabulary:
                 identifiers.append(numbers[1])
         text = note.strip()
         if len(words) == before and text:
-            identifiers.append(self._term("=" + text, text))
+            identifiers.append(self._term("=" + text))
 
     def _learn(self, run: str) -> tuple[tuple[int, ...], int]:
         """The numbers of the run's words, and that of the whole identifier; -1 where it is none."""
@@ -96,14 +132,11 @@ class _Vocabulary:
         for word in words:
             if word not in self.word:
                 self.word[word] = len(self.word)
-                self.word_term.append(self._term(stem(word), word))
-        return tuple(self.word[word] for word in words), -1 if name is None else self._term(name, run)
+                self.word_term.append(self._term(stem(word)))
+        return tuple(self.word[word] for word in words), -1 if name is None else self._term(name)
 
-    def _term(self, name: str, shown: str) -> int:
-        number = self.term.setdefault(name, len(self.term))
-        if number == len(self.shown):
-            self.shown.append(shown)
-        return number
+    def _term(self, name: str) -> int:
+        return self.term.setdefault(name, len(self.term))
 
 
 def read_notes(texts: Sequence[str], background: Background) -> Notes:
@@ -115,29 +148,38 @@ def read_notes(texts: Sequence[str], background: Background) -> Notes:
     for number, text in enumerate(texts):
         vocabulary.read(text, words, identifiers)
         ends[number + 1] = len(words), len(identifiers)
-    word = np.array(words, np.int64)
-    word_term = np.array(vocabulary.word_term, np.int64)
-    names = list(vocabulary.term)
+    terms_first_seen, words_first_seen = list(vocabulary.term), list(vocabulary.word)
+    rarity = background.rarity(terms_first_seen)
+    rarity[[_is_identifier(name) for name in terms_first_seen]] = IDENTIFIER_WEIGHT
+    term_order = sorted(range(len(rarity)), key=lambda term: (-rarity[term], terms_first_seen[term]))
+    word_order = sorted(range(len(words_first_seen)), key=words_first_seen.__getitem__)  # word 0, "", stays the first
+    new_term, new_word = np.argsort(term_order), np.argsort(word_order)
+    names = [terms_first_seen[term] for term in term_order]
+    all_words = [words_first_seen[word] for word in word_order]
+    word = new_word[np.array(words, np.int64)]
+    word_term = np.array(vocabulary.word_term, np.int64)[word_order]
+    word_term[1:] = new_term[word_term[1:]]
     has_word, has_identifier = (np.repeat(np.arange(len(texts)), counts) for counts in np.diff(ends, axis=0).T)
     row = np.concatenate([has_word, has_identifier])
-    column = np.concatenate([word_term[word], np.array(identifiers, np.int64)])
+    column = np.concatenate([word_term[word], new_term[np.array(identifiers, np.int64)]])
     terms = sp.csr_array((np.ones(len(row)), (row, column)), shape=(len(texts), len(names)))
     terms.data[:] = 1  # however often a note has the term
-    occurrences = sp.csr_array((np.ones(len(word)), word, ends[:, 0]), shape=(len(texts), len(vocabulary.word)))
-    stop = {number for name, number in vocabulary.word.items() if name in STOP}
+    occurrences = sp.csr_array((np.ones(len(word)), word, ends[:, 0]), shape=(len(texts), len(all_words)))
+    stop = {number for number, name in enumerate(all_words) if name in STOP}
 
     def content_words(words: list[int]) -> Ints:
         distinct = dict.fromkeys(word for word in words if word not in stop)
         return np.array([*islice(distinct, MOST_WORDS)] or [0], np.int64)
 
-    word_sum, word_vector = _word_vectors(list(vocabulary.word), background.table)
+    word_sum, word_vector = _word_vectors(all_words, background.table)
+    numbers = word.tolist()
     return Notes(
+        texts=texts,
         terms=terms,
         term_name=names,
-        term_shown=vocabulary.shown,
-        rarity=np.where([name[:1] == "=" for name in names], IDENTIFIER_WEIGHT, background.rarity(names)),
+        rarity=rarity[term_order],
         length=np.diff(ends[:, 0]),
-        words=[content_words(words[start:end]) for start, end in pairwise(ends[:, 0].tolist())],
+        words=[content_words(numbers[start:end]) for start, end in pairwise(ends[:, 0].tolist())],
         word_term=word_term,
         word_vector=word_vector,
         meaning=_unit(np.asarray(occurrences @ word_sum)),

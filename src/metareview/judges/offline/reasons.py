@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -15,16 +15,38 @@ from metareview.judges.offline.notes import Floats, Ints, Notes
 CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for its reason to say that it stands out
 
 
+_STANDINGS = (
+    "another comment and another reference fit better",
+    "another comment fits better",
+    "another reference fits better",
+    "has no rivals",
+    "stands out from rivals",
+    "rivals fit about as well",
+)
+
+
 def _shared(notes: Notes, a: int, b: int) -> str:
-    """The rarest things that both notes name, identifiers before words, and how many words they share."""
-    common = sorted(notes.terms_of[a] & notes.terms_of[b], key=notes.rank.__getitem__)
-    shown, name = notes.term_shown, notes.term_name
-    words = [shown[term] for term in common if name[term][:1] != "="]
-    rarest = [f"`{_short(shown[term])}`" for term in common if name[term][:1] == "="][:2]
-    rarest += words[: 3 - len(rarest)]
-    if not rarest:
+    """The rarest things that both notes name, as the first writes them, and how many words they share.
+
+    Identifiers come before words. The lower a term's bit, the rarer it is.
+    """
+    words, identifiers = notes.stems_of[a] & notes.stems_of[b], notes.identifiers_of[a] & notes.identifiers_of[b]
+    if not words and not identifiers:
         return "shares no word"
-    return f"shares {', '.join(rarest)}" + (f" ({len(words)} words)" if len(words) > 1 else "")
+    wording = notes.wording(a)
+    rarest = [f"`{_short(wording[term])}`" for term in _lowest(identifiers, 2)]
+    rarest += [wording[term] for term in _lowest(words, 3 - len(rarest))]
+    count = words.bit_count()
+    return f"shares {', '.join(rarest)}" + (f" ({count} words)" if count > 1 else "")
+
+
+def _lowest(bits: int, most: int) -> Iterator[int]:
+    """The numbers of the lowest bits."""
+    while bits and most:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+        most -= 1
 
 
 def _short(name: str) -> str:
@@ -51,34 +73,36 @@ class Reasons(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        generated, reference = int(self.generated[index]), int(self.reference[index])
-        shared = "equal notes" if self.equal[index] else _shared(self.notes, generated, reference)
-        return f"p {self.score[index]:.2f}: {shared}; {self._standing[index]}"
+        if not isinstance(index, slice):
+            return self[index : index + 1 or None][0]
+        columns = (self.generated, self.reference, self.score, self.equal, self._standing)
+        return [
+            f"p {score:.2f}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[standing]}"
+            for a, b, score, equal, standing in zip(*(column[index].tolist() for column in columns), strict=True)
+        ]
 
     @cached_property
-    def _standing(self) -> list[str]:
-        """For each pair: whether a rival fits better."""
+    def _standing(self) -> NDArray[np.int8]:
+        """For each pair: whether a rival fits better, as the number of a phrase."""
         own, best_comment, best_reference = (
             fits[self.pairs[:, 0], self.pairs[:, 1]]
             for fits in (self.fit, _best_other(self.fit, 0), _best_other(self.fit, 1))
         )
         best_rival = np.maximum(best_comment, best_reference)
-        cases = {
-            "another comment and another reference fit better": (best_comment > own) & (best_reference > own),
-            "another comment fits better": best_comment > own,
-            "another reference fits better": best_reference > own,
-            "has no rivals": np.isneginf(best_rival),
-            "stands out from rivals": own - best_rival >= CLEAR,
-        }
-        return list(map(str, np.select(list(cases.values()), list(cases), "rivals fit about as well")))
+        cases = [
+            (best_comment > own) & (best_reference > own),
+            best_comment > own,
+            best_reference > own,
+            np.isneginf(best_rival),
+            own - best_rival >= CLEAR,
+        ]
+        return np.select(cases, range(len(cases)), len(cases)).astype(np.int8)
 
 
 def _best_other(fit: Floats, axis: int) -> Floats:
     """For each entry: the highest of the others along an axis; minus infinity where there are none."""
     if fit.shape[axis] < 2:
         return np.full(fit.shape, -np.inf)
-    ascending = np.sort(fit, axis=axis)
+    ascending = np.partition(fit, [-2, -1], axis=axis)
     second, first = np.split(np.take(ascending, [-2, -1], axis), 2, axis)
     return np.where(fit == first, second, first)

@@ -1,7 +1,8 @@
 """The verdict cache: what a model was asked and answered, so that nobody pays for it twice.
 
 One SQLite file in WAL mode, values in JSON. A verdict is committed before it is handed on: a process that is killed
-loses nothing that it reported. Several processes may share the file. Notes are stored only as hashes; errors never.
+loses nothing that it reported. Several processes may share the file: who is about to ask claims the keys first, so
+that nobody else asks for them meanwhile. Notes are stored only as hashes; errors never.
 """
 
 from __future__ import annotations
@@ -9,35 +10,34 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from uuid import uuid4
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters
-from metareview.judges.remote.verdict import parse
-
-JsonObject = dict[str, Any]
-"""What a model server sent or the cache kept, as it was read; and what is about to be sent or kept."""
+from metareview.judges.remote.verdict import JsonObject, parse
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0
+_CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
 
 
-def default_cache_path(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> Path:
+def default_cache_path(environ: Mapping[str, str] | None = None, system: str = sys.platform) -> Path:
     """`verdicts.sqlite` in the user's cache folder, where the platform keeps such folders."""
     environ = os.environ if environ is None else environ
-    if platform == "win32":
+    if system == "win32":
         base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif environ.get("XDG_CACHE_HOME", "").startswith("/"):  # a relative one is invalid by its specification
         base = Path(environ["XDG_CACHE_HOME"])
-    elif platform == "darwin":
+    elif system == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
         base = Path.home() / ".cache"
@@ -69,11 +69,22 @@ class CacheInfo:
     by: tuple[CacheCount, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What came of claiming keys: values that are there by now, and keys that are the caller's to ask for. Somebody
+    else is asking for the others."""
+
+    known: Mapping[str, JsonObject]
+    mine: frozenset[str]
+
+
 class VerdictCache:
     """A file of verdicts, safe for threads and for several processes. Opened at first use, and again after `close`."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = default_cache_path() if path is None else Path(path)
+        self._owner = f"{platform.node()}/{os.getpid()}/{uuid4().hex}"
+        self._claiming = False
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
@@ -81,16 +92,39 @@ class VerdictCache:
         """The values that are there, by key. A value that is not a JSON object counts as absent."""
         if not keys or not self._exists():
             return {}
-        query = "SELECT key, value FROM verdicts WHERE key IN (SELECT value FROM json_each(?))"
         with self._open() as connection:
-            rows = connection.execute(query, [json.dumps(keys)]).fetchall()
-        return {key: value for key, text in rows if isinstance(value := parse(text), dict)}
+            return self._values(connection, keys)
 
     def put(self, key: str, value: JsonObject, *, judge: str, model: str) -> None:
         """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
         with self._open() as connection:
             connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text))
+
+    def claim(self, keys: Sequence[str], seconds: float) -> Claim:
+        """Claims what nobody has answered or claimed. A claim ends with `release`, `close`, its process or its time."""
+        now = time.time()
+        with self._open() as connection, _transaction(connection):
+            if not self._claiming:
+                connection.execute(_CLAIMS)
+                connection.execute("DELETE FROM claims WHERE until < ?", [now])
+                self._claiming = True
+            known = self._values(connection, keys)
+            rows = connection.execute(
+                "SELECT key, owner FROM claims WHERE until >= ? AND key IN (SELECT value FROM json_each(?))",
+                [now, json.dumps(keys)],
+            ).fetchall()
+            others = {key for key, owner in rows if owner != self._owner and _may_be_alive(owner)}
+            mine = [key for key in keys if key not in known and key not in others]
+            claims = [(key, self._owner, now + seconds) for key in mine]
+            connection.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", claims)
+        return Claim(known, frozenset(mine))
+
+    def release(self, keys: Iterable[str]) -> None:
+        """Lets others ask for what this cache's owner claimed and got no answer for."""
+        with self._open() as connection, _transaction(connection):
+            rows = [(key, self._owner) for key in keys]
+            connection.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", rows)
 
     def info(self) -> CacheInfo:
         """What it holds; creates nothing."""
@@ -116,8 +150,18 @@ class VerdictCache:
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
+                if self._claiming:
+                    with suppress(sqlite3.Error):  # a full disk, say: claims also end by themselves
+                        self._connection.execute("DELETE FROM claims WHERE owner = ?", [self._owner])
+                    self._claiming = False
                 self._connection.close()
                 self._connection = None
+
+    @staticmethod
+    def _values(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, JsonObject]:
+        query = "SELECT key, value FROM verdicts WHERE key IN (SELECT value FROM json_each(?))"
+        rows = connection.execute(query, [json.dumps(keys)]).fetchall()
+        return {key: value for key, text in rows if isinstance(value := parse(text), dict)}
 
     def _exists(self) -> bool:
         return os.access(self.path, os.F_OK)  # not in a folder that may not be searched either: writing will say so
@@ -135,6 +179,8 @@ class VerdictCache:
                 if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
                     problem = f"the verdict cache {self.path} cannot be used ({error})."
                     fix = "Make it writable, choose another file with --cache FILE, or use --no-cache."
+                    if "full" in str(error):
+                        fix = "Free space there, or choose another file with --cache FILE. What was answered is kept."
                 raise UsageError(f"{problem} {fix}") from None
 
     def _connect(self) -> sqlite3.Connection:
@@ -167,6 +213,33 @@ class VerdictCache:
             " judge TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL) WITHOUT ROWID"
         )
         connection.execute("COMMIT")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and nobody else writes meanwhile."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # some errors end the transaction by themselves
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _may_be_alive(owner: str) -> bool:
+    """Whether the process that claimed a key may still be there: on this machine we can look."""
+    node, process, _ = owner.rsplit("/", 2)
+    if node != platform.node() or sys.platform == "win32":
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # it is somebody else's
+    return True
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.protocol import DIFFERENT, SAME
-from metareview.judges.remote.cache import JsonObject, verdict_key
-from metareview.judges.remote.judge import Pair, RemoteJudge
-from metareview.judges.remote.pool import GiveUp, RetryLater
-from metareview.judges.remote.verdict import Verdict
+from metareview.judges.remote.cache import verdict_key
+from metareview.judges.remote.judge import OTHER_PROCESS, Pair, RemoteJudge
+from metareview.judges.remote.pool import GiveUp, NotYet, RetryLater
+from metareview.judges.remote.verdict import JsonObject, Verdict
 
 Vector = NDArray[np.float32]
 Texts = tuple[str, ...]
@@ -70,7 +70,11 @@ class EmbeddingJudge(RemoteJudge[Texts]):
     def _known(self, texts: Collection[str]) -> dict[str, Vector]:
         """The unit vectors that were kept."""
         keys = {self._key(text): text for text in texts}
-        unpacked = {keys[key]: _unpack(value) for key, value in self._stored(keys).items()}
+        return self._vectors_in(self._stored(keys), keys)
+
+    def _vectors_in(self, values: Mapping[str, JsonObject], keys: Mapping[str, str]) -> dict[str, Vector]:
+        """The usable vectors among stored values, by text."""
+        unpacked = {keys[key]: _unpack(value) for key, value in values.items()}
         return {text: vector for text, vector in unpacked.items() if vector is not None and self._fits(vector)}
 
     def _ask_model(self, texts: Sequence[str], vectors: dict[str, Vector], failed: dict[str, str]) -> None:
@@ -83,19 +87,31 @@ class EmbeddingJudge(RemoteJudge[Texts]):
             half = len(batch) // 2
             if len(batch) > self.batch:
                 return batch[:half], batch[half:]
+            keys = {self._key(text): text for text in batch}
+            claim = self._claim(list(keys))
+            known = self._vectors_in(claim.known, keys)
+            vectors.update(known)
+            not_known = [(key, text) for key, text in keys.items() if text not in known]
+            mine = tuple(text for key, text in not_known if key in claim.mine or key in claim.known)
+            others = tuple(text for _, text in not_known if text not in mine)
+            if not mine and others:
+                raise NotYet(OTHER_PROCESS, sent=False)
+            if known or others:
+                return [part for part in (mine, others) if part]
             body = {"model": self.settings.model, "input": list(batch)}
-            try:
-                reply = self._post(batch, body, sent, divisible=half > 0)
-            except GiveUp:
-                if not half:
-                    raise
-                if len(batch) > self._largest_served:  # too many for this server, as far as anybody knows
-                    self.batch = min(self.batch, half)
-                return batch[:half], batch[half:]
-            self._largest_served = max(self._largest_served, len(batch))
-            if missing := self._take(batch, reply, vectors):
-                reason = f"{len(missing)} of {len(batch)} vectors missing or unusable"
-                raise RetryLater(reason, remaining_job=missing)
+            with self._asking(keys):
+                try:
+                    reply = self._post(batch, body, sent, divisible=half > 0)
+                except GiveUp:
+                    if not half:
+                        raise
+                    if len(batch) > self._largest_served:  # too many for this server, as far as anybody knows
+                        self.batch = min(self.batch, half)
+                    return batch[:half], batch[half:]
+                self._largest_served = max(self._largest_served, len(batch))
+                if missing := self._take(batch, reply, vectors):
+                    reason = f"{len(missing)} of {len(batch)} vectors missing or unusable"
+                    raise RetryLater(reason, remaining_job=missing)
             return None
 
         def give_up(batch: Texts, reason: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import ssl
 import threading
 import time
 from collections.abc import Mapping
@@ -21,19 +22,29 @@ from urllib.request import getproxies, proxy_bypass
 
 from metareview import __version__
 from metareview.errors import UsageError
-from metareview.judges.remote.cache import JsonObject
-from metareview.judges.remote.pool import GiveUp, RetryLater
+from metareview.judges.remote.pool import GiveUp, RequestFailed, RetryLater, StopAsking
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import one_line, parse
+from metareview.judges.remote.verdict import JsonObject, one_line, parse
 
 if TYPE_CHECKING:
     import urllib3
 
 _PASSING = frozenset({408, 409, 425, 429})
+_ERRORS = """
+api_error authentication_error billing_hard_limit_reached content_filter content_policy_violation
+context_length_exceeded engine_overloaded insufficient_quota internal_error internal_server_error invalid_api_key
+invalid_prompt invalid_request_error invalid_type invalid_value missing_required_parameter model_not_found
+not_found_error overloaded overloaded_error permission_error rate_limit_error rate_limit_exceeded server_error
+service_unavailable timeout unknown_parameter unsupported_parameter unsupported_value
+"""
+_KNOWN_ERRORS = frozenset(_ERRORS.split())
+"""What is shown of a server's words on an error: its code or type, if it is one of these. Free text could repeat the
+key in a form that nobody would recognise."""
 _SETUP = frozenset({401, 402, 404, 405})
 _LARGEST_REPLY = 64 * 2**20
 _SHOWN = 300
 _REFUSALS = 3
+_SILENCES = 8
 _CONNECT_SECONDS = 10.0
 
 
@@ -42,8 +53,11 @@ class Endpoint:
 
     `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections, replies that
     are no JSON), GiveUp for a request that the server refuses, and UsageError for what no request will ever get past: a
-    wrong key, address or model. An `optional` field that the server refuses, and works without, is left out from then
-    on. A server that was never reached counts as absent after `patience` seconds.
+    wrong key, address or model. A request that is refused is tried without the `optional` fields that the server may
+    not know; one that no request was served with is left out from then on. A server that was never reached counts as
+    absent after `patience` seconds. One that left two requests in a row unanswered for each that may be under way at
+    once, and eight at least, is asked no more: StopAsking. A request is over after `timeout` seconds, whatever trickles
+    in meanwhile.
     """
 
     def __init__(
@@ -59,47 +73,73 @@ class Endpoint:
         self.requests = 0
         self.trusted = False
         """Whether the server has ever served us: a refusal then is about the request, not the settings."""
-        self.left_out: set[str] = set()
+        self.silent = False
+        """Whether the server leaves requests unanswered, so that it is asked no more."""
         self._url = settings.address(operation)
-        self._server = f"the model server at {settings.shown_url}"
+        self.server = f"the model server at {settings.shown_url}"
         self._optional, self._timeout, self._patience = optional, timeout, patience
         self._accepted: set[str] = set()
+        self._done_without: set[str] = set()
+        self._most_silences = max(_SILENCES, 2 * concurrency)
+        self._silences = 0
         self._unreachable_since: float | None = None
         self._reached = False
-        self._refusals = 0
-        self._last_refusal = ""
+        self._started = 0
+        self._first = max(_REFUSALS, concurrency)
+        self._first_refused: set[int] = set()
+        self._last_refusal: tuple[str, int] | None = None
         self._lock = threading.Lock()
+        from metareview.judges.remote.deadline import Watchdog  # and with it urllib3
+
         self._http = _manager(settings, concurrency)
+        self._watchdog = Watchdog()
         self._headers = {"Content-Type": "application/json", "User-Agent": f"metareview/{__version__}"}
         if settings.api_key:
             self._headers["Authorization"] = f"Bearer {settings.api_key.reveal()}"
+
+    @property
+    def left_out(self) -> set[str]:
+        """The optional fields that requests were served without, and none was served with."""
+        with self._lock:
+            return self._done_without - self._accepted
+
+    @property
+    def silence(self) -> str:
+        """What to say of a server that answers nothing."""
+        return f"no answer to {self._most_silences} requests in a row within {self._timeout:g} s each"
 
     def post(self, body: JsonObject, *, divisible: bool = False) -> JsonObject:
         """The decoded reply to a successful request.
 
         A refusal of a `divisible` request says nothing of the settings: its parts may be served.
         """
-        body = {name: value for name, value in body.items() if name not in self.left_out}
-        left_out: set[str] = set()
+        if self.silent:
+            raise StopAsking(f"not asked: {self.silence}", sent=False)
+        left_out = self.left_out
+        body = {name: value for name, value in body.items() if name not in left_out}
+        with self._lock:
+            number = self._started
+            self._started += not divisible
+        without: set[str] = set()
         while True:
             status, headers, data = self._send(json.dumps(body, separators=(",", ":")).encode())
             if 200 <= status < 300:
                 with self._lock:
                     self.trusted = True
-                    self.left_out |= left_out
+                    self._done_without |= without
                     self._accepted |= body.keys()
                 return _decode(data)
-            message = self._message(data)
-            field = self._refused_field(status, message, body)
+            # Whatever others were served with meanwhile: what becomes of a request must not depend on their order.
+            field = self._refused_field(status, data, body)
             if field is None:
-                raise self._problem(status, headers, message, divisible)
+                raise self._problem(status, headers, _known_error(data), number, divisible)
             del body[field]
-            left_out.add(field)
+            without.add(field)
 
     def raise_if_never_served(self) -> None:
         """At the end of a batch: requests were refused, none was ever served: the settings are wrong."""
-        if self._refusals and not self.trusted:
-            raise self._setup_error(self._last_refusal)
+        if self._last_refusal and not self.trusted:
+            raise self._setup_error(*self._last_refusal)
 
     def close(self) -> None:
         self._http.clear()
@@ -108,90 +148,95 @@ class Endpoint:
         """One HTTP exchange, counted if it reached the server: status, headers, body."""
         from urllib3 import exceptions
 
-        problem: Exception | None = None
+        problem: RequestFailed | None = None
         try:
             reply = self._exchange(body)
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
-            message = one_line(str(error), _SHOWN)
+            message = _tls_problem(error)
             if not self._reached:
-                raise UsageError(f"{self._server}: {message}. Check its certificate.") from None
+                raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
-            problem = RetryLater(f"no answer within {self._timeout:g} s")
+            problem = self._unanswered()
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
         with self._lock:
             self.requests += 1
             self._reached = True
+            if problem is None:
+                self._silences = 0
         if problem is not None:
             raise problem
         return reply
 
     def _exchange(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """The body is read by a deadline that a server cannot put off by sending a byte now and then."""
+        """All of it by a deadline that a server cannot put off by sending a byte now and then."""
         import urllib3
 
-        deadline = time.monotonic() + self._timeout
         timeout = urllib3.Timeout(connect=min(_CONNECT_SECONDS, self._timeout), read=self._timeout)
         send = partial(self._http.request, retries=False, redirect=False, preload_content=False)
-        with send("POST", self._url, body=body, headers=self._headers, timeout=timeout) as response:
+        with (
+            self._watchdog.until(time.monotonic() + self._timeout),
+            send("POST", self._url, body=body, headers=self._headers, timeout=timeout) as response,
+        ):
             data = bytearray()
             while part := response.read1(2**16):
                 data += part
                 if len(data) > _LARGEST_REPLY:
                     raise OSError("the reply is endless")
-                if time.monotonic() > deadline:
-                    raise TimeoutError
             response.release_conn()  # to be used again: leaving the block would close it
         return response.status, response.headers, bytes(data)
 
+    def _unanswered(self) -> RequestFailed:
+        """A request that ran out of time: one of too many in a row, or one to try again."""
+        with self._lock:
+            self._silences += 1
+            self.silent = self.silent or self._silences >= self._most_silences
+        if self.silent:
+            return StopAsking(f"given up: {self.silence}")
+        return RetryLater(f"no answer within {self._timeout:g} s")
+
     def _unreachable(self, error: Exception) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
-        reason = f"no connection: {one_line(str(error).split(': ', 1)[-1], _SHOWN)}"
+        from urllib3.exceptions import ProxyError
+
+        words = "the proxy does not let it through" if isinstance(error, ProxyError) else str(error).split(": ", 1)[-1]
+        reason = f"no connection: {one_line(words, _SHOWN)}"
         with self._lock:
             now = time.monotonic()
             self._unreachable_since = self._unreachable_since or now
             if not self._reached and now - self._unreachable_since >= self._patience:
                 return UsageError(
-                    f"{self._server} cannot be reached ({reason}). "
+                    f"{self.server} cannot be reached ({reason}). "
                     f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
                 )
         return RetryLater(reason, sent=False)
 
-    def _message(self, data: bytes) -> str:
-        """The server's own words on an error, without the key, should it repeat it."""
-        text = data.decode("utf-8", "replace")
-        value = parse(text)
-        if isinstance(value, dict):
-            error = value.get("error", value)
-            error = error if isinstance(error, dict) else {"message": error}
-            message, code = error.get("message"), error.get("code")
-            if isinstance(message, str):
-                text = f"{message} [{code}]" if isinstance(code, str) else message
-        return one_line(self.settings.api_key.hide_in(text), _SHOWN)
-
-    def _refused_field(self, status: int, message: str, body: JsonObject) -> str | None:
-        """The optional field to try without: one that the server names, or has never yet accepted."""
+    def _refused_field(self, status: int, data: bytes, body: JsonObject) -> str | None:
+        """The optional field to try without: one that the refusal names, or else the one that most servers lack."""
         fields = [name for name in self._optional if name in body] if status in (400, 422, 501) else []
-        words = message.lower().replace("schema", "response_format")
+        words = data.decode("utf-8", "replace").lower().replace("schema", "response_format")
         named = [name for name in fields if name in words]
-        unproven = [name for name in fields if name == "response_format" and name not in self._accepted]
-        return next(iter(named + unproven), None)
+        return next(iter(named + [name for name in fields if name == "response_format"]), None)
 
-    def _problem(self, status: int, headers: Mapping[str, str], message: str, divisible: bool) -> Exception:
-        reason = f"HTTP {status}" + (f": {message}" if message else "")
-        if status == 429 and "insufficient_quota" in message:
+    def _problem(
+        self, status: int, headers: Mapping[str, str], error: str, number: int, divisible: bool
+    ) -> RequestFailed | UsageError:
+        reason = f"HTTP {status}" + (f", {error}" if error else "")
+        if status == 429 and error == "insufficient_quota":
             return self._setup_error(reason, 402)
         if status in _PASSING or status >= 500:
             wait = retry_after(headers)
             all_wait = wait is not None and status in (429, 503)
             return RetryLater(reason, wait=wait, all_wait=all_wait, fewer_at_once=status == 429)
         with self._lock:
-            self._refusals += not divisible
-            self._last_refusal = reason
-            hopeless = not self.trusted and (status == 403 or self._refusals >= _REFUSALS)
+            if not divisible:
+                self._last_refusal = (reason, status)
+                self._first_refused |= {number} if number < self._first else set()
+            # The requests that went out first, however their answers come in: if none was served, none will be.
+            hopeless = not self.trusted and len(self._first_refused) == self._first
         if status in _SETUP or status < 400 or hopeless:
             return self._setup_error(reason, status)
         return GiveUp(f"the server refuses this request ({reason})")
@@ -207,9 +252,9 @@ class Endpoint:
         fix = fixes.get(status, f"Check {kind}_MODEL_URL and {kind}_MODEL ({model}).")
         if status < 400:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
-        if status == 401:  # the server's words are left out: some repeat a part of the key
+        if status == 401:
             reason = "HTTP 401, the key is refused" if self.settings.api_key else "HTTP 401, it wants a key"
-        return UsageError(f"{self._server} refuses to answer ({reason}). {fix}")
+        return UsageError(f"{self.server} refuses to answer ({reason}). {fix}")
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -226,6 +271,22 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     return None
 
 
+def _known_error(data: bytes) -> str:
+    """The code or type of the server's error, where it is a known one."""
+    value = parse(data)
+    error = value.get("error", value) if isinstance(value, dict) else None
+    given = [error.get("code"), error.get("type")] if isinstance(error, dict) else []
+    return next((name for name in given if isinstance(name, str) and name in _KNOWN_ERRORS), "")
+
+
+def _tls_problem(error: Exception) -> str:
+    """Why there is no secure connection, in the words of the library on this side."""
+    cause = error.args[0] if error.args else None
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return one_line(cause.verify_message, _SHOWN)
+    return one_line(cause.reason or "", _SHOWN) if isinstance(cause, ssl.SSLError) else "TLS failed"
+
+
 def _decode(data: bytes) -> JsonObject:
     value = parse(data)
     if not isinstance(value, dict):
@@ -237,16 +298,22 @@ def _manager(settings: ModelSettings, concurrency: int) -> urllib3.PoolManager:
     """Connections to the server, through the proxy that the environment names for it."""
     import urllib3
 
+    from metareview.judges.remote.deadline import POOLS
+
     server, proxies = urlsplit(settings.url), getproxies()
     host, proxy = server.hostname or "", proxies.get(server.scheme) or proxies.get("all")
     if not proxy or host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
-        return urllib3.PoolManager(num_pools=1, maxsize=concurrency)
+        direct = urllib3.PoolManager(num_pools=1, maxsize=concurrency)
+        direct.pool_classes_by_scheme = POOLS
+        return direct
     login = urlsplit(proxy)
     password = f"{unquote(login.username)}:{unquote(login.password or '')}" if login.username else None
     headers = urllib3.make_headers(proxy_basic_auth=password)
     try:
-        return urllib3.ProxyManager(proxy, num_pools=1, maxsize=concurrency, proxy_headers=headers)
+        through = urllib3.ProxyManager(proxy, num_pools=1, maxsize=concurrency, proxy_headers=headers)
     except urllib3.exceptions.HTTPError:
         raise UsageError(
             "the proxy that the environment names cannot be used. Set HTTPS_PROXY to an http address."
         ) from None
+    through.pool_classes_by_scheme = POOLS
+    return through

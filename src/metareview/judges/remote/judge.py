@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
@@ -13,23 +14,25 @@ import numpy as np
 from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, ModelJudge, Parameters, Progress, Question, Usage
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.cache import JsonObject, VerdictCache
+from metareview.judges.remote.cache import Claim, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool
 from metareview.judges.remote.prompt import sendable
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import Verdict
+from metareview.judges.remote.verdict import JsonObject, Verdict
 
 Pair = tuple[str, str]  # a generated note and a reference's note
 Job = TypeVar("Job")
+_CLAIM_SLACK = 15.0
+OTHER_PROCESS = "another process is asking"
 
 
 class RemoteJudge(ModelJudge, Generic[Job]):
     """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
 
     A job is what one request asks about. `max_calls` caps the jobs that are sent in this judge's life; the pairs that
-    this leaves open are undecided, and their reason says so. The first pause between two attempts at a job
-    is up to `backoff` seconds, and a request may take `timeout` seconds. `close` lets go of the connections and of the
+    this leaves open are undecided, and their reason says so. The first pause between two attempts at a job is up to
+    `backoff` seconds, and a request may take `timeout` seconds in all. `close` lets go of the connections and of the
     cache's file; both open again if the judge is used again.
     """
 
@@ -67,6 +70,7 @@ class RemoteJudge(ModelJudge, Generic[Job]):
         self._endpoint = Endpoint(
             self.settings, self.operation, self.optional_fields, concurrency, timeout, patience=6 * backoff
         )
+        self._timeout = timeout
         self._lock = threading.Lock()
         self._answered: dict[str, JsonObject] = {}
 
@@ -79,7 +83,14 @@ class RemoteJudge(ModelJudge, Generic[Job]):
     @property
     def warnings(self) -> list[str]:
         refused = sorted(self._endpoint.left_out)
-        return [f"the model server refuses {field}; it was asked without" for field in refused]
+        warnings = [f"the model server refuses {field}; it was asked without" for field in refused]
+        if self._endpoint.silent:
+            warnings.append(
+                f"{self._endpoint.server} gave {self._endpoint.silence}, so it was asked no more and the rest is "
+                "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
+                "same command again with the same --out."
+            )
+        return warnings
 
     @abstractmethod
     def _ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
@@ -122,6 +133,25 @@ class RemoteJudge(ModelJudge, Generic[Job]):
             self._answered[key] = value
         else:
             self.cache.put(key, value, judge=self.name, model=self.settings.model)
+
+    def _claim(self, keys: Sequence[str]) -> Claim:
+        """Before keys are asked for: none that another process is asking for, for as long as a request may take.
+
+        The cache is written to here, so that one that cannot be is noticed before anything was paid for.
+        """
+        if self.cache is None:
+            return Claim({}, frozenset(keys))
+        return self.cache.claim(keys, self._timeout + _CLAIM_SLACK)
+
+    @contextmanager
+    def _asking(self, keys: Collection[str]) -> Iterator[None]:
+        """Lets go of claims for which there was no answer."""
+        try:
+            yield
+        except BaseException:
+            if self.cache is not None:
+                self.cache.release(keys)
+            raise
 
     def _send(
         self,
@@ -186,4 +216,4 @@ def _as_answer(verdicts: Sequence[Verdict]) -> Answer:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else 0

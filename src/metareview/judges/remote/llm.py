@@ -7,16 +7,17 @@ asks about it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from types import MappingProxyType
 
 from metareview.judges.protocol import Parameters
-from metareview.judges.remote.cache import JsonObject, verdict_key
-from metareview.judges.remote.judge import Pair, RemoteJudge
+from metareview.judges.remote.cache import verdict_key
+from metareview.judges.remote.judge import OTHER_PROCESS, Pair, RemoteJudge
+from metareview.judges.remote.pool import NotYet
 from metareview.judges.remote.prompt import RESPONSE_FORMAT, VERSION, load_prompt
-from metareview.judges.remote.verdict import Malformed, ModelAnswer, Verdict, check_answer, one_line, read_answer
+from metareview.judges.remote.verdict import JsonObject, Malformed, ModelAnswer, Verdict, check_answer, read_answer
 
 PARAMETERS: JsonObject = {"temperature": 0}
 
@@ -43,14 +44,23 @@ class LlmJudge(RemoteJudge[Pair]):
         allowed = self._calls_left(len(unknown))
         verdicts.update(dict.fromkeys(unknown[allowed:], Verdict.undecided(self._limit_reached())))
         request = {"model": self.settings.model, **PARAMETERS, "response_format": RESPONSE_FORMAT}
-        hide = self.settings.api_key.hide_in
         sent: set[Pair] = set()
 
         def attempt(pair: Pair) -> None:
-            reply = self._post(pair, {**request, "messages": load_prompt().messages(*pair)}, sent)
-            answer = read_answer(_content(reply, hide))
-            answer = replace(answer, reason=hide(answer.reason))
-            self._keep(keys[pair], asdict(answer))
+            key = keys[pair]
+            claim = self._claim([key])
+            with suppress(Malformed):
+                if key in claim.known:
+                    verdicts[pair] = Verdict.of(check_answer(claim.known[key]), self.threshold, "cache")
+                    return
+            if key not in claim.mine and key not in claim.known:
+                raise NotYet(OTHER_PROCESS, sent=False)
+            with self._asking([key]):
+                reply = self._post(pair, {**request, "messages": load_prompt().messages(*pair)}, sent)
+                answer = read_answer(_content(reply))
+                if self.settings.api_key.is_in(answer.reason):
+                    answer = replace(answer, reason="(left out: it repeats a part of the key)")
+                self._keep(key, asdict(answer))
             verdicts[pair] = Verdict.of(answer, self.threshold)
 
         def give_up(pair: Pair, reason: str) -> None:
@@ -75,15 +85,11 @@ class LlmJudge(RemoteJudge[Pair]):
         return answers
 
 
-def _content(reply: JsonObject, hide: Callable[[str], str]) -> str:
-    """The text of the first choice, its parts joined. What an error repeats goes through `hide`."""
+def _content(reply: JsonObject) -> str:
+    """The text of the first choice, its parts joined. Nothing else that the server says is shown."""
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices:
-        error = reply.get("error")
-        problem = error.get("message") if isinstance(error, dict) else error
-        if isinstance(problem, str):
-            raise Malformed(f"the server reports: {one_line(hide(problem), 300)}")
-        raise Malformed("the reply has no choices")
+        raise Malformed("the reply has an error and no choices" if reply.get("error") else "the reply has no choices")
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     message = message if isinstance(message, dict) else {}
     content, refusal = message.get("content"), message.get("refusal")
@@ -91,7 +97,7 @@ def _content(reply: JsonObject, hide: Callable[[str], str]) -> str:
         texts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(text for text in texts if isinstance(text, str))
     if not content and isinstance(refusal, str):
-        raise Malformed(f"the model declines to answer: {one_line(hide(refusal), 300)}")
+        raise Malformed("the model declines to answer")
     if not isinstance(content, str) or not content.strip():
         raise Malformed("the answer is empty")
     return content

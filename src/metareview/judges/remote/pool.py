@@ -2,7 +2,8 @@
 
 A request that fails for a passing reason waits apart, so that its thread can send others meanwhile. When the server
 asks for less (429), the number of requests under way is halved; every success raises it a little, up to what the
-caller allowed. When the server names the time at which it wants to hear from us again, all requests wait for it.
+caller allowed. When the server names the time at which it wants to hear from us again, all requests wait for it. When
+it turns out that no request will be answered, all that are left are given up.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ BACKOFF = 0.5
 _ATTEMPTS = 8
 _LONGEST_BACKOFF = 20.0
 _LONGEST_WAIT = 600.0
+_A_WEEK = 7 * 86_400
 _GRACE = 2.0
+_MOMENT = 0.2
 
 
 @dataclass(eq=False)
@@ -36,6 +39,14 @@ class RequestFailed(Exception):
 
 class GiveUp(RequestFailed):
     """A failure that another attempt would only repeat."""
+
+
+class StopAsking(RequestFailed):
+    """A failure that says that no other request will be answered either."""
+
+
+class NotYet(RequestFailed):
+    """No failure: the job cannot be done now, and is looked at again in a moment, however often."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -68,6 +79,7 @@ class _Run(Generic[Job]):
     under_way: int = 0
     finished: int = 0
     stopped: bool = False
+    hopeless: str = ""  # why nothing more is sent, although jobs are left
     error: BaseException | None = None
 
     @property
@@ -78,6 +90,13 @@ class _Run(Generic[Job]):
         for pending in abandoned:
             self.give_up(pending.job, reason)
         self.finished += len(abandoned)
+
+    def abandon_all(self, pending: _Pending[Job], reason: str) -> None:
+        """This job and all others; those that are under way if they fail."""
+        self.hopeless = self.hopeless or reason
+        self.abandon([*self.ready, *(entry[2] for entry in self.delayed), pending], self.hopeless)
+        self.ready.clear()
+        self.delayed.clear()
 
 
 class RequestPool(Generic[Job]):
@@ -99,10 +118,10 @@ class RequestPool(Generic[Job]):
     ) -> None:
         """Calls `attempt(job)` in threads until each job is done, or given up with `give_up(job, reason)`.
 
-        An attempt may return further jobs. It raises RetryLater or GiveUp for this job, and anything else to end
-        the run: nothing more is sent, what is under way may finish, and the error is raised here. An interrupt
-        does the same. `give_up` must be quick. `progress` gets the number of finished jobs now and then, in the
-        calling thread.
+        An attempt may return further jobs. It raises RetryLater, NotYet or GiveUp for this job, StopAsking to give up
+        all that are left, and anything else to end the run: nothing more is sent, what is under way may finish, and the
+        error is raised here. An interrupt does the same. `give_up` must be quick. `progress` gets the number of
+        finished jobs now and then, in the calling thread.
         """
         run = _Run(attempt, give_up, deque(map(_Pending, jobs)))
         reported = 0
@@ -153,6 +172,10 @@ class RequestPool(Generic[Job]):
                     self._succeeded(run, further)
                 elif isinstance(problem, GiveUp):
                     run.abandon([pending], problem.reason)
+                elif isinstance(problem, StopAsking) or (run.hopeless and isinstance(problem, RequestFailed)):
+                    run.abandon_all(pending, problem.reason)
+                elif isinstance(problem, NotYet):
+                    heapq.heappush(run.delayed, (time.monotonic() + _MOMENT, next(self._order), pending))
                 elif isinstance(problem, RetryLater):
                     self._retry(run, pending, problem, started)
                 else:
@@ -191,10 +214,8 @@ class RequestPool(Generic[Job]):
             self._limit = max(1.0, int(self._limit) / 2)
             self._slowed_at = now
         if problem.wait is not None and problem.wait > _LONGEST_WAIT:
-            reason = f"the server wants to be left alone for {problem.wait:.0f} s: {problem.reason}"
-            run.abandon([*run.ready, *(entry[2] for entry in run.delayed), pending], reason)
-            run.ready.clear()
-            run.delayed.clear()
+            seconds = f"{problem.wait:.0f} s" if problem.wait < _A_WEEK else "more than a week"
+            run.abandon_all(pending, f"the server wants to be left alone for {seconds}: {problem.reason}")
             return
         if problem.remaining_job is not None:
             pending.job = problem.remaining_job  # type: ignore[assignment]

@@ -6,13 +6,15 @@ request gets its header.
 
 from __future__ import annotations
 
+import base64
+import html
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from metareview.errors import InputError, UsageError
 
@@ -20,6 +22,11 @@ _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _EXAMPLES = {"LLM_MODEL": "gpt-4.1-mini", "EMBEDDING_MODEL": "text-embedding-3-small"}
 _EXAMPLE_URL = "https://api.openai.com/v1"
+_TELLING = 8
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(c for c in text.lower() if c.isalnum())
 
 
 class Secret:
@@ -33,9 +40,28 @@ class Secret:
     def reveal(self) -> str:
         return self._text
 
-    def hide_in(self, text: str) -> str:
-        """`text` with the secret replaced by ***, for what a server says about a request."""
-        return text.replace(self._text, "***") if self._text else text
+    def is_in(self, text: str) -> bool:
+        """Whether a stranger's text repeats the secret, or eight letters and digits of it in a row.
+
+        In whatever case, with whatever between them, and also reversed, in base64, in hexadecimal digits or escaped.
+        """
+        if not self._text:
+            return False
+        parts = self._parts()
+        return self._text in text or any(
+            form[i : i + _TELLING] in parts
+            for form in map(_letters_and_digits, (text, unquote(text), html.unescape(text)))
+            for i in range(len(form) - _TELLING + 1)
+        )
+
+    def _parts(self) -> set[str]:
+        """All parts of eight characters of the forms that the secret may be told in."""
+        encoded = self._text.encode()
+        # Three bytes are four digits of base64: the secret may begin with any of the three.
+        shifted = (base64.b64encode(b"\0" * shift + encoded).decode()[4 if shift else 0 : -4] for shift in range(3))
+        told = (self._text, encoded.hex(), *shifted)
+        forms = [form for text in map(_letters_and_digits, told) for form in (text, text[::-1])]
+        return {form[i : i + _TELLING] for form in forms for i in range(len(form) - _TELLING + 1)}
 
     def __bool__(self) -> bool:
         return bool(self._text)

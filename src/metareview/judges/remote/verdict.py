@@ -2,7 +2,8 @@
 
 An answer is the JSON object that was asked for. Around it, thinking in `<think>` blocks, a code fence and prose before
 or after are tolerated. A plain text counts only if it *is* a yes or a no: "no, they are not the same" is malformed,
-not a yes because it contains "same" and not a no because it begins with one.
+not a yes because it contains "same" and not a no because it begins with one. So is an answer that contradicts itself,
+by a key that it gives twice with different values, by two objects, or by one inside another.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
 from metareview.judges.remote.pool import RetryLater
@@ -21,7 +24,9 @@ _THOUGHT_START = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
 _TEXTS = {"yes": True, "no": False}
-_DECODER = json.JSONDecoder()
+_CONTRADICTS = "the answer contradicts itself"
+JsonObject = dict[str, Any]
+"""What a model server sent or the cache kept, as it was read; and what is about to be sent or kept."""
 
 
 class Malformed(RetryLater):
@@ -62,21 +67,29 @@ def read_answer(text: str) -> ModelAnswer:
     """The answer in what a model wrote; raises Malformed."""
     value = parse(text)
     if isinstance(value, dict):
-        return check_answer(value)
+        return check_answer(_consistent([value]))
     # Only the tag that closes the thinking counts: some chat templates swallow the opening one.
     text = _THOUGHT_END.split(text)[-1].strip()
     if _THOUGHT_START.search(text):
         raise Malformed("the answer ends inside its thinking")
     if not text:
         raise Malformed("the answer is empty")
+    objects = _objects_in(text)
+    _consistent([value for _, _, value in objects])
     fenced = _FENCED.findall(text)
+    inner = text
     if len(fenced) == 1 and (text.startswith("```") or text.endswith("```")):
-        text = fenced[0].strip()
-    word = text.strip(" \t\n*_`\"'.!").lower()
-    if word in _TEXTS:
+        inner = fenced[0].strip()
+    word = inner.strip(" \t\n*_`\"'.!").lower()
+    if word in _TEXTS and not objects:
         return ModelAnswer(_TEXTS[word], 1.0, f"The model answered only: {word}.")
-    value = parse(text)
-    return check_answer(_object_in(text) if value is None else value)
+    value = parse(inner)
+    if value is not None:
+        return check_answer(value)
+    for start, end, found in objects if inner is text else _objects_in(inner):
+        if start == 0 or end == len(inner):
+            return check_answer(found)
+    raise Malformed("the answer is neither the JSON asked for nor a yes or no")
 
 
 def check_answer(value: object) -> ModelAnswer:
@@ -99,30 +112,70 @@ def one_line(text: str, length: int = _REASON_LENGTH) -> str:
 
 
 def parse(text: str | bytes) -> object:
-    """What the JSON says; None where it is none."""
+    """What the JSON says; None where it is none, or gives a key twice with different values."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return None
 
 
-def _object_in(text: str) -> object:
-    """The verdict object that `text` starts or ends with. Two with different verdicts are none."""
-    objects: list[tuple[int, int, dict[object, object]]] = []
+class _Contradiction(ValueError):
+    pass
+
+
+def _object(pairs: list[tuple[str, object]]) -> JsonObject:
+    value = dict(pairs)
+    if len(value) < len(pairs) and any(_differ(value[name], each) for name, each in pairs):
+        raise _Contradiction
+    return value
+
+
+def _differ(one: object, other: object) -> bool:
+    return json.dumps(one) != json.dumps(other)  # 1, 1.0 and true are equal in Python
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def _objects_in(text: str) -> list[tuple[int, int, JsonObject]]:
+    """The objects in a text that hold a verdict, with where each starts and ends."""
+    objects: list[tuple[int, int, JsonObject]] = []
     start = text.find("{")
     for _ in range(_MOST_OBJECTS):
         if start < 0:
-            break
+            return objects
         try:
             value, end = _DECODER.raw_decode(text, start)
+        except _Contradiction:
+            raise Malformed(_CONTRADICTS) from None
         except (ValueError, RecursionError):
             value, end = None, start + 1
-        if isinstance(value, dict) and "match" in value:
+        if isinstance(value, dict) and any(True for _ in _matches(value)):
             objects.append((start, end, value))
         start = text.find("{", end)
-    if len({json.dumps(value["match"]) for _, _, value in objects}) > 1:
-        raise Malformed("the answer holds two verdicts that differ")
-    for start, end, value in objects:
-        if start == 0 or end == len(text):
-            return value
-    raise Malformed("the answer is neither the JSON asked for nor a yes or no")
+    if start >= 0:
+        raise Malformed("the answer holds more than a verdict")
+    return objects
+
+
+def _consistent(values: list[JsonObject]) -> JsonObject:
+    """The first, if all verdicts in them, at whatever depth, say the same; raises Malformed."""
+    if len({_kind(match) for value in values for match in _matches(value)}) > 1:
+        raise Malformed(_CONTRADICTS)
+    return values[0] if values else {}
+
+
+def _kind(match: object) -> tuple[str, object]:
+    return type(match).__name__, match if isinstance(match, (bool, int, float, str)) else None
+
+
+def _matches(value: object) -> Iterator[object]:
+    """What is given as a match anywhere in a value."""
+    inside = [value]
+    while inside:
+        value = inside.pop()
+        if isinstance(value, dict):
+            yield from (each for name, each in value.items() if name.strip().lower() == "match")
+            inside += value.values()
+        elif isinstance(value, list):
+            inside += value

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-from metareview.comments.outcome import pairs_of
+from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.judges.protocol import ModelJudge
@@ -44,7 +44,7 @@ def carry_out(
         for case, judged in answer(left, plan.judge):
             record = record_of(case, judged)
             if writer is not None:
-                writer.append(record, pairs_of(judged, record) if judged else ())
+                writer.append(record, pair_blocks(judged, record) if judged else ())
             else:
                 kept.append(record)
                 if judged:

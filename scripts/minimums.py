@@ -1,0 +1,11 @@
+"""Prints the oldest versions that pyproject.toml declares for what users install, as constraints for pip."""
+
+import re
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+extras = [group for name, group in project["optional-dependencies"].items() if name != "dev"]
+for requirement in [*project["dependencies"], *(each for group in extras for each in group)]:
+    name, version = re.fullmatch(r"([\w-]+)>=([\d.]+)", requirement).groups()
+    print(f"{name}=={version}")
