@@ -28,7 +28,9 @@ def metareview(*arguments, limit=None, **options):
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     command = [sys.executable, "-m", "metareview", *map(str, arguments)]
-    options = {"stdout": subprocess.PIPE, **options}
+    # Without a width a message stays one line, for whoever searches a log.
+    env = {name: value for name, value in (options.pop("env", None) or os.environ).items() if name != "COLUMNS"}
+    options = {"stdout": subprocess.PIPE, "env": env, **options}
     return subprocess.run(command, stderr=subprocess.PIPE, text=True, preexec_fn=in_child, **options)
 
 
