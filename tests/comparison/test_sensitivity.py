@@ -206,3 +206,15 @@ def test_the_aacr_set_at_its_own_settings(tmp_path):
     assert at(found["threshold"], "negative_samples", 0.2) == own
     matched = found["threshold"]["reviewers"]["negative_samples"]["positive_recall_rate"]
     assert matched == sorted(matched, reverse=True)
+
+
+def test_whoever_has_too_few_pull_requests_has_a_curve_and_no_rank(tmp_path):
+    references = [Review(pull(n), (note("leak"),)) for n in range(1, 11)]
+    said = [Review(pull(n), (note("leak"),), reviewer="all") for n in range(1, 11)]
+    said += [Review(pull(n), (note("leak"),), reviewer="few") for n in range(1, 8)]
+    run = evaluate_comments(
+        write(tmp_path / "said.jsonl", said), reference=write(tmp_path / "r.jsonl", references), judge="rouge"
+    )
+    curves = sensitivity(run).line_distance
+    assert set(curves.reviewers) == {"all", "few"}
+    assert curves.ranking.order == ["all"]

@@ -21,6 +21,7 @@ from metareview.comments.outcome import JudgedCase, decide
 from metareview.comments.records import CommentRecord, Negative, Pair, ScoredReference
 from metareview.comments.summary import CommentsConfig
 from metareview.comparison.competitors import folder_of
+from metareview.comparison.leaderboard import MIN_COVERAGE
 from metareview.errors import InputError, UsageError
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
 from metareview.model.comment import Comment, Review
@@ -99,19 +100,24 @@ def sensitivity(run: AnyRun) -> Sensitivity:
         sums[recount.reviewer] = sums.get(recount.reviewer, 0) + rows
     figures = {name: [rates(row, config.measures) for row in of_one] for name, of_one in sums.items()}
     cut = len(distances)
+    # Whoever has too few of the pull requests has a curve, but no rank.
+    few = {name for name, one in run.result.reviewers.items() if one.prs < MIN_COVERAGE * run.result.prs}
     return Sensitivity(
         folder_of(run),
         config.judge,
-        _curves(distances, config.line_distance, {name: of_one[:cut] for name, of_one in figures.items()}),
-        _curves(thresholds, config.threshold, {name: of_one[cut:] for name, of_one in figures.items()}),
+        _curves(distances, config.line_distance, {name: of_one[:cut] for name, of_one in figures.items()}, few),
+        _curves(thresholds, config.threshold, {name: of_one[cut:] for name, of_one in figures.items()}, few),
     )
 
 
-def _curves(values: Sequence[float], at: float | None, figures: Mapping[str, Sequence[Rates]]) -> Curves | None:
+def _curves(
+    values: Sequence[float], at: float | None, figures: Mapping[str, Sequence[Rates]], few: set[str]
+) -> Curves | None:
     if at is None or not values:
         return None
     curves = {name: {metric: [row[metric] for row in rows] for metric in rows[0]} for name, rows in figures.items()}
-    return Curves(values, at, curves, _ranking(values, at, {name: of[RANKED_BY] for name, of in curves.items()}))
+    ranked = {name: of[RANKED_BY] for name, of in curves.items() if name not in few}
+    return Curves(values, at, curves, _ranking(values, at, ranked))
 
 
 def _ranking(values: Sequence[float], at: float, f1s: Mapping[str, Sequence[float | None]]) -> Ranking:
