@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="A comment field that cannot be read ends the run, not only a warning.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
 @click.option("--limit", type=int, metavar="N", help="Score a sample of N pull requests, always the same for a seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample and of the intervals.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
 @model_options

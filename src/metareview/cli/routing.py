@@ -77,7 +77,6 @@ def _router_names() -> list[str]:
 @click.option("--limit", type=int, metavar="N", help="Only the first N that were opened.")
 @click.option("--codeowners", type=PATH, metavar="FILE",
               help="What codeowners needs: a file, or a folder owner/name/BASE_SHA/CODEOWNERS.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the intervals.")
 @run_options
 @gate_options
 @common_options

@@ -1,7 +1,7 @@
 """A measure is an object: its names, which way is better, its definition, and its formula over summed counts.
 
-Sums hold counts in the last axis, so that one formula serves a pull request, a slice, the whole set, and ten thousand
-resamples at once. Where a measure is undefined its formula gives NaN, which users see as null.
+Sums hold counts in the last axis, so that one formula serves a pull request, a slice, the whole set, and each of ten
+thousand pull requests left out in turn. Where a measure is undefined its formula gives NaN, which users see as null.
 """
 
 from __future__ import annotations

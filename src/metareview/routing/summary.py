@@ -44,7 +44,6 @@ class RoutingConfig:
     truth_sources: tuple[str, ...] = USUAL_SOURCES
     router_config: Mapping[str, str] = field(default_factory=dict)
     """By router, the hash of what its factory was given; the text itself may hold a key."""
-    seed: int = 0
 
     @property
     def measures(self) -> list[RankMeasure]:

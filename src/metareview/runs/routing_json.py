@@ -93,21 +93,19 @@ def _fields(thing: DataclassInstance) -> JsonObject:
 
 
 def config_to_json(config: RoutingConfig) -> JsonObject:
-    """The configuration in the summary: all but the seed, which the manifest has."""
-    document = _fields(config)
-    del document["seed"]
-    return document
+    """The configuration in the summary."""
+    return _fields(config)
 
 
 def manifest_config(config: RoutingConfig) -> JsonObject:
     """The configuration in the manifest: where CODEOWNERS was does not make it another run, what is in it does."""
-    return config_to_json(config) | {"seed": config.seed, "codeowners": config.codeowners is not None}
+    return config_to_json(config) | {"codeowners": config.codeowners is not None}
 
 
-def config_from_json(document: JsonObject, seed: int = 0) -> RoutingConfig:
+def config_from_json(document: JsonObject) -> RoutingConfig:
     """What `config_to_json` was made from."""
     tuples = {name: tuple(document[name]) for name in ("k", "repos", "prs", "routers", "truth_sources")}
-    return RoutingConfig(**(document | tuples), seed=seed)
+    return RoutingConfig(**(document | tuples))
 
 
 def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -> JsonObject:
@@ -146,11 +144,11 @@ def _rates_to_json(rates: DeclarationRates) -> JsonObject:
     return document if rates.merged_within is None else document | {"merged_within": asdict(rates.merged_within)}
 
 
-def summary_from_json(document: JsonObject, seed: int = 0) -> RoutingSummary:
-    """What `summary_to_json` was made from; the manifest has the seed."""
+def summary_from_json(document: JsonObject) -> RoutingSummary:
+    """What `summary_to_json` was made from."""
     if document["schema"] != SCHEMA:
         raise ValueError(f"schema {document['schema']!r} is not {SCHEMA}")
-    config = config_from_json(document["config"], seed)
+    config = config_from_json(document["config"])
     return RoutingSummary(
         config=config,
         prs=document["prs"],

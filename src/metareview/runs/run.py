@@ -119,7 +119,7 @@ class Manifest:
             "config": self.config,
             "inputs": dict(self.inputs),
             "versions": dict(self.versions),
-            "seed": self.config.get("seed"),
+            "seed": self.config.get("seed", 0),
             "started": self.started,
             "finished": self.finished,
         }
@@ -218,7 +218,7 @@ def load_run(path: str | Path) -> AnyRun:
         return Run(kind, result, Manifest.from_json(stored), folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"a broken run ({type(error).__name__}: {error})",
+            f"a broken run, or one of an older version ({type(error).__name__}: {error})",
             file=folder,
             fix="Run the evaluation again with --overwrite.",
         ) from None

@@ -41,7 +41,6 @@ class RoutingKeywords(TypedDict, total=False):
     repos: Collection[str]
     prs: Collection[int]
     limit: int | None
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,6 @@ class RoutingOptions:
     repos: Collection[str] = ()
     prs: Collection[int] = ()
     limit: int | None = None
-    seed: int = 0
 
     # What the texts above mean: spans and instants in nanoseconds, a span of None without an end.
     cutoff_rule: Cutoff = field(init=False, repr=False)
