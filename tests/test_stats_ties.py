@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview import stats
-from metareview.comments.measures import Counts, positive_match_rate, table
-from metareview.stats import PairTest, contributions, differences, holm, pairwise_tests, tie_letters
+from metareview.comments.measures import Counts, one_to_one, positive_match_rate, table
+from metareview.comments.measures import f1 as general_f1
+from metareview.stats import PairTest, can_tell, contributions, differences, holm, pairwise_tests, tie_letters
 
 
 def test_holm_by_hand():
@@ -161,3 +162,24 @@ def test_names_that_do_not_fit_are_refused():
         tie_letters(["x", "y"], [("x", "x")])
     with pytest.raises(KeyError, match="z"):
         tie_letters(["x", "y"], [("x", "z")])
+
+
+def test_equal_rates_at_other_volumes_are_no_difference_but_for_rounding():
+    """1 of 46 against 3 of 144 comments, 3 references: the same F1 on every pull request, up to rounding."""
+    f1 = one_to_one(general_f1, "optimal")
+    a = table([Counts(expected=3, generated=46, matched=1, covered=1)] * 20)
+    b = table([Counts(expected=3, generated=144, matched=3, covered=3)] * 20)
+    assert contributions(a, b, f1).tolist() == [0.0] * 20
+    assert pairwise_tests({"a": a, "b": b}, f1)["a", "b"].p_family == 1
+
+
+def test_one_pull_request_does_not_separate_two_that_did_the_same_on_all_others():
+    """B says 200 more on one of 40. The pooled rate leans on all of them, and p is small; the letters are shared."""
+    same = [Counts(generated=5, matched=2)] * 39
+    a, b = table([*same, Counts(generated=5, matched=2)]), table([*same, Counts(generated=205, matched=2)])
+    found = pairwise_tests({"a": a, "b": b}, positive_match_rate)["a", "b"]
+    assert found.p_family < 0.05
+    assert not found.separated
+    assert not can_tell(a, b, 0.05)
+    six = np.arange(len(a)) < 6
+    assert can_tell(a, np.where(six[:, None], a + 1, a), 0.05)  # 2 / 2^6

@@ -174,13 +174,28 @@ def contributions(a: Array, b: Array, measure: Measure) -> Array:
     (y_a, x_a), (y_b, x_b) = measure.parts(a), measure.parts(b)
     if measure.adds_up:
         pooled = (y_a.sum() + y_b.sum()) / (x_a.sum() + x_b.sum())
-        return np.asarray((y_b - pooled * x_b) / x_b.mean() - (y_a - pooled * x_a) / x_a.mean())
+        return _rounded((y_b - pooled * x_b) / x_b.mean() - (y_a - pooled * x_a) / x_a.mean())
     (of_a, without_a, in_a), (of_b, without_b, in_b) = _left_out(a, measure), _left_out(b, measure)
     measurable = in_a | in_b
     n = int(measurable.sum())
     values = n * (of_b - of_a) - (n - 1) * (without_b - without_a)
     # The mean is over all rows, of which those with nothing to measure add nothing.
-    return np.where(measurable, np.nan_to_num(values, nan=of_b - of_a), 0.0) * (len(values) / max(n, 1))
+    return _rounded(np.where(measurable, np.nan_to_num(values, nan=of_b - of_a), 0.0) * (len(values) / max(n, 1)))
+
+
+def _rounded(values: Array) -> Array:
+    """What is 0 on paper is 0: rounding leans one way on all units, and a test would take that for a difference."""
+    return np.where(np.abs(values) > _ROUNDING, values, 0.0)
+
+
+def can_tell(a: Array, b: Array, alpha: float) -> bool:
+    """Whether the counts of A and B differ on so many units that exchanging them there could reach the level at all.
+
+    The pooled rate leans on every unit, also on those where A and B did the same; one unit with a great many comments
+    can thereby look like evidence from all.
+    """
+    unequal = int((a != b).any(axis=1).sum())
+    return 2.0 ** (1 - unequal) <= alpha
 
 
 def _flip_signs(tested: Sequence[Array], seed: int) -> list[float]:
@@ -232,9 +247,13 @@ class PairTest:
     value: float | None
     p: float | None = None
     p_family: float | None = None
+    separated: bool = False
+    """Whether the letters tell them apart: p_family up to the level, on enough unequal units."""
 
 
-def pairwise_tests(tables: Mapping[str, Array], measure: Measure, *, seed: int = 0) -> dict[tuple[str, str], PairTest]:
+def pairwise_tests(
+    tables: Mapping[str, Array], measure: Measure, *, alpha: float = 0.05, seed: int = 0
+) -> dict[tuple[str, str], PairTest]:
     """Every two tables, whose rows are the same units, tested on one measure as one family, in their order.
 
     Step-down max-T (Westfall and Young): each draw gives every unit one sign, the same for all pairs, so that what the
@@ -255,7 +274,8 @@ def pairwise_tests(tables: Mapping[str, Array], measure: Measure, *, seed: int =
         return tests
     ps, family = _step_down(np.column_stack(list(values.values())), seed)
     for pair, p, p_family in zip(values, ps, family, strict=True):
-        tests[pair] = replace(tests[pair], p=p, p_family=p_family)
+        separated = p_family <= alpha and can_tell(tables[pair[0]], tables[pair[1]], alpha)
+        tests[pair] = replace(tests[pair], p=p, p_family=p_family, separated=separated)
     return tests
 
 

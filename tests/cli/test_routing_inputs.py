@@ -304,3 +304,9 @@ def test_a_date_out_of_range_names_its_line(capsys, change):
 def test_a_date_at_the_ends_of_the_range_is_read():
     write("events.jsonl", [CHANGE | {"submit_date": "1678-01-01 00:00:00.0", "close_date": "2261-12-31 23:59:59.9"}])
     assert run("--json", "--cutoff", "created_at+36525d") == 0
+
+
+def test_a_gate_of_a_router_that_is_not_there_costs_no_run(capsys, tmp_path):
+    assert run("--router", "popularity", "--fail-under", "popularty.mrr=0.1", "--out", str(tmp_path / "run")) == 2
+    assert "Did you mean 'popularity'?" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()

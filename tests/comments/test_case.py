@@ -194,3 +194,15 @@ class Forgetful(Judge):
 def test_a_judge_that_does_not_answer_what_it_was_asked_is_refused_by_name(answers):
     with pytest.raises(UsageError, match="judge forgetful: it must return one answer per question"):
         record_of([at(1, "x")], [at(1, "x")], judge=Forgetful(answers))
+
+
+@pytest.mark.parametrize("score", [np.inf, -0.1, 1.5])
+def test_a_score_that_is_no_probability_is_refused(score):
+    class Wild(Judge):
+        name = "wild"
+
+        def judge(self, questions):
+            return [Answer(np.full(len(q.pairs), score), np.ones(len(q.pairs), np.int8)) for q in questions]
+
+    with pytest.raises(UsageError, match="judge wild: a score must lie between 0 and 1, found"):
+        record_of([at(1, "x")], [at(1, "x")], judge=Wild())

@@ -1,6 +1,7 @@
 """The leaderboard: figures, intervals and ties over runs and reviewers."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -152,6 +153,16 @@ def test_a_reviewer_whose_pull_requests_are_all_filtered_out_has_a_row_without_f
     assert [(row.label, row.prs, row.of, row.figures.metrics["f1"]) for row in board.rows] == [("gopher", 1, 1, 1)]
     assert [(row.label, row.prs, row.own.metrics["f1"]) for row in board.unranked] == [("rusty", 0, None)]
     assert board.unranked[0].own.intervals["f1"] is None
+
+
+def test_nobody_leads_who_shares_a_letter_with_anybody(tmp_path):
+    run = make_run(tmp_path, "run", TWENTY, {"a": RIGHT, "b": HALF, "c": WRONG})
+    board = leaderboard([run])
+    first, second, third = board.rows
+    shared = replace(board, rows=[first, second, replace(third, ties="ac")])
+    assert board.leader is first
+    assert shared.leader is None
+    assert shared.headline.startswith("a and c cannot be told apart at the top")
 
 
 THIRTY = {n: ["leak", "race"] for n in range(1, 31)}

@@ -1,12 +1,13 @@
 """Two runs or two reviewers, paired by pull request."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
 import metareview
-from metareview.api import evaluate_comments
+from metareview.api import evaluate_comments, load_run
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.explain import effects, excerpt
 from metareview.comparison.paired import compare
@@ -130,6 +131,38 @@ def test_noise_is_not_a_test_of_its_own(make):
     least = min(metric.p for metric in metrics.values())
     tested = len(metrics) - 1
     assert min(metric.p_holm for metric in metrics.values()) == pytest.approx(least * tested)
+
+
+def test_f1_by_another_name_is_no_further_test(make):
+    a = {n: ("leak",) if n % 2 else ("leak", "hm") for n in range(1, 13)}
+    b = dict.fromkeys(range(1, 13), ("leak", "slow"))
+    run = make("run", {"A": a, "B": b}, TWELVE)
+    plain, doubled = (compare(run, beta=beta).metrics for beta in (None, 1))
+    assert {name: metric.p_holm for name, metric in plain.items()} == {
+        name: metric.p_holm for name, metric in doubled.items() if name != "f_beta"
+    }
+    assert doubled["f_beta"].p_holm == doubled["f1"].p_holm
+
+
+def test_the_family_of_runs_in_memory_is_found(make):
+    a = {n: ("leak",) if n % 2 else ("leak", "hm") for n in range(1, 13)}
+    b, wrong = dict.fromkeys(range(1, 13), ("leak", "slow")), dict.fromkeys(range(1, 13), ("hm",))
+    folders = make("one", {"x": a, "y": wrong}, TWELVE), make("two", {"x": b, "z": wrong}, TWELVE)
+    one, two = map(load_run, folders)
+    in_memory = [replace(run, folder=None, kept_records=list(run.read_records())) for run in (one, two)]
+    family = compare(*in_memory, reviewers=["x", "z"]).family
+    assert family.competitors == 4
+    assert family == compare(one, two, reviewers=["x", "z"]).family
+
+
+def test_one_pull_request_makes_nobody_better(make):
+    """A and B say the same on 11 of 12; on the last B says a hundred things more."""
+    a = dict.fromkeys(range(1, 13), ("leak", "hm"))
+    b = {**a, 12: ("leak", *["hm"] * 100)}
+    result = compare(make("run", {"A": a, "B": b}, TWELVE))
+    assert "better" not in result.verdict
+    assert "The counts differ on 1 of 12 pull requests, too few for any test to tell." in result.verdict
+    assert not any(metric.is_loss(0.05) for metric in result.metrics.values())
 
 
 def test_the_detectable_difference_is_at_the_corrected_level(make):

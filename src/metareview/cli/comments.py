@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -87,7 +88,7 @@ def command(
     from metareview.pipelines.comments.options import CommentsOptions
     from metareview.pipelines.comments.plan import open_plan
     from metareview.report.build_gates import check_undecided, gate_lines
-    from metareview.report.headline import headline
+    from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
     from metareview.report.tables import judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
@@ -111,9 +112,14 @@ def command(
     results = gate_results(gates, run.metrics)
     run = keep_gates(run, results)
     screen.say(warning_lines(run.result.warnings, run.result.skipped))
-    append_step_summary(run_section(run))
+    board = cache(lambda: board_of(run))
+    append_step_summary(lambda: run_section(run, board()))
     judged = f"{judged_by(run.result.judge)} The pairing behind every figure: {folder}"
-    screen.show(run.summary, reviewers_table(run.result), *gate_lines(results), remarks=[headline(run), judged])
+    if screen.as_json:
+        screen.show(run.summary)
+    else:
+        remarks = [headline(run, board()), judged]
+        screen.show(run.summary, reviewers_table(run.result, board()), *gate_lines(results), remarks=remarks)
     check_undecided(run.result.judge)
     check_gates(results)
 

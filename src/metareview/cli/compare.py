@@ -49,7 +49,7 @@ def command(
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     screen.say(warning_lines(result.warnings))
-    append_step_summary(comparison_section(result))
+    append_step_summary(lambda: comparison_section(result))
     lines = ["", result.verdict, found_line(result), *explanation_lines(result)]
     screen.show(result.to_dict(), comparison_table(result), *lines)
     _check(result, [result.metrics[name] for name in names])

@@ -26,5 +26,5 @@ def command(
 
     result = leaderboard(runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs)
     screen.say(warning_lines(result.warnings))
-    append_step_summary(leaderboard_section(result))
+    append_step_summary(lambda: leaderboard_section(result))
     screen.show(result.to_dict(), leaderboard_table(result), "", result.headline, remarks=[TIES])

@@ -114,13 +114,13 @@ def _width(*, err: bool = False) -> int:
     return shutil.get_terminal_size().columns if stream.isatty() or "COLUMNS" in os.environ else 120
 
 
-def append_step_summary(markdown: str) -> None:
+def append_step_summary(markdown: Callable[[], str]) -> None:
     """Append to the page of a GitHub job, if `$GITHUB_STEP_SUMMARY` names one; a loss of it is only a warning."""
     path = summary_page()
     if path is None:
         return
     try:
         with path.open("a", encoding="utf-8", newline="\n") as page:
-            page.write(markdown.rstrip("\n") + "\n\n")
+            page.write(markdown().rstrip("\n") + "\n\n")
     except OSError as error:
         say(f"Warning: cannot append to $GITHUB_STEP_SUMMARY ({path}): {error.strerror}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -84,10 +85,11 @@ def command(
     history: Path, out: Path | None, overwrite: bool, limits: Limits, screen: Screen, **options: Unpack[RoutingKeywords]
 ) -> None:
     """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
-    from metareview.model.build_gates import check_gates, gate_results, parse_gates
+    from metareview.model.build_gates import check_gates, check_names, gate_results, parse_gates
     from metareview.pipelines.routing import RoutingOptions, keep, read, score
+    from metareview.pipelines.routing.plan import make_plan
     from metareview.report.build_gates import gate_lines
-    from metareview.report.headline import headline
+    from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
     from metareview.report.tables import cohort, declarations, queue_table, routers_table
     from metareview.routing.measures import rank_measures
@@ -101,6 +103,8 @@ def command(
     chosen = RoutingOptions(history, **options)
     with screen.progress("reading the history (MB)") as progress:
         inputs = read(chosen, progress)
+    if any(gate.name for gate in gates):
+        check_names(gates, make_plan(inputs, chosen).names)
     with screen.progress("ranking pull requests") as progress:
         result = score(inputs, chosen, progress)
     run = keep(result, chosen, out=folder, overwrite=overwrite)
@@ -111,12 +115,19 @@ def command(
         screen.show({}, f"{run.result.truth_warning}.")
         warnings = warnings[1:]
     screen.say(warning_lines(warnings))
-    append_step_summary(run_section(run))
+    board = cache(lambda: board_of(run))
+    append_step_summary(lambda: run_section(run, board()))
+    if screen.as_json:
+        screen.show(run.summary)
+        check_gates(results)
+        return
     more: list[str | Table] = []
     if not screen.quiet:
         waits = queue_table(run.result)
         more += ["", waits, ""] if waits else []
         more += declarations(run.result)
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
-    screen.show(run.summary, routers_table(run.result), *gate_lines(results), *more, remarks=[headline(run), remark])
+    screen.show(
+        run.summary, routers_table(run.result), *gate_lines(results), *more, remarks=[headline(run, board()), remark]
+    )
     check_gates(results)

@@ -21,7 +21,7 @@ from metareview.comments.measures import Counts, f_beta, one_to_one, table
 from metareview.errors import UsageError
 from metareview.model.address import pull_request_key
 from metareview.model.measure import Measure
-from metareview.routing.weeks import by_week, week_of
+from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, Run, is_comments, load_run
 from metareview.stats import Array
@@ -85,6 +85,11 @@ class Competitor:
         """The table that intervals and tests are over: pull requests, or for routers their weeks."""
         counts = self.counts(prs)
         return counts if is_comments(self.run) else by_week(counts, self.weeks(prs))
+
+    def by_weeks(self, prs: Collection[str]) -> int | None:
+        """Over how many weeks intervals and tests are; None where they are over pull requests."""
+        weeks = len(set(self.weeks(prs)))
+        return weeks if weeks >= FEWEST_WEEKS else None
 
     def weeks(self, prs: Iterable[str]) -> list[int]:
         return [week for key in prs if (week := self.rows[key].week) is not None]

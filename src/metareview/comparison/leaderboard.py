@@ -46,6 +46,8 @@ class Standing:
     """Letters: two that share one are tied. Empty for whoever is not ranked."""
     name: str
     run: str | None
+    source: AnyRun
+    """The run itself."""
     prs: int
     """Pull requests that it has, of all `of` with references (or in the history)."""
     of: int
@@ -95,10 +97,8 @@ class Leaderboard:
 
     @property
     def leader(self) -> Standing | None:
-        """The first, where the next shares no letter with it."""
-        if len(self.rows) < 2 or set(self.rows[0].ties) & set(self.rows[1].ties):
-            return None
-        return self.rows[0]
+        """The first, where nobody shares a letter with it."""
+        return self.rows[0] if len(self.rows) > 1 and len(self.top) == 1 else None
 
     @property
     def headline(self) -> str:
@@ -137,6 +137,11 @@ class Leaderboard:
             ],
             "warnings": list(self.warnings),
         }
+
+
+def has_enough(prs: int, anybodys: int, min_coverage: float = MIN_COVERAGE) -> bool:
+    """Whether somebody with so many of the pull requests that anybody has is ranked."""
+    return prs >= min_coverage * anybodys
 
 
 def leaderboard(
@@ -179,7 +184,7 @@ def leaderboard(
     known, silence = competitors.silence(everybody.values())
     if all_prs:
         everybody = {label: one.with_silence(silence) for label, one in everybody.items()}
-    enough = [label for label, one in everybody.items() if len(one.rows) >= min_coverage * len(known)]
+    enough = [label for label, one in everybody.items() if has_enough(len(one.rows), len(known), min_coverage)]
     prs = sorted(key for key in silence if all(key in everybody[label].rows for label in enough)) if enough else []
     compared = {label: figures(label, prs) for label in enough if prs}
 
@@ -189,12 +194,21 @@ def leaderboard(
         return (value if measure.lower_is_better else -value, label)
 
     ranked = sorted((label for label in compared if compared[label].metrics[measure.name] is not None), key=best_first)
-    pairs = pairwise_tests({label: everybody[label].units(prs) for label in ranked}, measure, seed=seed)
-    ties = tie_letters(ranked, [pair for pair, test in pairs.items() if separates(test)])
+    pairs = pairwise_tests({label: everybody[label].units(prs) for label in ranked}, measure, alpha=TIES_AT, seed=seed)
+    ties = tie_letters(ranked, [pair for pair, test in pairs.items() if test.separated])
 
     def standing(label: str, rank: int | None) -> Standing:
         one = everybody[label]
-        head = (rank, label, ties.get(label, ""), one.name, competitors.folder_of(one.run), sizes[label], len(silence))
+        head = (
+            rank,
+            label,
+            ties.get(label, ""),
+            one.name,
+            competitors.folder_of(one.run),
+            one.run,
+            sizes[label],
+            len(silence),
+        )
         return Standing(*head, on_own[label] if rank is None else compared[label], on_own[label])
 
     others = sorted((label for label in everybody if label not in ranked), key=lambda label: (-sizes[label], label))
@@ -212,11 +226,6 @@ def leaderboard(
     )
     few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and not is_comments(first) else None
     return replace(board, warnings=[*_warnings(board, len(known)), *([few_weeks] if few_weeks else [])])
-
-
-def separates(test: PairTest) -> bool:
-    """Whether the letters tell the two of a pair apart."""
-    return test.p_family is not None and test.p_family <= TIES_AT
 
 
 def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:
@@ -248,7 +257,9 @@ def _check_benchmarks(everybody: Sequence[Competitor]) -> None:
 
 
 def _warnings(board: Leaderboard, known: int) -> Iterator[str]:
-    if few := [row for row in board.unranked if not board.all_prs and row.prs < board.min_coverage * known]:
+    if few := [
+        row for row in board.unranked if not board.all_prs and not has_enough(row.prs, known, board.min_coverage)
+    ]:
         names = ", ".join(f"{row.label} ({row.prs} of {row.of})" for row in few)
         yield (
             f"not ranked, with under {board.min_coverage:.0%} of the {known} pull requests that anybody has: {names}."

@@ -9,14 +9,14 @@ from typing import TypedDict
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import explain
-from metareview.comparison.leaderboard import leaderboard, separates
+from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
 from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
 from metareview.runs.run import AnyRun, is_comments
-from metareview.stats import Array, differences, holm
+from metareview.stats import Array, can_tell, differences, holm
 
 _SHOWN_NAMES = 3
 
@@ -68,14 +68,15 @@ def compare(
     main = competitors.main_measure(ours.run)
     label_a, label_b = competitors.labels(sides, [("A",), ("B",)])
     summed = {"a": ours.summed(prs), "b": theirs.summed(prs)}
-    level = alpha / max(1, len(_distinct(measures)))
-    metrics = _metrics((ours.counts(prs), theirs.counts(prs)), units, measures, level, seed)
+    metrics, level = _metrics(
+        (ours.counts(prs), theirs.counts(prs)), units, measures, alpha=alpha, beta=beta, seed=seed
+    )
     return Comparison(
         ours.run.kind.name,
         a=Side(ours.name, competitors.folder_of(ours.run), label_a),
         b=Side(theirs.name, competitors.folder_of(theirs.run), label_b),
         prs=len(prs),
-        weeks=len(units[0]) if len(units[0]) < len(prs) else None,
+        weeks=ours.by_weeks(prs),
         left_out=left_out,
         alpha=alpha,
         beta=beta,
@@ -84,34 +85,50 @@ def compare(
         explanation=explain(ours, theirs, prs, measures[main]),
         unequal_units=int((units[0] != units[1]).any(axis=1).sum()),
         undecided={name: counted.undecided if counted else 0 for name, counted in summed.items()},
-        family=_family([first] if second is None else [first, second], ours, theirs, main),
+        family=_family([first] if second is None else [first, second], ours, theirs, main, seed),
         plan=None if plan is None else _planned(plan, metrics, level),
         warnings=tuple(_warnings(ours, theirs, prs, left_out)),
     )
 
 
-def _distinct(measures: Mapping[str, Measure]) -> list[str]:
-    """The measures that are tested: one that is 1 minus another of them is not another test."""
-    return [name for name, measure in measures.items() if measure.complement_of not in measures]
-
-
 def _metrics(
-    counts: tuple[Array, Array], units: tuple[Array, Array], measures: Mapping[str, Measure], level: float, seed: int
-) -> dict[str, MetricDifference]:
+    counts: tuple[Array, Array],
+    units: tuple[Array, Array],
+    measures: Mapping[str, Measure],
+    *,
+    alpha: float,
+    beta: float | None,
+    seed: int,
+) -> tuple[dict[str, MetricDifference], float]:
+    """Each metric's difference, and the level that Holm's correction leaves to the first of them."""
     sums_a, sums_b = (of_one.sum(axis=0) for of_one in counts)
     tests = differences(*units, measures.values(), seed=seed)
-    p_holm = holm({name: tests[name].p for name in _distinct(measures)})
-    for name, measure in measures.items():
-        if measure.complement_of in p_holm:
-            twin = tests[measure.complement_of]
-            tests[name] = replace(tests[name], p=twin.p, too_few_matches=twin.too_few_matches)
-            p_holm[name] = p_holm[measure.complement_of]
-    return {
+    same_as = _same_tests(measures, beta)
+    p_holm = holm({name: tests[name].p for name in measures if name not in same_as})
+    level = alpha / max(1, sum(p is not None for p in p_holm.values()))
+    for name, twin in same_as.items():
+        tests[name] = replace(tests[name], p=tests[twin].p, too_few_matches=tests[twin].too_few_matches)
+        p_holm[name] = p_holm[twin]
+    enough = can_tell(*units, alpha)
+    found = {
         name: MetricDifference(
-            each, each.value(sums_a), each.value(sums_b), tests[name], p_holm[name], tests[name].detectable(level)
+            each,
+            each.value(sums_a),
+            each.value(sums_b),
+            tests[name],
+            p_holm[name],
+            tests[name].detectable(level),
+            enough,
         )
         for name, each in measures.items()
     }
+    return found, level
+
+
+def _same_tests(measures: Mapping[str, Measure], beta: float | None) -> dict[str, str]:
+    """Measures that are no test of their own: 1 minus another, or F1 by another name."""
+    same = {name: each.complement_of for name, each in measures.items() if each.complement_of in measures}
+    return same | ({"f_beta": "f1"} if beta == 1 else {})
 
 
 def _planned(difference: float, metrics: Mapping[str, MetricDifference], level: float) -> PlannedSize:
@@ -120,18 +137,15 @@ def _planned(difference: float, metrics: Mapping[str, MetricDifference], level: 
     )
 
 
-def _family(runs: Sequence[AnyRun], a: Competitor, b: Competitor, main: str) -> Family | None:
+def _family(runs: Sequence[AnyRun], a: Competitor, b: Competitor, main: str, seed: int) -> Family | None:
     """The two on the leaderboard of these runs; None where there is none for them."""
     try:
-        board = leaderboard(runs, sort=main)
+        board = leaderboard(runs, sort=main, seed=seed)
     except UsageError:
         return None
-    keys = [(one.name, competitors.folder_of(one.run)) for one in (a, b)]
-    labels = [row.label for key in keys for row in board.rows if (row.name, row.run) == key]
-    pair = next((test for names, test in board.pairs.items() if set(names) == set(labels)), None)
-    if pair is None:
-        return None
-    return Family(len(board.rows), board.prs, pair.p_family, separates(pair))
+    labels = {row.label for one in (a, b) for row in board.rows if row.name == one.name and row.source is one.run}
+    pair = next((test for names, test in board.pairs.items() if set(names) == labels), None)
+    return None if pair is None else Family(len(board.rows), board.prs, pair.p_family, pair.separated)
 
 
 def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple[Competitor, Competitor]:

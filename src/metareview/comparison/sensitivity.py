@@ -21,7 +21,7 @@ from metareview.comments.outcome import JudgedCase, decide
 from metareview.comments.records import CommentRecord, Negative, Pair, ScoredReference
 from metareview.comments.summary import CommentsConfig
 from metareview.comparison.competitors import folder_of
-from metareview.comparison.leaderboard import MIN_COVERAGE
+from metareview.comparison.leaderboard import has_enough
 from metareview.errors import InputError, UsageError
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
 from metareview.model.comment import Comment, Review
@@ -101,7 +101,7 @@ def sensitivity(run: AnyRun) -> Sensitivity:
     figures = {name: [rates(row, config.measures) for row in of_one] for name, of_one in sums.items()}
     cut = len(distances)
     # Whoever has too few of the pull requests has a curve, but no rank.
-    few = {name for name, one in run.result.reviewers.items() if one.prs < MIN_COVERAGE * run.result.prs}
+    few = {name for name, one in run.result.reviewers.items() if not has_enough(one.prs, run.result.prs)}
     return Sensitivity(
         folder_of(run),
         config.judge,

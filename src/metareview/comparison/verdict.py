@@ -37,6 +37,8 @@ class MetricDifference:
     p_holm: float | None
     minimum_detectable: float | None
     """The true difference that a set of this size would show four times in five, at the corrected level."""
+    can_tell: bool = True
+    """Whether A and B differ on enough pull requests for anything to be found."""
 
     @property
     def diff(self) -> float | None:
@@ -58,7 +60,7 @@ class MetricDifference:
 
     def winner(self, alpha: float) -> str | None:
         """`a` or `b`, whichever is better by more than chance explains, Holm's correction applied."""
-        if not self.diff or self.p_holm is None or self.p_holm > alpha:
+        if not self.can_tell or not self.diff or self.p_holm is None or self.p_holm > alpha:
             return None
         return "b" if (self.diff > 0) != self.measure.lower_is_better else "a"
 
@@ -190,7 +192,7 @@ def _sentences(result: Comparison) -> Iterator[str]:
         parts.append(f"{lists['undefined']} cannot be compared, one side has no figure")
     yield "; ".join(parts) + "."
     main = result.metrics[result.main]
-    if result.unequal_units and 2 / 2**result.unequal_units > result.alpha:
+    if result.unequal_units and not main.can_tell:
         yield f"The counts differ on {result.unequal_units} of {result.units}, too few for any test to tell."
     elif "unknown" in lists and main.minimum_detectable is not None:
         yield (
@@ -217,13 +219,14 @@ def _family_sentences(result: Comparison) -> Iterator[str]:
     if family is None or family.p is None or (family.competitors == 2 and family.separated == here):
         return
     if family.separated:
-        told = "tells them apart too" if here else "tells them apart; here, several metrics have to share the level"
+        told = "tells them apart too" if here else "tells them apart; here, several metrics share the level"
     else:
-        told = "cannot tell them apart" + ("; there, all pairs have to share the level" if here else " either")
+        told = "cannot tell them apart" + ("; there, all pairs share the level of 0.05" if here else " either")
+    where = "" if family.prs == result.prs else f", on the {plural(family.prs, 'pull request')} that all of them have"
     word = "reviewers" if result.kind == "comments" else "routers"
     yield (
-        f"The leaderboard of these {family.competitors} {word} tests {main.measure.label} alone, over all their pairs,"
-        f" and {told} (p = {family.p:.3f})."
+        f"The leaderboard of these {family.competitors} {word} tests {main.measure.label} alone, over all their pairs"
+        f"{where}, and {told} (p = {family.p:.3f})."
     )
 
 
@@ -233,7 +236,7 @@ def _plan_sentences(result: Comparison) -> Iterator[str]:
     label, units = result.metrics[result.main].measure.label, result.plan.units[result.main]
     difference = f"{result.plan.difference:g}"
     if units is None:
-        yield f"How many pull requests a difference of {difference} in {label} would take is unknown: nothing varies."
+        yield f"What a difference of {difference} in {label} would take is not known: these {result.units} do not vary."
         return
     word = "pull request" if result.weeks is None else "week"
     yield (

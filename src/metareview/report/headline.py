@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
-from metareview.comparison.leaderboard import MIN_COVERAGE, Leaderboard, leaderboard
+from metareview.comparison.leaderboard import Leaderboard, has_enough, leaderboard
 from metareview.model.words import plural
 from metareview.report.numbers import count, interval, of_all, ranked, rate
 from metareview.routing.summary import RoutingSummary
@@ -32,7 +32,7 @@ class Order:
 def order(summary: CommentsSummary) -> Order:
     """Ranked is who has at least four in five of the pull requests that any of the reviewers has."""
     names = ranked(summary.metrics, f1.name)
-    few = {name for name in names if summary.reviewers[name].prs < MIN_COVERAGE * summary.prs}
+    few = {name for name in names if not has_enough(summary.reviewers[name].prs, summary.prs)}
     return Order([name for name in names if name not in few], [name for name in names if name in few])
 
 

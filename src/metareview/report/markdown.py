@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from metareview.comments.summary import CommentsSummary
+from metareview.comparison.leaderboard import Leaderboard
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
-from metareview.report.headline import headline
+from metareview.report.headline import board_of, headline
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import count, rate
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
@@ -58,18 +59,24 @@ def as_lines(table: Table) -> list[str]:
     return [f"| {' | '.join(line)} |" for line in lines] + [""]
 
 
-def run_section(run: AnyRun) -> str:
+def run_section(run: AnyRun, board: Leaderboard | None = None) -> str:
     """A run's answer, warnings, main table and gates, for the page of a build."""
     title = "### Review comments" if is_comments(run) else "### Reviewer routing"
-    return document([title, "", *_answer(run), *_gates(run.result.build_gates, "**Gates**")])
+    return document([title, "", *_answer(run, board), *_gates(run.result.build_gates, "**Gates**")])
 
 
-def _answer(run: AnyRun) -> list[str]:
+def _answer(run: AnyRun, board: Leaderboard | None = None) -> list[str]:
     """The headline, the warnings that a reader must have seen before the figures, and the main table."""
-    lines = [f"**{safe(headline(run), longest=1_000)}**", "", *_first_warnings(run.result.warnings)]
+    board = board or board_of(run)
+    lines = [f"**{safe(headline(run, board), longest=1_000)}**", "", *_first_warnings(run.result.warnings)]
     if is_comments(run):
         summary = run.result
-        return [*lines, *as_lines(reviewers_table(summary)), judged_by(summary.judge, safe(summary.judge.name)), ""]
+        return [
+            *lines,
+            *as_lines(reviewers_table(summary, board)),
+            judged_by(summary.judge, safe(summary.judge.name)),
+            "",
+        ]
     return [*lines, *as_lines(routers_table(run.result, all_intervals=True)), cohort(run.result), ""]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from metareview.comparison.verdict import Comparison
 from metareview.report.comparison import comparison_table
+from metareview.report.headline import board_of
 from metareview.report.page.markup import Html, html
 from metareview.report.tables import Table, reviewers_table, routers_table, rows
 from metareview.runs.run import AnyRun, is_comments
 
 
 def run_table(run: AnyRun) -> str:
-    return as_html_table(reviewers_table(run.result) if is_comments(run) else routers_table(run.result))
+    return as_html_table(reviewers_table(run.result, board_of(run)) if is_comments(run) else routers_table(run.result))
 
 
 def comparison_html(result: Comparison) -> str:

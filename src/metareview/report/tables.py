@@ -14,6 +14,7 @@ from metareview.comments.measures import (
     unmatched_rate,
 )
 from metareview.comments.summary import CommentsSummary, JudgeSummary
+from metareview.comparison.leaderboard import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.headline import order
@@ -47,9 +48,13 @@ def rows(table: Table) -> list[tuple[str, ...]]:
     return list(zip(*(column.cells for column in table), strict=True))
 
 
-def reviewers_table(summary: CommentsSummary) -> Table:
-    """One row per reviewer, the best F1 first; those with too few of the pull requests last."""
-    names = order(summary).names
+def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None) -> Table:
+    """One row per reviewer, the best F1 first; those with too few of the pull requests last.
+
+    With the run's leaderboard in its order, and with the figures that order comes from where they are others.
+    """
+    standings = [*board.rows, *board.unranked] if board else []
+    names = [row.name for row in standings] or order(summary).names
     blocks = [summary.reviewers[name] for name in names]
     columns = [
         Column("reviewer", names, text=True),
@@ -63,6 +68,9 @@ def reviewers_table(summary: CommentsSummary) -> Table:
         columns.append(Column(measure.label, rates, optional=_OPTIONAL.get(measure.name, 0)))
         if measure.name == f1.name:
             columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
+            if board and any(row.prs != board.prs for row in board.rows):
+                shared = [rate(row.figures.metrics[f1.name] if row.rank else None) for row in standings]
+                columns.append(Column(f"F1 on the shared {count(board.prs)}", shared))
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))
         columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks], optional=3))

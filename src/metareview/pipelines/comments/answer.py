@@ -36,6 +36,10 @@ def _judged(judge: Judge, questions: Sequence[Question]) -> Sequence[Answer]:
             f"judge {judge.name}: it must return one answer per question, with a score and a match per pair, in order."
             " Correct its judge method."
         )
+    for answer in answers:
+        wrong = answer.score[(answer.score < 0) | (answer.score > 1)]  # undecided pairs may have none, NaN
+        if len(wrong):
+            raise UsageError(f"judge {judge.name}: a score must lie between 0 and 1, found {wrong[0]:g}.")
     return answers
 
 

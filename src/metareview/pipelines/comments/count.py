@@ -11,9 +11,6 @@ from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
 from metareview.judges.protocol import ModelJudge, Usage
 from metareview.pipelines.comments.plan import Plan
 
-_NAMED = 10
-"""Reviewers that a warning names."""
-
 
 def record_of(case: Case, judged: JudgedCase | None) -> CommentRecord:
     return skip_record(case) if judged is None else make_record(judged)
