@@ -200,3 +200,13 @@ def test_bad_arguments_say_what_is_wrong(generated):
         mr.EvaluatorConfig(semantic_matcher_type="oracle")
     with pytest.raises(mr.UsageError, match=r"must be a list.*\['Bug Fix'\]"):
         mr.FilterConfig(pr_categories="Bug Fix")
+
+
+def test_one_object_on_both_sides_is_refused_unless_forced():
+    same = [{"note": "leak", "path": "a.py", "from_line": 1, "to_line": 1}]
+    given = {"github_pr_url": "https://github.com/o/r/pull/1", "generated_comments": same, "good_comments": same}
+    config = mr.EvaluatorConfig.location_only()
+    with pytest.raises(mr.UsageError, match=r"are the same object.*force=True"):
+        asyncio.run(mr.get_evaluator_ans_from_json(**given, config=config))
+    forced = asyncio.run(mr.get_evaluator_ans_from_json(**given, config=config, force=True))
+    assert forced["positive_line_match_nums"] == 1

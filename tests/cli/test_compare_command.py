@@ -184,14 +184,14 @@ def test_nothing_in_names_and_notes_acts_as_markup(tmp_path):
 def test_the_page_is_appended_to_and_its_loss_is_only_a_warning(tmp_path, monkeypatch, capsys):
     page = tmp_path / "page.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
-    append_step_summary("one")
-    append_step_summary("two\n")
+    append_step_summary(lambda: "one")
+    append_step_summary(lambda: "two\n")
     assert page.read_text() == "one\n\ntwo\n\n"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "page.md"))
-    append_step_summary("three")
+    append_step_summary(lambda: "three")
     assert "cannot append to $GITHUB_STEP_SUMMARY" in capsys.readouterr().err
     monkeypatch.delenv("GITHUB_STEP_SUMMARY")
-    append_step_summary("four")
+    append_step_summary(lambda: "four")
     assert page.read_text() == "one\n\ntwo\n\n"
 
 

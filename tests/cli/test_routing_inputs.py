@@ -211,8 +211,8 @@ def test_the_terminal_shows_the_queue_and_says_first_that_most_have_no_truth(cap
     lines = [line.split() for line in captured.out.splitlines()]
     assert "--truth-window," in lines[0]
     assert lines[2][0] == "router"
-    assert lines[3][:2] == ["popularity", "0.000"]
-    assert lines[4][:2] == ["revfinder", "–"]
+    assert lines[3][:5] == ["popularity", "1", "of", "2", "0.000"]
+    assert lines[4][:5] == ["revfinder", "0", "of", "2", "–"]
     assert any(line.startswith("router ") and "median of all" in line for line in captured.out.splitlines())
     assert ["popularity", "high", "1", "1", "20.0", "min", "20.0", "min", "20.0", "min"] in lines
     assert not any(line[:2] == ["revfinder", "high"] for line in lines)
@@ -236,7 +236,7 @@ def test_progress_is_told_while_reading_and_while_ranking(monkeypatch, capsys):
     assert run("--router", "popularity") == 0
     error = capsys.readouterr().err
     assert "reading the history (MB): 1 of 3" in error
-    assert "ranking pull requests: 20 of 40" in error
+    assert "rankings: 20 of 40" in error
     assert run("--router", "popularity", "-q") == 0
     assert "reading" not in capsys.readouterr().err
 

@@ -158,6 +158,7 @@ def _router(figures, observed, queue, gini=0.25):
     return RouterSummary(
         metrics=dict(zip(names, figures, strict=True)),
         intervals=dict.fromkeys(names, (0.0, 0.6)),
+        answered=3,
         observed_prs=2,
         observed_metrics=dict(zip(names, observed, strict=True)),
         queue=queue,

@@ -150,10 +150,7 @@ def test_every_format_writes_a_routing_run():
     shown = as_markdown(run)
     assert "3 pull requests: 2 with a truth; 1 where nobody responded count as misses." in shown
     assert shown.index("- Warning: codeowners left out") < shown.index("| router |")
-    assert (
-        "| first | 0.333 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.500 | 0.000–0.600 | 0.750 |"
-        in shown
-    )
+    assert "| first | 3 of 3 | 0.333 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.667 | 0.000–0.600 | 0.500 |" in shown
     assert "| first | high | 2 | 1 | 1.5 h | 1.5 h | 1.5 h |" in shown
     root = ElementTree.fromstring(as_junit(held_to(run, Gate(MRR, 0.1))).split("\n", 1)[1])
     assert [(suite.get("name"), suite.get("failures"), suite.get("skipped")) for suite in root] == [

@@ -79,7 +79,9 @@ def test_a_notebook_shows_the_figures_and_no_markup_of_others(tmp_path):
     assert "<td>sharp</td><td>2 of 2</td><td>3</td><td>1.000</td><td>0.750</td><td>0.857</td>" in shown
     assert "<b>rude" not in run_table(hostile(tmp_path))
     assert "&lt;b&gt;rude" in run_table(hostile(tmp_path))
-    assert "<td>first</td><td>0.333</td><td>0.667</td><td>0.667</td><td>0.500</td>" in run_table(routing_run())
+    assert "<td>first</td><td>3 of 3</td><td>0.333</td><td>0.667</td><td>0.667</td><td>0.500</td>" in run_table(
+        routing_run()
+    )
 
 
 def test_a_comparison_in_a_notebook_ends_with_its_verdict(tmp_path):

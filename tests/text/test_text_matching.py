@@ -190,3 +190,7 @@ def test_thresholds_by_the_names_of_continuous_eval():
         precision("rouge-chunk", rouge_chunk_threshold=0.5)
     with pytest.raises(UsageError, match="from 0 to 1"):
         precision("rouge-chunk", ROUGE_CHUNK_MATCH_THRESHOLD=7)
+
+
+def test_a_strategy_goes_by_its_name_too():
+    assert PrecisionRecallF1("ROUGE_SENTENCE_MATCH").strategy is MatchingStrategy.ROUGE_SENTENCE_MATCH

@@ -105,7 +105,7 @@ def command(
         inputs = read(chosen, progress)
     if any(gate.name for gate in gates):
         check_names(gates, make_plan(inputs, chosen).names)
-    with screen.progress("ranking pull requests") as progress:
+    with screen.progress("rankings") as progress:
         result = score(inputs, chosen, progress)
     run = keep(result, chosen, out=folder, overwrite=overwrite)
     results = gate_results(gates, run.metrics)

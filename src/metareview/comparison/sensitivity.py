@@ -7,6 +7,7 @@ and its curve ends at the run's distance.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations, groupby
@@ -94,30 +95,42 @@ def sensitivity(run: AnyRun) -> Sensitivity:
         distances = sorted({*range(min(reach, FREE_REACH) + 1), config.line_distance})
     thresholds = [] if config.threshold is None else sorted({*THRESHOLDS, config.threshold})
     settings = [*((distance, None) for distance in distances), *((config.line_distance, each) for each in thresholds)]
-    sums: dict[str, Sums] = {}
+    # Curves are over each one's own pull requests. Ranks are over those that all have, as on the leaderboard, and
+    # whoever has too few has none.
+    ranked = {name for name, one in run.result.reviewers.items() if has_enough(one.prs, run.result.prs)}
+    had = Counter(recount.pr for recount in recounts if recount.reviewer in ranked)
+    own: dict[str, Sums] = {}
+    shared: dict[str, Sums] = {}
     for recount in recounts:
         rows = np.array([recount.counts(*setting) for setting in settings])
-        sums[recount.reviewer] = sums.get(recount.reviewer, 0) + rows
-    figures = {name: [rates(row, config.measures) for row in of_one] for name, of_one in sums.items()}
+        own[recount.reviewer] = own.get(recount.reviewer, 0) + rows
+        if recount.reviewer in ranked and had[recount.pr] == len(ranked):
+            shared[recount.reviewer] = shared.get(recount.reviewer, 0) + rows
+    figures, ranks = (
+        {name: [rates(row, config.measures) for row in of_one] for name, of_one in sums.items()}
+        for sums in (own, shared)
+    )
     cut = len(distances)
-    # Whoever has too few of the pull requests has a curve, but no rank.
-    few = {name for name, one in run.result.reviewers.items() if not has_enough(one.prs, run.result.prs)}
     return Sensitivity(
         folder_of(run),
         config.judge,
-        _curves(distances, config.line_distance, {name: of_one[:cut] for name, of_one in figures.items()}, few),
-        _curves(thresholds, config.threshold, {name: of_one[cut:] for name, of_one in figures.items()}, few),
+        _curves(distances, config.line_distance, figures, ranks, slice(0, cut)),
+        _curves(thresholds, config.threshold, figures, ranks, slice(cut, None)),
     )
 
 
-def _curves(
-    values: Sequence[float], at: float | None, figures: Mapping[str, Sequence[Rates]], few: set[str]
-) -> Curves | None:
+Figures = Mapping[str, Sequence[Rates]]
+"""By reviewer, one for each setting."""
+
+
+def _curves(values: Sequence[float], at: float | None, figures: Figures, ranks: Figures, part: slice) -> Curves | None:
     if at is None or not values:
         return None
-    curves = {name: {metric: [row[metric] for row in rows] for metric in rows[0]} for name, rows in figures.items()}
-    ranked = {name: of[RANKED_BY] for name, of in curves.items() if name not in few}
-    return Curves(values, at, curves, _ranking(values, at, ranked))
+    curves = {
+        name: {metric: [row[metric] for row in rows[part]] for metric in rows[0]} for name, rows in figures.items()
+    }
+    f1s = {name: [row[RANKED_BY] for row in rows[part]] for name, rows in ranks.items()}
+    return Curves(values, at, curves, _ranking(values, at, f1s))
 
 
 def _ranking(values: Sequence[float], at: float, f1s: Mapping[str, Sequence[float | None]]) -> Ranking:
@@ -195,7 +208,7 @@ class Recount:
     and each graph aligned once: most settings change few of a pull request's graphs, if any."""
 
     def __init__(self, record: CommentRecord, pairs: Sequence[Pair], config: CommentsConfig) -> None:
-        self.reviewer = record.reviewer
+        self.pr, self.reviewer = record.pr, record.reviewer
         wide = _case(record, config)
         self._judged = _Judged(wide.candidates, record, pairs, config.judge, negative=False)
         self._negative = _Judged(wide.negative_candidates, record, pairs, config.judge, negative=True)

@@ -226,7 +226,7 @@ def _family_sentences(result: Comparison) -> Iterator[str]:
     word = "reviewers" if result.kind == "comments" else "routers"
     yield (
         f"The leaderboard of these {family.competitors} {word} tests {main.measure.label} alone, over all their pairs"
-        f"{where}, and {told} (p = {family.p:.3f})."
+        f"{where}, and {told} (p {'< 0.001' if family.p < 0.001 else f'= {family.p:.3f}'})."
     )
 
 

@@ -119,13 +119,20 @@ async def get_evaluator_ans_from_json(
     config: EvaluatorConfig | None = None,
     pr_metadata: Mapping[str, str | None] | None = None,
     negatives: Sequence[Comment | Mapping[str, object]] | None = None,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Score one pull request; the keys are those of the runner's output, and metareview's own beside them.
 
     `pr_metadata` holds `category` and `project_main_language`, which the pull request filters go by; without it they
     are not applied, with a warning. `negatives`: rejected comments, which turn on `false_positive_rate`. Where
-    meaning is not asked (`location_only`), whatever would be about meaning is None.
+    meaning is not asked (`location_only`), whatever would be about meaning is None. One object on both sides is refused
+    unless `force`: it would be scored against itself.
     """
+    if generated_comments is good_comments and generated_comments and not force:
+        raise UsageError(
+            "generated_comments and good_comments are the same object, which would be scored against itself."
+            " Pass what the reviewer said and the references, or force=True."
+        )
     config = config or EvaluatorConfig()
     metadata = pr_metadata or {}
     generated = Review(github_pr_url, _comments(generated_comments, "generated_comments"))

@@ -46,6 +46,8 @@ class GateResult:
     @property
     def sentence(self) -> str:
         value = "null" if self.value is None else f"{self.value:.4f}"
+        if self.value is not None and float(value) == round(self.limit, 4) != self.value:
+            value = repr(self.value)  # what four digits would show as the limit itself
         return f"{self.name}: {self.metric} is {value}, must be {self.demand}"
 
 

@@ -95,7 +95,7 @@ def _effects(result: Comparison) -> Iterator[tuple[str, Iterable[ReviewerPair | 
 def _pair_lines(pair: ReviewerPair | RouterPair, result: Comparison, most: int) -> Iterator[str]:
     if isinstance(pair, RouterPair):
         ranks = [str(answer.rank or "none") for answer in (pair.a, pair.b)]
-        yield f"rank {ranks[0]} and {ranks[1]} of {', '.join(pair.record.truth.targets)}"
+        yield f"rank of {', '.join(pair.record.truth.targets)}: {ranks[0]} and {ranks[1]}"
         return
     a, b = (f"{record.counts.matched} of {record.counts.generated}" for record in (pair.a, pair.b))
     kept = sum(reference.kept for reference in pair.a.references)

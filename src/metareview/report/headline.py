@@ -37,9 +37,13 @@ def order(summary: CommentsSummary) -> Order:
 
 
 def board_of(run: AnyRun) -> Leaderboard | None:
-    """The run's own leaderboard, which every "leads" rests on; None where nobody has figures."""
-    held = run.result.reviewers if is_comments(run) else _applicable(run.result)
-    return leaderboard([run]) if held else None
+    """The run's own leaderboard, which every "leads" rests on; None where there is nobody to compare or rank.
+
+    It reads all records of the run, which a lone reviewer is spared.
+    """
+    if is_comments(run):
+        return leaderboard([run]) if len(run.result.reviewers) > 1 else None
+    return leaderboard([run]) if _applicable(run.result) else None
 
 
 def headline(run: AnyRun, board: Leaderboard | None = None) -> str:
@@ -52,9 +56,9 @@ def headline(run: AnyRun, board: Leaderboard | None = None) -> str:
 
 def _of_comments(summary: CommentsSummary, board: Leaderboard | None) -> str:
     names = order(summary).names
-    if board is None or not summary.prs:
+    if not summary.prs:
         return "No reviewer has a pull request in this run."
-    if len(names) == 1:
+    if board is None or len(names) == 1:
         return _lone(summary, names[0])
     if not any(block.counts.matched for block in summary.reviewers.values()):
         return f"None of the {len(names)} reviewers has a comment that matches a reference."

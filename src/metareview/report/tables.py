@@ -81,7 +81,10 @@ def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Ta
     """One row per router, the best MRR first; intervals of every measure, or of MRR alone."""
     names = ranked(summary.metrics, "mrr")
     blocks = [summary.routers[name] for name in names]
-    columns = [Column("router", names, text=True)]
+    columns = [
+        Column("router", names, text=True),
+        Column("answered", [of_all(block.answered, summary.prs) for block in blocks], optional=2),
+    ]
     for measure in summary.measures:
         columns.append(Column(measure.label, [rate(block.metrics[measure.name]) for block in blocks]))
         if all_intervals or measure.name == "mrr":

@@ -80,6 +80,8 @@ class RouterSummary:
 
     metrics: Mapping[str, float | None]
     intervals: Mapping[str, Interval | None]
+    answered: int
+    """Pull requests for which it listed anybody."""
     observed_prs: int
     observed_metrics: Mapping[str, float | None]
     """The same over pull requests with a truth only."""
@@ -181,6 +183,7 @@ def summarise(
             name: RouterSummary(
                 metrics=_metrics(of_one, config, name in lacking),
                 intervals=_intervals(of_one, weeks, config, name in lacking),
+                answered=sum(record.answers[name].listed > 0 for record in records),
                 observed_prs=int(observed.sum()),
                 observed_metrics=_metrics(of_one[observed], config, name in lacking),
                 queue=queue_times((_wait(record, name, facts.end) for record in records), ttfc=config.ttfc),

@@ -120,6 +120,7 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
             name: {
                 **router.metrics,
                 "intervals": {metric: ends and list(ends) for metric, ends in router.intervals.items()},
+                "answered": router.answered,
                 "observed_only": {"prs": router.observed_prs, **router.observed_metrics},
                 "queue": {risk: asdict(times) for risk, times in router.queue.items()},
                 "load": asdict(router.load) | {"people": [asdict(person) for person in router.load.people]},
@@ -167,6 +168,7 @@ def _router_from_json(block: JsonObject, config: RoutingConfig) -> RouterSummary
     return RouterSummary(
         metrics={name: block[name] for name in names},
         intervals={name: (ends := intervals[name]) and (ends[0], ends[1]) for name in names},
+        answered=block["answered"],
         observed_prs=observed["prs"],
         observed_metrics={name: observed[name] for name in names},
         queue={risk: QueueTimes(**times) for risk, times in block["queue"].items()},

@@ -70,7 +70,8 @@ class PrecisionRecallF1:
         self, strategy: MatchingStrategy | str, threshold: float | None = None, **thresholds: float | None
     ) -> None:
         try:
-            self.strategy = MatchingStrategy(strategy)
+            named = MatchingStrategy.__members__.get(str(strategy))
+            self.strategy = MatchingStrategy(strategy) if named is None else named
         except ValueError:
             meant = did_you_mean(str(strategy), MatchingStrategy)
             names = ", ".join(MatchingStrategy)

@@ -66,8 +66,8 @@ def doubts_about_sides(generated: Sequence[InputFile], files: ReferenceFiles) ->
 
 
 def _like_references(files: Iterable[InputFile]) -> list[InputFile]:
-    """Those that annotators may have written: annotated, and by nobody in particular."""
-    return [file for file in files if file.annotated and file.authors == {None}]
+    """Those that annotators may have written: annotated, or in a benchmark's format, and by nobody in particular."""
+    return [file for file in files if (file.annotated or file.format == "aacr") and file.authors == {None}]
 
 
 def _like_candidates(files: Iterable[InputFile]) -> list[InputFile]:

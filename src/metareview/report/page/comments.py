@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from metareview.comments.measures import f1, line_f1, positive_match_rate, positive_recall_rate
 from metareview.comments.summary import CommentsSummary
-from metareview.comparison.leaderboard import MIN_COVERAGE, TIES_AT, Leaderboard
+from metareview.comparison.leaderboard import MIN_COVERAGE, TIES_AT, Leaderboard, leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.headline import board_of, headline, order
+from metareview.report.headline import headline, order
 from metareview.report.names import capital
 from metareview.report.numbers import count, interval, of_all, rate, share
 from metareview.report.page import blocks
@@ -43,7 +43,7 @@ def meaning(measure: Measure) -> tuple[str, str]:
 def answer(run: CommentsRun) -> Section:
     """Who is best, by how much, whether that could be chance, and what to know before believing it."""
     summary = run.result
-    board = board_of(run)
+    board = leaderboard([run]) if summary.reviewers else None
     parts = [paragraph(headline(run, board), css="lead"), blocks.warnings(summary.warnings)]
     if undecided := sum(block.counts.undecided for block in summary.reviewers.values()):
         no_match = "stayed undecided and counted as no match; the bounds show how far the figures could move."

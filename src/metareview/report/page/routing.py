@@ -9,7 +9,7 @@ from itertools import islice
 from metareview.model.words import plural
 from metareview.report.headline import headline
 from metareview.report.names import capital, excerpt, in_words
-from metareview.report.numbers import count, interval, ranked, rate
+from metareview.report.numbers import count, interval, of_all, ranked, rate
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, behind, name, paragraph, table_of
 from metareview.report.page.charts import barred, headed, histogram, interval_bar
@@ -69,6 +69,7 @@ def _answer(run: RoutingRun) -> Section:
     figured = [router for router in names if not routers[router].not_applicable]
     lacking = [html("{}: not applicable", name(router)) for router in names[len(figured) :]]
     columns: list[blocks.Cells] = [("Router", "name", [*blocks.ranked_names(figured), *lacking])]
+    columns += [("Answered", "num", [of_all(block.answered, summary.prs) for block in routers.values()])]
     observed: list[blocks.Cells] = [("Router", "name", map(name, names))]
     observed += [("Pull requests", "num", [count(block.observed_prs) for block in routers.values()])]
     for measure, column in figures.items():
