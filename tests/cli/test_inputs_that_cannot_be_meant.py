@@ -194,6 +194,20 @@ def test_the_two_sides_swapped_are_refused(write, score):
     assert "The two look swapped: give said.jsonl as the comments and this as --reference" in err
 
 
+def test_a_reviewers_text_files_as_references_look_swapped(here, write, score):
+    """Nothing in the other file says that it is the benchmark; that the references are what a tool wrote does."""
+    block = "<path>a.py</path>\n<side>right</side>\n<from>1</from>\n<to>1</to>\n<note>{}</note>\n"
+    for folder, note in (("reviews", "The lock is never released"), ("others", "Lock stays held")):
+        (here / folder).mkdir()
+        (here / folder / "comments_app_1.txt").write_text(block.format(note))
+    held = {"note": "Lock stays held", "path": "a.py", "from_line": 1}
+    write("plain.jsonl", [{"pr": URL.format(1), "comments": [held]}])
+    code, _, err = score("plain.jsonl", "reviews")
+    assert (code, "look swapped: give reviews/comments_app_1.txt as the comments" in err) == (2, True)
+    # Text files on both sides may be meant: two tools, one of them taken for right.
+    assert score("others", "reviews")[0] == 0
+
+
 def test_published_candidates_and_golden_comments_swapped_are_refused(here, score):
     golden = [{"url": URL.format(1), "comments": [{"comment": "leak", "severity": "High"}]}]
     candidates = {URL.format(1): {"bot": [{"text": "a leak", "path": "a.py", "line": 3}]}}

@@ -63,6 +63,19 @@ def doubts_about_sides(generated: Sequence[InputFile], files: ReferenceFiles) ->
         problem = "it is annotated (category, context or severity) and names no reviewer, unlike the references"
         fix = f"The two look swapped: give {candidates[0].name} as the comments and this as --reference"
         yield Doubt(speaking[0].name, problem, fix)
+    elif speaking and _all_text(files.references) and not any(map(_is_reviewers_file, speaking)):
+        problem = "its comments name no reviewer, and the references are files that reviewers write (aacr-text)"
+        fix = f"The two look swapped: give {files.references[0].name} as the comments and this as --reference"
+        yield Doubt(speaking[0].name, problem, fix)
+
+
+def _all_text(files: Sequence[InputFile]) -> bool:
+    return bool(files) and all(file.format == "aacr-text" for file in files)
+
+
+def _is_reviewers_file(file: InputFile) -> bool:
+    """Whether a tool under test wrote it: it names its reviewer, or is of the format that only such tools write."""
+    return file.format == "aacr-text" or file.authors != {None}
 
 
 def _like_references(files: Iterable[InputFile]) -> list[InputFile]:
