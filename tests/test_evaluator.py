@@ -202,11 +202,14 @@ def test_bad_arguments_say_what_is_wrong(generated):
         mr.FilterConfig(pr_categories="Bug Fix")
 
 
-def test_one_object_on_both_sides_is_refused_unless_forced():
+def test_one_object_on_both_sides_is_told():
     same = [{"note": "leak", "path": "a.py", "from_line": 1, "to_line": 1}]
     given = {"github_pr_url": "https://github.com/o/r/pull/1", "generated_comments": same, "good_comments": same}
-    config = mr.EvaluatorConfig.location_only()
-    with pytest.raises(mr.UsageError, match=r"are the same object.*force=True"):
-        asyncio.run(mr.get_evaluator_ans_from_json(**given, config=config))
-    forced = asyncio.run(mr.get_evaluator_ans_from_json(**given, config=config, force=True))
-    assert forced["positive_line_match_nums"] == 1
+    found = asyncio.run(mr.get_evaluator_ans_from_json(**given, config=mr.EvaluatorConfig.location_only()))
+    assert found["positive_line_match_nums"] == 1
+    assert found["warnings"] == [
+        "generated_comments and good_comments are the same object: it is scored against itself"
+    ]
+    given["good_comments"] = list(same)
+    found = asyncio.run(mr.get_evaluator_ans_from_json(**given, config=mr.EvaluatorConfig.location_only()))
+    assert found["warnings"] == []

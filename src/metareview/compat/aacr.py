@@ -32,6 +32,7 @@ from metareview.pipelines.comments.answer import answer
 from metareview.pipelines.comments.count import record_of
 from metareview.runs.comments_json import record_to_json
 
+_ITSELF = "generated_comments and good_comments are the same object: it is scored against itself"
 _NOT_APPLIED = (
     "filters of pull requests are not applied without pr_metadata; pass its category and project_main_language"
 )
@@ -119,20 +120,14 @@ async def get_evaluator_ans_from_json(
     config: EvaluatorConfig | None = None,
     pr_metadata: Mapping[str, str | None] | None = None,
     negatives: Sequence[Comment | Mapping[str, object]] | None = None,
-    force: bool = False,
 ) -> dict[str, Any]:
     """Score one pull request; the keys are those of the runner's output, and metareview's own beside them.
 
     `pr_metadata` holds `category` and `project_main_language`, which the pull request filters go by; without it they
     are not applied, with a warning. `negatives`: rejected comments, which turn on `false_positive_rate`. Where
-    meaning is not asked (`location_only`), whatever would be about meaning is None. One object on both sides is refused
-    unless `force`: it would be scored against itself.
+    meaning is not asked (`location_only`), whatever would be about meaning is None. One object on both sides, which is
+    then scored against itself, is told under `warnings`.
     """
-    if generated_comments is good_comments and generated_comments and not force:
-        raise UsageError(
-            "generated_comments and good_comments are the same object, which would be scored against itself."
-            " Pass what the reviewer said and the references, or force=True."
-        )
     config = config or EvaluatorConfig()
     metadata = pr_metadata or {}
     generated = Review(github_pr_url, _comments(generated_comments, "generated_comments"))
@@ -159,9 +154,11 @@ async def get_evaluator_ans_from_json(
     record = record_to_json(await asyncio.to_thread(_score, case, config))
     if ignored:
         warnings.warn(f"{github_pr_url}: {_NOT_APPLIED}", stacklevel=2)
+    same = bool(generated_comments) and generated_comments is good_comments
+    told = [text for text, holds in ((_NOT_APPLIED, ignored), (_ITSELF, same)) if holds]
     if not rules.meaning:
         record |= dict.fromkeys(_ABOUT_MEANING)
-    return record | {"warnings": [_NOT_APPLIED] if ignored else []}
+    return record | {"warnings": told}
 
 
 def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
