@@ -92,16 +92,11 @@ def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> l
 
 def _drawn(table: Table) -> list[str]:
     """The table's lines, and below it which columns there was no room for."""
-    from rich.console import Console
-
     from metareview.report.terminal import fitted, wrapped
 
     width = _width()
-    shown, left_out = fitted(table, width)
-    console = Console(file=sys.stdout, width=10_000, highlight=False)  # the columns have their widths already
-    with console.capture() as drawn:
-        console.print(shown)
-    lines = [line.rstrip() for line in drawn.get().splitlines()]
+    head, body, left_out = fitted(table, width)
+    lines = [click.style(line, bold=True) if sys.stdout.isatty() else line for line in head] + body
     if left_out:
         where = f"{'It is' if len(left_out) == 1 else 'They are'} in --json, and shown on a wider terminal."
         lines += wrapped(f"No room for: {', '.join(left_out)}. {where}", width)

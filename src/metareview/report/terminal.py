@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from rich import table as rich
 from rich.cells import cell_len
-from rich.text import Text
 
 from metareview.report.names import printable
 from metareview.report.tables import Column, Table, rows
@@ -18,8 +17,8 @@ _LONGEST_WORD = 14
 _SHORTEST_TEXT = 8
 
 
-def fitted(table: Table, width: int) -> tuple[rich.Table, list[str]]:
-    """The table in this width, and the heads of the columns that there was no room for.
+def fitted(table: Table, width: int) -> tuple[list[str], list[str], list[str]]:
+    """The table in this width: the lines of its head, those of its body, and the heads that there was no room for.
 
     Heads are wrapped before a column is left out; a cell with a figure is never broken.
     """
@@ -34,19 +33,41 @@ def fitted(table: Table, width: int) -> tuple[rich.Table, list[str]]:
             break
         kept.remove(max(optional, key=lambda at: known[at].optional))
     columns = [known[at] for at in kept]
-    shown = rich.Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
-    for column, wide in zip(columns, _widths(columns, width), strict=True):
-        # Heads and cells are text: to rich, the [bot] of a login would be markup.
-        shown.add_column(
-            Text(column.head),
-            width=wide,
-            justify="left" if column.text else "right",
-            overflow="fold",
-            vertical="bottom",
-        )
-    for row in rows(columns):
-        shown.add_row(*map(Text, row))
-    return shown, [column.head for at, column in enumerate(known) if at not in kept]
+    widths = _widths(columns, width)
+    texts = [column.text for column in columns]
+    head = _aligned([column.head for column in columns], widths, texts)
+    body = [line for row in rows(columns) for line in _aligned(row, widths, texts)]
+    return head, body, [column.head for at, column in enumerate(known) if at not in kept]
+
+
+def _broken(text: str, wide: int) -> list[str]:
+    """The text in lines of this width: at spaces, and inside a word that is wider by itself."""
+    lines = [""]
+    for word in text.split(" "):
+        line = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(line) <= wide:
+            lines[-1] = line
+            continue
+        lines += [""] if lines[-1] else []
+        for character in word:
+            if cell_len(lines[-1] + character) > wide and lines[-1]:
+                lines.append("")
+            lines[-1] += character
+    return lines
+
+
+def _aligned(row: Sequence[str], widths: list[int], texts: list[bool]) -> list[str]:
+    """One row of the table, as many lines as its longest cell takes; figures stand to the right, all at the bottom."""
+    cells = [_broken(cell, wide) for cell, wide in zip(row, widths, strict=True)]
+    high = max(map(len, cells), default=0)
+    lines = []
+    for parts in zip(*([""] * (high - len(cell)) + cell for cell in cells), strict=True):
+        padded = []
+        for part, wide, text in zip(parts, widths, texts, strict=True):
+            blank = " " * max(0, wide - cell_len(part))
+            padded.append(part + blank if text else blank + part)
+        lines.append((" " * _GAP).join(padded).rstrip())
+    return lines
 
 
 def _least(column: Column) -> int:
