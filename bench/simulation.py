@@ -67,6 +67,23 @@ def false_alarms(
     return alarms / tested
 
 
+def spiked_alarms(chance: float, extra: int, repeats: int, seed: int = 0) -> float:
+    """How often two reviewers of one kind are called different on 40 pull requests, if either says so much more, and
+    nothing right, on a few of them."""
+    rng = np.random.default_rng(seed)
+    alarms = tested = 0
+    for _ in range(repeats):
+        right = difficulty(rng, 40, 0.3)
+        tables = [review(rng, right) for _ in range(2)]
+        for counts in tables:
+            counts[:, _GENERATED] += (rng.random(40) < chance) * extra
+        p = differences(*tables, [positive_match_rate])["positive_match_rate"].p
+        if p is not None:
+            tested += 1
+            alarms += p <= 0.05
+    return alarms / tested
+
+
 def family(
     units: int, rates: tuple[float, ...], volumes: tuple[float, ...], repeats: int, seed: int = 0
 ) -> tuple[float, float, float]:
@@ -125,6 +142,9 @@ def run() -> dict[str, Any]:
             for spread, kind in ((6.0, "unequal"), (np.inf, "equal")):
                 add(f"equal reviewers called different: {units} {kind} pull requests, volumes {ratio}:1",
                     100 * false_alarms(units, (3, 3 * ratio), 1500, spread=spread), 3.5, 7)  # fmt: skip
+    for chance, extra in ((0.02, 40), (0.02, 100), (0.05, 100)):
+        add(f"the same with {extra} wrong comments more on {chance:.0%} of 40 pull requests, no target",
+            100 * spiked_alarms(chance, extra, 1000), None, None)  # fmt: skip
     for units in (30, 50):
         alarms, _, _ = family(units, (0.3,) * 6, (1, 2, 4, 8, 12, 16), 500)
         add(f"letters that separate any two of six equal reviewers: {units} pull requests", 100 * alarms, None, 7)
