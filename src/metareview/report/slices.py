@@ -39,6 +39,8 @@ DIMENSIONS = (
     Dimension("comment_category", "Category of the reference", _OF_REFERENCES),
     Dimension("context", "Context that the issue needs", _OF_REFERENCES),
     Dimension("severity", "Severity of the reference", _OF_REFERENCES),
+    Dimension("producer", "Who made the reference", _OF_REFERENCES),
+    Dimension("is_ai_comment", "Reference by AI or people", _OF_REFERENCES),
 )
 _ORDER = {"critical": 0, "high": 1, "medium": 2, "low": 3, "unknown": 9}
 
