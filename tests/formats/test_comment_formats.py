@@ -15,12 +15,14 @@ from metareview.model.comment import Comment, Review, Skipped
 
 BLOCK = "<path>a.py</path><from>3</from><to>4</to><note>{}</note><notesplit />\n"
 URL = "https://github.com/octo/shop/pull/5"
+GITLAB = "https://gitlab.com/octo/shop/-/merge_requests/5"
 SAMPLES = {
     "aacr-text": BLOCK.format("x"),
     "aacr": json.dumps([{"githubPrUrl": URL, "comments": [{"note": "x"}]}]),
     "jsonl": json.dumps({"pr": URL, "comments": [{"note": "x"}]}),
     "github": json.dumps([{"body": "x", "pull_request_url": URL, "path": "a.py", "user": {"login": "o"}}]),
     "martian": json.dumps([{"url": URL, "comments": [{"comment": "x"}]}]),
+    "gitlab": json.dumps({"web_url": GITLAB, "discussions": [{"individual_note": True, "notes": [{"body": "x"}]}]}),
 }
 
 
@@ -85,7 +87,7 @@ def test_a_format_that_is_named_is_taken_at_its_word(tmp_path):
 def test_a_file_of_no_known_format_is_refused_with_the_formats(tmp_path, content, message):
     path = tree(tmp_path, {"a.json": content}) / "a.json"
     assert refusal(path) == (
-        f"{path}: {message}. The formats are aacr-text, aacr, jsonl, github, martian; choose one with --format."
+        f"{path}: {message}. The formats are {', '.join(COMMENT_FORMATS.names())}; choose one with --format."
     )
 
 

@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 from comment_strategies import ADDRESSES, ANY_TEXT, SOME_TEXT, comments, recognised, reviews, written_and_read
 from hypothesis import given
+from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import github
@@ -45,7 +47,8 @@ def one(**fields):
     return review, comment
 
 
-SEVEN = Comment("Close it", "a.py", "RIGHT", 7, 7, "1001")
+SEVEN = Comment("Close it", "a.py", "RIGHT", 7, 7, "1001", outdated=False, reactions={})
+NOWHERE = Comment("Close it", "a.py", "RIGHT", id="1001", reactions={})
 
 
 def test_a_comment_and_its_reviewer():
@@ -62,9 +65,13 @@ def test_pages_of_arrays_are_one_list(pages):
 
 
 def test_an_outdated_comment_stands_where_it_stood():
-    assert one(line=None)[1].span == (5, 5)
+    assert one(line=None)[1] == replace(SEVEN, from_line=5, to_line=5, outdated=True)
     assert one(line=None, start_line=None, original_start_line=3)[1].span == (3, 5)
-    assert one(line=None, original_line=None)[1] == Comment("Close it", "a.py", "RIGHT", id="1001")
+    assert one(line=None, original_line=None)[1] == NOWHERE
+
+
+def test_who_does_not_say_what_the_first_line_was_does_not_tell_whether_it_is_outdated():
+    assert one(original_line=None)[1].outdated is None
 
 
 def test_a_comment_on_several_lines():
@@ -73,7 +80,14 @@ def test_a_comment_on_several_lines():
 
 
 def test_a_comment_on_a_whole_file_has_no_lines():
-    assert one(subject_type="file", line=1, original_line=1)[1] == Comment("Close it", "a.py", "RIGHT", id="1001")
+    assert one(subject_type="file", line=1, original_line=1)[1] == NOWHERE
+
+
+def test_when_on_which_commit_and_what_people_made_of_it_is_kept():
+    reactions = {"url": "https://api.github.com/x", "total_count": 3, "+1": 2, "-1": 0, "heart": 1}
+    _, comment = one(created_at="2025-06-01T12:00:00Z", original_commit_id="a1", commit_id="b2", reactions=reactions)
+    assert (comment.at, comment.commit, comment.reactions) == ("2025-06-01T12:00:00Z", "a1", {"+1": 2, "heart": 1})
+    assert one(commit_id="b2")[1].commit == "b2"
 
 
 def test_a_reversed_range_is_swapped_with_a_warning():
@@ -82,9 +96,15 @@ def test_a_reversed_range_is_swapped_with_a_warning():
     assert warnings == ["page.json:15: start_line 9 is after line 7; swapped"]
 
 
-def test_replies_are_left_out():
+def test_replies_are_kept_as_such_and_not_counted():
     found, _ = read([remark(), remark(id=2, in_reply_to_id=1001), remark(id=3, in_reply_to_id=None)])
-    assert [comment.id for review in found for comment in review.comments] == ["1001", "3"]
+    told = [(comment.id, comment.in_reply_to, comment.counted) for review in found for comment in review.comments]
+    assert told == [("1001", None, True), ("2", "1001", False), ("3", None, True)]
+
+
+def test_whoever_github_calls_a_bot_ends_in_bot():
+    assert one(user={"login": "Copilot", "type": "Bot"})[0].reviewer == "Copilot[bot]"
+    assert one(user={"login": "renovate[bot]", "type": "Bot"})[0].reviewer == "renovate[bot]"
 
 
 @pytest.mark.parametrize("user", [None, {}, {"login": None}])
@@ -143,8 +163,10 @@ def test_an_empty_array_in_a_file_that_tells_its_pull_request_is_silence(text):
 
 def test_nothing_but_replies_is_silence_too():
     only = [remark(in_reply_to_id=1)]
-    assert read(only, "comments_shop_5.json")[0] == [Review("shop#5", source="comments_shop_5.json")]
-    assert read(only, "page.json")[0] == []
+    answered, silent = read(only, "comments_shop_5.json")[0]
+    assert [comment.in_reply_to for comment in answered.comments] == ["1"]
+    assert silent == Review("shop#5", source="comments_shop_5.json")
+    assert [review.reviewer for review in read(only, "page.json")[0]] == ["octocat"]
 
 
 @pytest.mark.parametrize(
@@ -171,24 +193,50 @@ def test_what_is_no_comment_is_refused_with_its_line(item):
         read(f"[{json.dumps(remark())},\n{item}]")
 
 
-COMMENTS = comments(path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT)
+REACTIONS = st.dictionaries(st.sampled_from(["+1", "-1", "laugh", "heart"]), st.integers(1, 99))
+COMMENTS = comments(
+    path=ANY_TEXT,
+    side=ANY_TEXT,
+    at=ANY_TEXT,
+    commit=ANY_TEXT,
+    in_reply_to=ANY_TEXT,
+    outdated=st.booleans(),
+    reactions=REACTIONS,
+)
 
 
-def one_for_the_other(comment):
-    """GitHub has no range with one end; by definition, a missing end equals the other."""
+def as_github_has_it(comment):
+    """GitHub has no range with one end: a missing end equals the other. Only lines are outdated."""
     if comment.from_line is None and comment.to_line is None:
-        return comment
+        return replace(comment, outdated=None)
     start, end = comment.span
-    return Comment(comment.note, comment.path, comment.side, start, end, comment.id)
+    return replace(comment, from_line=start, to_line=end)
 
 
-@given(reviews(COMMENTS, pr=ADDRESSES, reviewer=SOME_TEXT, min_comments=1))
-def test_what_is_written_is_read_back(found):
-    expected = [Review(review.pr, tuple(map(one_for_the_other, review.comments)), review.reviewer) for review in found]
+def numbered(review):
+    return replace(review, comments=tuple(replace(c, id=str(n)) for n, c in enumerate(review.comments)))
+
+
+@given(reviews(COMMENTS, pr=ADDRESSES, reviewer=SOME_TEXT, min_comments=1), st.booleans())
+def test_what_is_written_is_read_back(found, with_ids):
+    found = list(map(numbered, found)) if with_ids else found
+    expected = [Review(review.pr, tuple(map(as_github_has_it, review.comments)), review.reviewer) for review in found]
     assert written_and_read("github", found) == expected
+
+
+def test_the_formats_own_fields_are_those_that_are_read_back():
+    whole = replace(SEVEN, at="2025-06-01T12:00:00Z", commit="a1", in_reply_to="7", reactions={"+1": 1})
+    [read_back] = written_and_read("github", [Review(WEB, (whole,), "octocat")])
+    kept = {*read_back.comments[0].to_dict(), *(name for name in ("pr", "reviewer", "comments"))}
+    assert kept == github.PLUGIN.holds
 
 
 @pytest.mark.parametrize("review", [Review(WEB, (SEVEN,)), Review(WEB, (), "octocat")])
 def test_what_it_cannot_hold_is_not_written(review):
     with pytest.raises(UsageError, match="without reviewer or comments"):
         github.write([review])
+
+
+def test_two_comments_of_one_id_would_be_one_on_github_and_are_not_written():
+    with pytest.raises(UsageError, match=r"two comments of one id .*pull/5.*Use jsonl"):
+        github.write([Review(WEB, (Comment("a", id="1"), Comment("b", id="1")), "octocat")])

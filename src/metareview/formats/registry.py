@@ -12,15 +12,18 @@ from typing import TypeVar
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
 from metareview.formats.source import Progress, Source, readable
-from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
+from metareview.model.comment import Comment, ReferenceSet, Review, Skipped
 from metareview.model.event import History
+from metareview.model.repeats import given_again, merged_once
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.plugins import Registry
 
 # Formats of other packages share one group of entry points; the type of what is loaded tells the two kinds apart.
 # The order is the order of sniffing.
 _GROUP = "metareview.formats"
-COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
+COMMENT_FORMATS = Registry(
+    "format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian")
+)
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit"))
 
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
@@ -277,9 +280,12 @@ def read_reference_set(
             people |= inputs.reviewers
             reviews += [replace(review, reviewer=None) for review in inputs.reviews]
         chosen.check(people)
-        by_key = {key: review for (key, _), review in merged(reviews).items()}
+        once, repeated = merged_once(reviews)
+        by_key = {key: review for (key, _), review in once.items()}
         if len(by_key) < len(reviews):
             warnings.append(f"{len(reviews) - len(by_key)} further records for the same pull requests were merged")
+        if repeated:
+            warnings.append(given_again(repeated))
         return by_key
 
     positive, negative = gathered("reference", references, chosen), gathered("negatives", negatives, EVERYBODY)

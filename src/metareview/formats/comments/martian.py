@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from metareview.errors import UsageError
 from metareview.formats.protocol import CommentFormat
@@ -19,10 +20,17 @@ def sniff(source: Source) -> bool:
         return False
     value = source.documents[0].value
     if isinstance(value, list):
-        return bool(value) and isinstance(value[0], dict) and {"url", "comments"} <= value[0].keys()
+        return bool(value) and isinstance(value[0], dict) and _is_golden(value[0])
     # Whole addresses as keys, and under each an object of tools: nothing else here has that shape.
     url, tools = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", None)
     return "://" in url and isinstance(tools, dict) and all(isinstance(item, list) for item in tools.values())
+
+
+def _is_golden(value: dict[str, Any]) -> bool:
+    """`gh pr list --json url,comments` has these keys too, but its comments have a body, as GitHub's have."""
+    comments = value.get("comments")
+    first = comments[0] if isinstance(comments, list) and comments else None
+    return {"url", "comments"} <= value.keys() and not (isinstance(first, dict) and "body" in first)
 
 
 def read(source: Source) -> Iterator[Review]:

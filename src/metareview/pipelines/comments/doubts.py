@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from metareview.errors import InputError
-from metareview.formats.comments.github import GHOST
+from metareview.formats.github.remark import GHOST
 from metareview.formats.registry import InputFile, ReferenceFiles
 from metareview.model.comment import ReferenceSet
 from metareview.model.words import plural

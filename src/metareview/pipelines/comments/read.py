@@ -11,7 +11,8 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.formats.registry import label, read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
-from metareview.model.comment import ReferenceSet, Review, Skipped, merged, normal_path
+from metareview.model.comment import ReferenceSet, Review, Skipped, normal_path
+from metareview.model.repeats import given_again, merged_once
 from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
 from metareview.pipelines.comments.options import CommentsOptions
@@ -56,7 +57,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         *doubts_about_references(references, files, chosen=bool(options.reference_reviewer)),
     ]
     forced = settle(doubts, force=options.force)
-    reviews, unknown = _by_pull_request(inputs.reviews, references)
+    reviews, unknown, repeated = _by_pull_request(inputs.reviews, references)
     reviews, cut = _with_relative_paths(reviews, references)
     skipped = (*inputs.skipped, *unknown)
     if not reviews:
@@ -75,6 +76,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         *_absences(reviews, reviewers, _counted(references, options.filters or FilterConfig())),
         *references.warnings,
         *inputs.warnings,
+        *([given_again(repeated)] if repeated else ()),
         *([f"{plural(cut, 'absolute path')} cut to the longest part that is a reference's path"] if cut else ()),
         *(() if forced else _word_for_word(reviews, references)),
         *_note_warnings(reviews, references),
@@ -90,13 +92,15 @@ def read(options: CommentsOptions) -> CommentInputs:
 
 def _by_pull_request(
     reviews: Iterable[Review], references: ReferenceSet
-) -> tuple[dict[ReviewKey, Review], list[Skipped]]:
-    """Reviews by pull request and reviewer, and those that are about no pull request of the set."""
+) -> tuple[dict[ReviewKey, Review], list[Skipped], int]:
+    """Reviews by pull request and reviewer, those that are about no pull request of the set, and how many comments
+    were given again."""
     index = PullRequestIndex(references.references)
     found = [(review, index.find(review)) for review in reviews]
     skipped = [key for _, key in found if isinstance(key, Skipped)]
     known = [replace(review, pr=references.references[key].pr) for review, key in found if not isinstance(key, Skipped)]
-    return {(key, reviewer or ""): review for (key, reviewer), review in merged(known).items()}, skipped
+    once, repeated = merged_once(known)
+    return {(key, reviewer or ""): review for (key, reviewer), review in once.items()}, skipped, repeated
 
 
 def _with_relative_paths(

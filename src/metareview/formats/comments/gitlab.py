@@ -1,0 +1,178 @@
+"""`gitlab`: the discussions of a merge request (`projects/ID/merge_requests/N/discussions`), or its plain notes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from metareview.formats.bodies import comments_of
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.address import pull_request_key
+from metareview.model.comment import Comment, Review
+from metareview.model.words import plural
+
+GHOST = "ghost"
+"""GitLab's own name for a deleted account."""
+_BOT = re.compile(r"(?:project|group)_[0-9]+_bot(?:_\w+)?")
+_LINE_CODE = re.compile(r"[0-9a-f]+_(?P<old>[0-9]{1,10})_(?P<new>[0-9]{1,10})")
+_NUMBER = re.compile(r"[#/](?P<number>[0-9]{1,18})(?:[/?#].*)?$")
+_AWARDS = {"thumbsup": "+1", "thumbsdown": "-1", "tada": "hooray"}
+_LISTS = ("discussions", "notes", "Notes")
+_KEYS = {
+    **{
+        name: name
+        for name in ("path", "side", "from_line", "to_line", "commit", "in_reply_to", "resolved", "reactions")
+    },
+    "note": "body",
+    "id": "id",
+    "at": "created_at",
+}
+_NOTE = "a discussion or a note"
+_FIX = "Give what projects/ID/merge_requests/N/discussions answers."
+
+
+def sniff(source: Source) -> bool:
+    if not source.looks_like_json:
+        return False
+    for document in source.documents:
+        value: Any = document.value
+        while isinstance(value, list):
+            value = next((item for item in value if item not in (None, [])), None)
+        if isinstance(value, dict):
+            lists = (value[key] for key in _LISTS if isinstance(value.get(key), list) and value[key])
+            return _is_note(value) or any(_is_note(each[0]) for each in lists)
+    return False
+
+
+def _is_note(value: object) -> bool:
+    return isinstance(value, dict) and ("noteable_type" in value or "individual_note" in value)
+
+
+def read(source: Source) -> Iterator[Review]:
+    """One review per merge request and account, in order of appearance. Replies are kept as such."""
+    reviews: dict[tuple[str, str], list[Comment]] = {}
+    elsewhere = 0
+    for document in source.documents:
+        for record, address in _notes(document, None, arrays=2):
+            if record.value.get("noteable_type") not in (None, "MergeRequest"):
+                elsewhere += 1
+                continue
+            pr = address or _named(record)
+            reviews.setdefault((pr, _account(record)), []).extend(_comments(record))
+    if elsewhere:
+        counted = plural(elsewhere, "note that is", "notes that are")
+        source.warnings.append(f"{source.name}: {counted} not on a merge request; left out")
+    for (pr, account), comments in reviews.items():
+        yield Review(pr, tuple(comments), account, source=source.name)
+    if not reviews and source.pull_request:
+        yield Review(source.pull_request, source=source.name)
+
+
+def _notes(record: Record, address: str | None, arrays: int) -> Iterator[tuple[Record, str | None]]:
+    """The notes that people wrote, with the address of their merge request, where the file has it."""
+    if isinstance(record.value, list) and arrays:
+        for item in record.items():
+            yield from _notes(item, address, arrays - 1)
+        return
+    value = record.as_object(_NOTE, _FIX).value
+    web = value.get("web_url")
+    if isinstance(web, str) and pull_request_key(web) != web:
+        address = web
+    lists = [key for key in _LISTS if isinstance(value.get(key), list)]
+    if "individual_note" in value or (lists == ["notes"] and address is None):
+        yield from _of_discussion(record, address)
+    elif lists:
+        for key in lists:
+            for item in record.children(key, _NOTE):
+                yield from _notes(item, address, arrays=0)
+    elif "body" not in value:
+        record.fail(None, "neither a discussion nor a note", _FIX)
+    elif value.get("system") is not True:
+        yield record, address
+
+
+def _of_discussion(record: Record, address: str | None) -> Iterator[tuple[Record, str | None]]:
+    """Its notes: the first begins it, the others answer."""
+    first = None
+    for note in record.children("notes", "a note"):
+        if note.value.get("system") is True:
+            continue
+        if first is not None and record.value.get("individual_note") is not True:
+            note = note._replace(value={**note.value, "in_reply_to": first})
+        first = first or note.identifier("id") or "?"
+        yield note, address
+
+
+def _named(record: Record) -> str:
+    """The merge request that the user or the file's name tells; it must be the one that the note is on."""
+    named = record.source.required_pull_request()
+    number, own = _NUMBER.search(named), record.value.get("noteable_iid")
+    if number and type(own) is int and int(number["number"]) != own:
+        problem = f"a note on merge request {own}, and the file is said to be about {named}"
+        record.fail("noteable_iid", problem, "Keep one file per merge request, or give the right --pr.")
+    return named
+
+
+def _account(record: Record) -> str:
+    """The author's name; bots of projects and groups end in `[bot]`, so that they are chosen as on GitHub."""
+    if record.value.get("author") is None:
+        return GHOST
+    author = record.child("author", "author")
+    name = author.text("username") or GHOST
+    is_bot = author.value.get("bot") is True or _BOT.fullmatch(name)
+    return f"{name}[bot]" if is_bot and not name.endswith("[bot]") else name
+
+
+def _comments(record: Record) -> list[Comment]:
+    value = record.value
+    awards = value.get("award_emoji")
+    told = {
+        **{key: each for key, each in value.items() if key in ("body", "id", "created_at", "in_reply_to")},
+        **_place(value.get("position")),
+        "resolved": value.get("resolved") if value.get("resolvable") is True else None,
+        "reactions": _reactions(awards) if isinstance(awards, list) else None,
+    }
+    comment = record._replace(value=told).comment(_KEYS)
+    return [comment] if comment.path or comment.in_reply_to is not None else comments_of(comment)
+
+
+def _place(position: object) -> dict[str, Any]:
+    """Where a note stands: lines that were removed are on the left, in the old file."""
+    if not isinstance(position, dict):
+        return {}
+    which = "old" if position.get("new_line") is None and position.get("old_line") is not None else "new"
+    place = {
+        "path": position.get(f"{which}_path") or position.get("new_path") or position.get("old_path"),
+        "commit": position.get("head_sha"),
+    }
+    line = position.get(f"{which}_line")
+    if line is None:
+        return place
+    ends = position.get("line_range")
+    first, last = (_line(ends.get(end), which) if isinstance(ends, dict) else None for end in ("start", "end"))
+    side = "left" if which == "old" else "right"
+    return {**place, "side": side, "from_line": first or line, "to_line": (last or line) if first else line}
+
+
+def _line(end: object, which: str) -> object:
+    """One end of a range; older versions of GitLab have it only in the line's code, `HASH_OLD_NEW`."""
+    if not isinstance(end, dict):
+        return None
+    if "new_line" in end or "old_line" in end:
+        return end.get(f"{which}_line")
+    code = end.get("line_code")
+    found = _LINE_CODE.fullmatch(code) if isinstance(code, str) else None
+    return int(found[which]) if found else None
+
+
+def _reactions(awards: list[Any]) -> dict[str, int]:
+    names = [award.get("name") for award in awards if isinstance(award, dict)]
+    return dict(Counter(_AWARDS.get(name, name) for name in names if isinstance(name, str)))
+
+
+SUMMARY = "GitLab's merge request discussions (merge_requests/N/discussions), or its notes"
+PLUGIN = CommentFormat(SUMMARY, sniff, read)

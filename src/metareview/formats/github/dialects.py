@@ -1,0 +1,243 @@
+"""Finding the remarks in whatever a file holds of GitHub's: arrays and pages of REST, GraphQL's responses, what `gh`
+prints, logs of webhooks, and objects that a user put several of these into.
+
+Everything is told by its fields, not by where it stands, so that any mixture is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from metareview.formats.github.remark import (
+    Kind,
+    PullRequest,
+    Remark,
+    identifier_of,
+    is_review,
+    kind_of,
+    login_of,
+    with_rest_names,
+)
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.address import pull_request_key
+
+_LISTS = frozenset(
+    (
+        *("nodes", "edges", "pullRequests", "reviewThreads", "review_threads", "threads", "reviews", "latestReviews"),
+        *("comments", "review_comments", "reviewComments", "issue_comments", "issueComments"),
+    )
+)
+_OBJECTS = frozenset(("data", "repository", "pullRequest", "pull_request", "node", "resource", "search"))
+_WRAPPINGS = _LISTS | _OBJECTS
+_SAID = ("comment", "review", "thread")
+_OF_THREAD = (
+    *("path", "line", "startLine", "originalLine", "originalStartLine", "diffSide", "subjectType", "isOutdated"),
+)
+_SHAPE = "a review comment"
+_FIX = "Give what pulls/N/comments, pulls/N/reviews, issues/N/comments or GraphQL's reviewThreads answer."
+_DEEPEST = 16
+
+
+def remarks(source: Source) -> Iterator[Remark]:
+    """All remarks in the file, in order."""
+    for document in source.documents:
+        yield from _in_value(document, PullRequest(), arrays=2, depth=0)
+
+
+def looks_like_github(source: Source) -> bool | None:
+    """Whether the first thing in the file that is neither empty nor a wrapping is one of GitHub's; None: all empty."""
+    for document in source.documents:
+        value: Any = document.value
+        for _ in range(2 * _DEEPEST):
+            if isinstance(value, list):
+                value = next((item for item in value if item not in (None, [], {})), None)
+            elif not isinstance(value, dict):
+                break
+            elif _is_github(value):
+                return True
+            elif any(key in _WRAPPINGS for key in value):
+                value = next((value[key] for key in value if key in _WRAPPINGS and value[key]), None)
+            else:
+                return False
+        if value is not None:
+            return False
+    return None
+
+
+def _is_github(value: Mapping[str, Any]) -> bool:
+    """Whether the object itself could only be GitHub's."""
+    if _is_delivery(value) or _is_delivery(value.get("payload")) or "isResolved" in value or "reviewThreads" in value:
+        return True
+    people = [value[key] for key in ("user", "author") if isinstance(value.get(key), dict)]
+    if "body" in value and not _is_titled(value):
+        placed = any(key in value for key in ("diff_hunk", "diffHunk", "pull_request_url"))
+        return placed or any("login" in person for person in people)
+    return all(isinstance(value.get(key), list) for key in ("comments", "reviews"))
+
+
+def _is_titled(value: Mapping[str, Any]) -> bool:
+    """A pull request or an issue; its body is a description, not a remark on it."""
+    return "title" in value or "number" in value
+
+
+def _is_delivery(value: object) -> bool:
+    """Whether this is what GitHub sends to a webhook when somebody says something."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("action"), str)
+        and ("pull_request" in value or "issue" in value)
+        and any(isinstance(value.get(name), dict) for name in _SAID)
+    )
+
+
+def _in_value(record: Record, about: PullRequest, arrays: int, depth: int) -> Iterator[Remark]:
+    if isinstance(record.value, list) and arrays:
+        for item in record.items():
+            yield from _in_value(item, about, arrays - 1, depth)
+    else:
+        yield from _in_object(record.as_object(_SHAPE, _FIX), about, depth)
+
+
+def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remark]:
+    value = record.value
+    if depth > _DEEPEST:
+        record.fail(None, f"nested more than {_DEEPEST} levels deep", _FIX)
+    if isinstance(value.get("payload"), dict):
+        yield from _in_delivery(record.child("payload", "payload"), about)
+    elif _is_delivery(value):
+        yield from _in_delivery(record, about)
+    elif "isResolved" in value or "isOutdated" in value or ("path" in value and "comments" in value):
+        yield from _in_thread(record, about, depth)
+    elif is_review(value):
+        yield _remark(record, about)
+        if value.get("comments"):
+            yield from _in_member(record, "comments", about, depth)
+    elif any(_holds(value, key) for key in value):
+        yield from _in_members(record, _around(value, about), depth)
+    elif not _is_titled(value) and ("body" in value or kind_of(value) is not Kind.ISSUE_COMMENT):
+        yield _remark(record, about)
+    elif depth == 0 and not any(key in value for key in (*_WRAPPINGS, "event", "action", "title")):
+        record.fail(None, "neither a review comment, a review, an issue comment nor a thread", _FIX)
+
+
+def _holds(value: Mapping[str, Any], key: str) -> bool:
+    return (key in _LISTS and isinstance(value[key], list | dict)) or (key in _OBJECTS and isinstance(value[key], dict))
+
+
+def _in_members(record: Record, about: PullRequest, depth: int) -> Iterator[Remark]:
+    """What an object holds: a response, a pull request, a page, or what a user put together."""
+    value = record.value
+    for key in value:
+        aliased = isinstance(value[key], dict) and ("pullRequest" in value[key] or "reviewThreads" in value[key])
+        if _holds(value, key) or aliased:
+            yield from _in_member(record, key, about, depth)
+    if isinstance(value.get("errors"), list) and value["errors"]:
+        kind = "GitHub's answer has errors: something may be missing"
+        record.source.warn(kind, lambda: record.line_of("errors"), kind)
+
+
+def _in_member(record: Record, key: str, about: PullRequest, depth: int) -> Iterator[Remark]:
+    for item in _member(record, key).items():
+        if isinstance(item.value, list):
+            yield from _in_value(item, about, arrays=1, depth=depth + 1)
+        elif item.value is not None:  # GraphQL has null for what it could not give
+            yield from _in_object(item.as_object(_SHAPE, _FIX), about, depth + 1)
+
+
+def _member(record: Record, key: str) -> Record:
+    return record._replace(value=record.value[key], path=(*record.path, key))
+
+
+def _in_thread(record: Record, about: PullRequest, depth: int) -> Iterator[Remark]:
+    """The comments of a thread: the first begins it, the others answer."""
+    thread = record.value
+    shared = {key: thread[key] for key in _OF_THREAD if key in thread}
+    first = None
+    for item in _member(record, "comments").items() if thread.get("comments") else ():
+        nodes = _member(item, "nodes").items() if isinstance(item.value, dict) and "nodes" in item.value else [item]
+        for node in nodes:
+            if node.value is None:
+                continue
+            value = with_rest_names({**shared, **_known(node.as_object(_SHAPE, _FIX).value)})
+            value["resolved"] = thread.get("isResolved")
+            if first is not None and value.get("in_reply_to_id") is None:
+                value["in_reply_to_id"] = first
+            first = first or identifier_of(value) or "?"
+            yield Remark(Kind.REVIEW_COMMENT, node._replace(value=value), about)
+
+
+def _known(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A comment's own fields, but for those that only its thread has."""
+    return {key: each for key, each in value.items() if each is not None or key not in _OF_THREAD}
+
+
+def _in_delivery(record: Record, about: PullRequest) -> Iterator[Remark]:
+    """What a webhook was told: something was said, changed, deleted, or its thread resolved."""
+    payload = record.value
+    if not _is_delivery(payload):
+        return
+    issue = payload.get("issue")
+    if "pull_request" not in payload and not (isinstance(issue, dict) and issue.get("pull_request")):
+        return  # said on an issue
+    outer = {key: payload[key] for key in ("repository", "pull_request") if key in payload}
+    about = _around(outer if "pull_request" in payload else {**outer, "pull_request": issue}, about)
+    action = payload["action"]
+    if isinstance(payload.get("thread"), dict):
+        resolved = {"resolved": True, "unresolved": False}.get(action)
+        for item in record.child("thread", "thread").children("comments", _SHAPE):
+            remark = _remark(item, about, Kind.REVIEW_COMMENT)
+            yield replace(remark, record=remark.record._replace(value={**remark.record.value, "resolved": resolved}))
+        return
+    name = "comment" if isinstance(payload.get("comment"), dict) else "review"
+    kind = Kind.REVIEW if name == "review" else Kind.REVIEW_COMMENT if "pull_request" in payload else Kind.ISSUE_COMMENT
+    yield replace(_remark(record.child(name, name), about, kind), deleted=action == "deleted")
+
+
+def _remark(record: Record, about: PullRequest, kind: Kind | None = None) -> Remark:
+    value = record.value
+    return Remark(kind or kind_of(value), record._replace(value=with_rest_names(value)), about)
+
+
+def _around(value: Mapping[str, Any], about: PullRequest) -> PullRequest:
+    """What an object tells of the pull request that everything in it is about."""
+    repository = value.get("repository")
+    for each in (value, repository if isinstance(repository, dict) else {}):
+        about = replace(about, repository=_repository(each) or about.repository)
+    inner = next((value[key] for key in ("pull_request", "pullRequest") if isinstance(value.get(key), dict)), value)
+    address = _address(inner, about)
+    if address is None:
+        return about
+    author = login_of(inner.get("author") or inner.get("user"))
+    merged, closed = (_text(inner, *names) for names in (("merged_at", "mergedAt"), ("closed_at", "closedAt")))
+    return replace(about, address=address, author=author, merged_at=merged, closed_at=closed)
+
+
+def _address(value: Mapping[str, Any], about: PullRequest) -> str | None:
+    for name in ("html_url", "url", "permalink"):
+        found = value.get(name)
+        if isinstance(found, str) and pull_request_key(found) != found.strip():
+            return found
+    number = value.get("number")
+    if type(number) is int and number > 0 and about.repository:
+        return f"{about.repository}/pull/{number}"
+    return None
+
+
+def _repository(value: Mapping[str, Any]) -> str | None:
+    for name in ("nameWithOwner", "full_name"):
+        found = value.get(name)
+        if isinstance(found, str) and found.count("/") == 1:
+            address = _text(value, "html_url", "url") or ""
+            own = address.endswith(f"/{found}") and "/repos/" not in address
+            return address if own else f"https://github.com/{found}"
+    owner = value.get("owner")
+    if isinstance(owner, dict) and isinstance(owner.get("login"), str) and isinstance(value.get("name"), str):
+        return f"https://github.com/{owner['login']}/{value['name']}"
+    return None
+
+
+def _text(value: Mapping[str, Any], *names: str) -> str | None:
+    return next((value[name] for name in names if isinstance(value.get(name), str)), None)

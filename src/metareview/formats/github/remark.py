@@ -1,0 +1,183 @@
+"""One remark of GitHub's, whichever dialect it came in, with REST's names for its fields."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode
+from binascii import Error as Base64Error
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from metareview.formats.record import Record
+
+GHOST = "ghost"
+"""GitHub's own name for a deleted account."""
+BOT = "[bot]"
+_REACTIONS = {"THUMBS_UP": "+1", "THUMBS_DOWN": "-1"}
+"""The reactions that REST does not call by GraphQL's name in small letters."""
+_REST_NAMES = {
+    "databaseId": "id",
+    "fullDatabaseId": "id",
+    "author": "user",
+    "createdAt": "created_at",
+    "submittedAt": "submitted_at",
+    "updatedAt": "updated_at",
+    "lastEditedAt": "updated_at",
+    "startLine": "start_line",
+    "originalLine": "original_line",
+    "originalStartLine": "original_start_line",
+    "diffSide": "side",
+    "subjectType": "subject_type",
+    "url": "html_url",
+    "isOutdated": "outdated",
+}
+_OBJECTS = {"originalCommit": "original_commit_id", "commit": "commit_id"}
+_ON_LINES = frozenset(
+    ("path", "diff_hunk", "diffHunk", "pull_request_review_id", "in_reply_to_id", "original_line", "replyTo")
+)
+_OLD_NODE = re.compile(rb"[0-9]{2,4}:[A-Za-z]+([0-9]{1,20})")
+STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
+
+
+class Kind(StrEnum):
+    """Where on a pull request somebody said something; ids are only unique within a kind."""
+
+    REVIEW_COMMENT = "review comment"
+    REVIEW = "review"
+    ISSUE_COMMENT = "issue comment"
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """What surrounds a remark tells of its pull request."""
+
+    repository: str | None = None
+    """The repository's address."""
+    address: str | None = None
+    author: str | None = None
+    merged_at: str | None = None
+    closed_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that somebody said on a pull request. The record's fields have REST's names."""
+
+    kind: Kind
+    record: Record
+    about: PullRequest
+    deleted: bool = False
+
+    @property
+    def identity(self) -> tuple[Kind, str, str] | None:
+        """By kind, id and login, as far as all dialects agree on them; None without an id."""
+        identifier = self.record.value.get("id")
+        if not isinstance(identifier, int | str) or identifier == "":
+            return None
+        return self.kind, str(identifier), (login_of(self.record.value.get("user")) or GHOST).removesuffix(BOT)
+
+    def joined(self, other: Remark) -> Remark:
+        """Both as one: of two versions the later, with whatever only the other has."""
+        newer, older = (self, other) if _changed_at(self) > _changed_at(other) else (other, self)
+        value = {**older.record.value, **newer.record.value}
+        for name in ("resolved", "user"):
+            if value.get(name) is None:
+                value[name] = older.record.value.get(name)
+        logins = [login_of(each.record.value.get("user")) for each in (newer, older)]
+        if logins[1] == f"{logins[0]}{BOT}":  # `gh` leaves out that it is a bot
+            value["user"] = older.record.value["user"]
+        about = newer.about if newer.about.address else older.about
+        deleted = self.deleted or other.deleted  # for good, in whichever order one hears of it
+        return replace(newer, record=newer.record._replace(value=value), about=about, deleted=deleted)
+
+
+def _changed_at(remark: Remark) -> str:
+    changed = remark.record.value.get("updated_at")
+    return changed if isinstance(changed, str) else ""
+
+
+def is_review(value: Mapping[str, Any]) -> bool:
+    state = value.get("state")
+    return (isinstance(state, str) and state.upper() in STATES) or "submitted_at" in value or "submittedAt" in value
+
+
+def kind_of(value: Mapping[str, Any]) -> Kind:
+    if not _ON_LINES.isdisjoint(value):
+        return Kind.REVIEW_COMMENT
+    if is_review(value):
+        return Kind.REVIEW
+    return Kind.REVIEW_COMMENT if "pull_request_url" in value else Kind.ISSUE_COMMENT
+
+
+def with_rest_names(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a GraphQL or `gh` object by the names that REST has for them; REST's own as they are."""
+    named = dict(value)
+    for theirs, ours in _REST_NAMES.items():
+        if named.get(theirs) is not None and (ours == "id" or named.get(ours) is None):
+            named[ours] = named[theirs]
+    for theirs, ours in _OBJECTS.items():
+        if isinstance(named.get(theirs), dict) and named.get(ours) is None:
+            named[ours] = named[theirs].get("oid")
+    reply = named.get("replyTo")
+    if isinstance(reply, dict) and named.get("in_reply_to_id") is None:
+        named["in_reply_to_id"] = identifier_of(reply) or "?"
+    if (identifier := identifier_of(named)) is not None:
+        named["id"] = identifier
+    if isinstance(named.get("reactionGroups"), list) and named.get("reactions") is None:
+        named["reactions"] = _counts(named["reactionGroups"])
+    return named
+
+
+def identifier_of(value: Mapping[str, Any]) -> str | None:
+    """The number that REST gives a thing, whichever way it is written; else whatever identifies it."""
+    for name in ("fullDatabaseId", "databaseId", "id"):
+        found = value.get(name)
+        if isinstance(found, int) and not isinstance(found, bool):
+            return str(found)
+        if isinstance(found, str) and found:
+            return found if name != "id" else number_of_node(found) or found
+    return None
+
+
+def number_of_node(node: str) -> str | None:
+    """The number within a GraphQL node's id, which is the number that REST knows the same thing by.
+
+    >>> number_of_node("MDEyOklzc3VlQ29tbWVudDQy"), number_of_node("IC_kwDOAAAAB84AAAAq")
+    ('42', '42')
+    """
+    prefix, mark, packed = node.rpartition("_")
+    packed = packed if mark and prefix.isupper() else node
+    try:
+        data = urlsafe_b64decode(packed + "=" * (-len(packed) % 4)) if packed.isascii() and len(node) < 200 else b""
+    except (Base64Error, ValueError):
+        return None
+    if old := _OLD_NODE.fullmatch(data):
+        return old[1].decode()
+    for mark_byte, size in ((0xCE, 4), (0xCF, 8)):  # MessagePack's whole numbers of four and eight bytes
+        if mark and len(data) > size + 1 and data[0] in (0x92, 0x93) and data[-size - 1] == mark_byte:
+            return str(int.from_bytes(data[-size:], "big"))
+    return None
+
+
+def login_of(user: object) -> str | None:
+    """The login of an account; whoever GitHub calls a bot ends in `[bot]`, as REST writes it."""
+    login = user.get("login") if isinstance(user, dict) else None
+    if not isinstance(user, dict) or not isinstance(login, str) or not login:
+        return None
+    is_bot = "Bot" in (user.get("type"), user.get("__typename")) or user.get("is_bot") is True
+    login = login.removeprefix("app/") if is_bot else login
+    return login + BOT if is_bot and not login.endswith(BOT) else login
+
+
+def _counts(groups: list[Any]) -> dict[str, int]:
+    """GraphQL's reactions as REST has them."""
+    counts: dict[str, int] = {}
+    for group in groups:
+        content = group.get("content") if isinstance(group, dict) else None
+        people = (group.get("users") or group.get("reactors")) if isinstance(group, dict) else None
+        count = people.get("totalCount") if isinstance(people, dict) else None
+        if isinstance(content, str) and type(count) is int and count > 0:
+            counts[_REACTIONS.get(content, content.lower())] = count
+    return counts
