@@ -21,9 +21,7 @@ from metareview.plugins import Registry
 # Formats of other packages share one group of entry points; the type of what is loaded tells the two kinds apart.
 # The order is the order of sniffing.
 _GROUP = "metareview.formats"
-COMMENT_FORMATS = Registry(
-    "format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian")
-)
+COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit"))
 
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.

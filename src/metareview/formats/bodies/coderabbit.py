@@ -58,7 +58,8 @@ BOILERPLATE = re.compile(
 
 def recognises(body: str, sections: Sequence[Section]) -> bool:
     """Whether this is a review of CodeRabbit's, with findings in it or none."""
-    return bool(_ANNOUNCEMENT.search(body)) or any(_kind(section) for section in sections)
+    announced = any(True for _ in outside(code_blocks(body), _ANNOUNCEMENT.finditer(body)))
+    return announced or any(_kind(section) for section in sections)
 
 
 def _kind(section: Section) -> str | None:

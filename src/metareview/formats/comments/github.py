@@ -107,7 +107,7 @@ def _said_once(source: Source, named: str | None) -> list[tuple[Remark, str]]:
             continue
         key = (remark.identity or number, pull_request_key(address))
         if earlier := found.get(key):
-            repeated += 1
+            repeated += bool(remark.record.value.get("body"))
             remark = earlier[0].joined(remark)
         found[key] = (remark, address)
     deleted = sum(remark.deleted for remark, _ in found.values())

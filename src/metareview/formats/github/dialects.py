@@ -32,6 +32,7 @@ _LISTS = frozenset(
 )
 _OBJECTS = frozenset(("data", "repository", "pullRequest", "pull_request", "node", "resource", "search"))
 _WRAPPINGS = _LISTS | _OBJECTS
+_PARTS = frozenset(("pullRequest", "pullRequests", "reviewThreads", "reviews"))
 _SAID = ("comment", "review", "thread")
 _OF_THREAD = (
     *("path", "line", "startLine", "originalLine", "originalStartLine", "diffSide", "subjectType", "isOutdated"),
@@ -58,8 +59,8 @@ def looks_like_github(source: Source) -> bool | None:
                 break
             elif _is_github(value):
                 return True
-            elif any(key in _WRAPPINGS for key in value):
-                value = next((value[key] for key in value if key in _WRAPPINGS and value[key]), None)
+            elif (inner := _inner(value)) or any(key in _WRAPPINGS for key in value):
+                value = next((value[key] for key in inner if value[key]), None)
             else:
                 return False
         if value is not None:
@@ -115,7 +116,7 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remar
         yield _remark(record, about)
         if value.get("comments"):
             yield from _in_member(record, "comments", about, depth)
-    elif any(_holds(value, key) for key in value):
+    elif _inner(value):
         yield from _in_members(record, _around(value, about), depth)
     elif not _is_titled(value) and ("body" in value or kind_of(value) is not Kind.ISSUE_COMMENT):
         yield _remark(record, about)
@@ -123,17 +124,21 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remar
         record.fail(None, "neither a review comment, a review, an issue comment nor a thread", _FIX)
 
 
-def _holds(value: Mapping[str, Any], key: str) -> bool:
-    return (key in _LISTS and isinstance(value[key], list | dict)) or (key in _OBJECTS and isinstance(value[key], dict))
+def _inner(value: Mapping[str, Any]) -> list[str]:
+    """The keys behind which remarks may stand; a query may call a repository or a pull request as it likes."""
+    return [
+        key
+        for key, each in value.items()
+        if (key in _LISTS and isinstance(each, list))
+        or (isinstance(each, dict) and (key in _WRAPPINGS or not _PARTS.isdisjoint(each)))
+    ]
 
 
 def _in_members(record: Record, about: PullRequest, depth: int) -> Iterator[Remark]:
     """What an object holds: a response, a pull request, a page, or what a user put together."""
     value = record.value
-    for key in value:
-        aliased = isinstance(value[key], dict) and ("pullRequest" in value[key] or "reviewThreads" in value[key])
-        if _holds(value, key) or aliased:
-            yield from _in_member(record, key, about, depth)
+    for key in _inner(value):
+        yield from _in_member(record, key, about, depth)
     if isinstance(value.get("errors"), list) and value["errors"]:
         kind = "GitHub's answer has errors: something may be missing"
         record.source.warn(kind, lambda: record.line_of("errors"), kind)
