@@ -391,9 +391,9 @@ def test_a_hostile_body_is_read_in_one_go(name, start):
     assert parts.findings or parts.rest
 
 
-TAGS = ["<details>", "</details>", "<summary>", "</summary>", "<blockquote>", "a.py (1)",
-        "Nitpick comments (1)", "`1-2`:", "\n", "```", "> ", "<!--", "-->", "<a href='#diff-", "a" * 64, "R1'>", "</a>", "</td>",
-        "PR Reviewer Guide", "x", "PR Code Suggestions", "[a.py [1-2]](u)", "<td rowspan=1>", "---", "_a_ | _Minor_"]  # fmt: skip
+TAGS = ["<details>", "</details>", "<summary>", "</summary>", "<blockquote>", "a.py (1)", "Nitpick comments (1)",
+        "`1-2`:", "\n", "```", "> ", "<!--", "-->", "<a href='#diff-", "a" * 64, "R1'>", "</a>", "</td>", "x", "---",
+        "PR Reviewer Guide", "PR Code Suggestions", "[a.py [1-2]](u)", "<td rowspan=1>", "_a_ | _Minor_"]  # fmt: skip
 BODIES = st.lists(st.sampled_from(TAGS), max_size=40).map("".join) | st.text()
 
 

@@ -158,6 +158,8 @@ class Record(NamedTuple):
         value = self.child(key, key)
         level: list[Any] = [value.value]
         for _ in range(_DEEPEST):
+            if not level:
+                break
             level = [item for each in level for item in (each.values() if isinstance(each, dict) else each)]
             level = [each for each in level if isinstance(each, dict | list)]
         if level:

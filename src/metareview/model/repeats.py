@@ -48,7 +48,7 @@ def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
             earlier.append(len(once))
             once.append(comment)
         else:
-            once[same] = _joined(once[same], comment)
+            once[same] = joined(once[same], comment)
     return tuple(once)
 
 
@@ -60,7 +60,8 @@ def _are_one(first: Comment, second: Comment) -> bool:
     return first.note.split() == second.note.split() or (first.at is not None and first.at == second.at)
 
 
-def _joined(first: Comment, second: Comment) -> Comment:
+def joined(first: Comment, second: Comment) -> Comment:
+    """Both as one: what the second says, and whatever only the first does. Lines go together."""
     lines = second if second.from_line or second.to_line else first
     told = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line}
     return replace(first, **told)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from metareview.formats.bodies import coderabbit, pr_agent
 from metareview.formats.bodies.finding import Finding
@@ -66,8 +67,14 @@ def _comment(body: Comment, finding: Finding, number: int) -> Comment:
         severity=finding.severity,
         reactions=None,
         id=body.id and f"{body.id}-{number}",
-        meta={"section": finding.heading},
+        meta=_in_section(finding.heading or ""),
     )
+
+
+@lru_cache(maxsize=256)
+def _in_section(heading: str) -> dict[str, object]:
+    """One object for the findings of all sections of this name: there may be very many."""
+    return {"section": heading}
 
 
 def _rest(body: str, spans: Iterable[Span], boilerplate: re.Pattern[str], headings: Iterable[str]) -> str:
@@ -80,7 +87,7 @@ def _rest(body: str, spans: Iterable[Span], boilerplate: re.Pattern[str], headin
     known = {_LEADING.sub("", heading) for heading in headings}
     lines = []
     for line in without_comments("\n".join(pieces)).split("\n"):
-        said = _LEADING.sub("", plain(unquoted(line, _QUOTES)))
+        said = _LEADING.sub("", plain(unquoted(line, _QUOTES))) if line and not line.isspace() else ""
         if said and said not in known and not boilerplate.match(said):
             lines.append(line)
     return "\n".join(lines).strip()

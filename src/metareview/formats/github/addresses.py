@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 
 from metareview.formats.github.remark import Remark
@@ -25,6 +26,7 @@ def own_address(remark: Remark) -> str | None:
     return web_address(url) if url else None
 
 
+@lru_cache(maxsize=4096)
 def web_address(url: str) -> str:
     return _API_ADDRESS.sub(r"\1\2/\3/pull/\4", url.split("#")[0])
 

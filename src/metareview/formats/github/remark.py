@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from metareview.formats.record import Record
+from metareview.model.comment import Review
 
 GHOST = "ghost"
 """GitHub's own name for a deleted account."""
@@ -37,6 +38,8 @@ _OBJECTS = {"originalCommit": "original_commit_id", "commit": "commit_id"}
 _ON_LINES = frozenset(
     ("path", "diff_hunk", "diffHunk", "pull_request_review_id", "in_reply_to_id", "original_line", "replyTo")
 )
+_THEIRS = frozenset((*_REST_NAMES, *_OBJECTS, "replyTo", "reactionGroups")) - {"url"}
+"""What only GraphQL and `gh` have."""
 _OLD_NODE = re.compile(rb"[0-9]{2,4}:[A-Za-z]+([0-9]{1,20})")
 STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
 
@@ -60,6 +63,10 @@ class PullRequest:
     merged_at: str | None = None
     closed_at: str | None = None
 
+    def reviewed(self, review: Review) -> Review:
+        """The review, with what is known of its pull request."""
+        return replace(review, author=self.author, merged_at=self.merged_at, closed_at=self.closed_at)
+
 
 @dataclass(frozen=True, slots=True)
 class Remark:
@@ -69,33 +76,6 @@ class Remark:
     record: Record
     about: PullRequest
     deleted: bool = False
-
-    @property
-    def identity(self) -> tuple[Kind, str, str] | None:
-        """By kind, id and login, as far as all dialects agree on them; None without an id."""
-        identifier = self.record.value.get("id")
-        if not isinstance(identifier, int | str) or identifier == "":
-            return None
-        return self.kind, str(identifier), (login_of(self.record.value.get("user")) or GHOST).removesuffix(BOT)
-
-    def joined(self, other: Remark) -> Remark:
-        """Both as one: of two versions the later, with whatever only the other has."""
-        newer, older = (self, other) if _changed_at(self) > _changed_at(other) else (other, self)
-        value = {**older.record.value, **newer.record.value}
-        for name in ("resolved", "user"):
-            if value.get(name) is None:
-                value[name] = older.record.value.get(name)
-        logins = [login_of(each.record.value.get("user")) for each in (newer, older)]
-        if logins[1] == f"{logins[0]}{BOT}":  # `gh` leaves out that it is a bot
-            value["user"] = older.record.value["user"]
-        about = newer.about if newer.about.address else older.about
-        deleted = self.deleted or other.deleted  # for good, in whichever order one hears of it
-        return replace(newer, record=newer.record._replace(value=value), about=about, deleted=deleted)
-
-
-def _changed_at(remark: Remark) -> str:
-    changed = remark.record.value.get("updated_at")
-    return changed if isinstance(changed, str) else ""
 
 
 def is_review(value: Mapping[str, Any]) -> bool:
@@ -111,8 +91,10 @@ def kind_of(value: Mapping[str, Any]) -> Kind:
     return Kind.REVIEW_COMMENT if "pull_request_url" in value else Kind.ISSUE_COMMENT
 
 
-def with_rest_names(value: Mapping[str, Any]) -> dict[str, Any]:
+def with_rest_names(value: dict[str, Any]) -> dict[str, Any]:
     """The fields of a GraphQL or `gh` object by the names that REST has for them; REST's own as they are."""
+    if _THEIRS.isdisjoint(value) and not isinstance(value.get("id"), str):
+        return value
     named = dict(value)
     for theirs, ours in _REST_NAMES.items():
         if named.get(theirs) is not None and (ours == "id" or named.get(ours) is None):
