@@ -171,6 +171,12 @@ def test_a_thread_has_a_comment_and_its_replies():
     assert (reply.in_reply_to, reply.counted) == ("1", False)
 
 
+def test_the_comments_of_a_thread_may_be_edges():
+    edges = {"edges": [{"node": node(1)}, None, {"node": None}, {"node": node(2)}]}
+    [review] = read([thread(comments=edges)], about=WEB)[0]
+    assert [(comment.note, comment.in_reply_to) for comment in review.comments] == [("c1", None), ("c2", "1")]
+
+
 def test_whatever_follows_the_first_of_a_thread_answers_it():
     [review] = read([thread(node(1), node(2))], about=WEB)[0]
     assert [comment.in_reply_to for comment in review.comments] == [None, "1"]
@@ -244,6 +250,19 @@ def test_reviews_and_comments_beside_the_threads():
 def test_errors_in_an_answer_are_warned_of():
     partial = {**response(reviewThreads={"nodes": [thread(node())]}), "errors": [{"message": "timeout"}]}
     assert read(partial)[1] == ["page.json:1: GitHub's answer has errors: something may be missing"]
+
+
+def test_a_page_that_was_not_fetched_is_warned_of():
+    def page(number, more, url=WEB):
+        threads = {"nodes": [thread(node(number))], "pageInfo": {"hasNextPage": more, "endCursor": "x"}}
+        return {"data": {"repository": {"pullRequest": {"url": url, "reviewThreads": threads}}}}
+
+    assert read([page(1, True), page(2, False)])[1] == []
+    assert read(json.dumps(page(1, True)) + json.dumps(page(2, False)))[1] == []
+    missing = ["page.json: 1 list goes on on a page that is not in the file"]
+    assert read(page(1, True))[1] == missing
+    assert read([page(1, True), page(2, True)])[1] == missing
+    assert read([page(1, True), page(2, False, f"{WEB}6")])[1] == missing
 
 
 def test_what_gh_prints():

@@ -11,6 +11,7 @@ from metareview.errors import UsageError
 from metareview.formats.bodies import comments_of
 from metareview.formats.github.addresses import pull_request_of_folder
 from metareview.formats.github.dialects import looks_like_github
+from metareview.formats.github.pages import missing_pages
 from metareview.formats.github.remark import BOT, Kind, PullRequest
 from metareview.formats.github.said import paths_by_address, said_once, warn
 from metareview.formats.protocol import CommentFormat
@@ -48,6 +49,8 @@ def read(source: Source) -> Iterator[Review]:
             without += not comments
         reviews.setdefault((address, said.login), []).extend(comments)
         about.setdefault(address, said.about)
+    one, many = "list goes on on a page that is not in the file", "lists go on on pages that are not in the file"
+    warn(source, missing_pages(source), one, many)
     one, many = "summary of a tool without a finding: no comment", "summaries of tools without a finding: no comments"
     warn(source, without, one, many)
     for (address, login), found in reviews.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,12 +39,16 @@ def issue_address(remark: Remark) -> str | None:
     return f"{found['host']}/{found['repo']}/pull/{found['number']}" if found else None
 
 
-def names_one_of(address: str, known: Collection[str]) -> bool:
-    """Whether one of the addresses or short names (`owner/repo#7`, `repo#7`) is this pull request's."""
+def names_of(addresses: Iterable[str]) -> set[str]:
+    """Addresses and short names (`owner/repo#7`, `repo#7`) as `is_named` looks for them."""
+    return {pull_request_key(address).casefold() for address in addresses}
+
+
+def is_named(address: str, names: AbstractSet[str]) -> bool:
+    """Whether one of the names is this pull request's."""
     key = pull_request_key(address)
     whole = key.partition("/")[2]
-    short = (key, whole, whole.replace("/", "_"), whole.rpartition("/")[2])
-    return any(pull_request_key(each).casefold() in short for each in known)
+    return not names.isdisjoint((key, whole, whole.replace("/", "_"), whole.rpartition("/")[2]))
 
 
 def pull_request_of_folder(path: Path) -> str | None:

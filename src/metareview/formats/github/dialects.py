@@ -111,7 +111,7 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remar
     elif _is_delivery(value):
         yield from _in_delivery(record, about)
     elif "isResolved" in value or "isOutdated" in value or ("path" in value and "comments" in value):
-        yield from _in_thread(record, about, depth)
+        yield from _in_thread(record, about)
     elif is_review(value):
         yield _remark(record, about)
         if value.get("comments"):
@@ -156,22 +156,29 @@ def _member(record: Record, key: str) -> Record:
     return record._replace(value=record.value[key], path=(*record.path, key))
 
 
-def _in_thread(record: Record, about: PullRequest, depth: int) -> Iterator[Remark]:
+def _in_thread(record: Record, about: PullRequest) -> Iterator[Remark]:
     """The comments of a thread: the first begins it, the others answer."""
     thread = record.value
     shared = {key: thread[key] for key in _OF_THREAD if key in thread}
     first = None
-    for item in _member(record, "comments").items() if thread.get("comments") else ():
-        nodes = _member(item, "nodes").items() if isinstance(item.value, dict) and "nodes" in item.value else [item]
-        for node in nodes:
-            if node.value is None:
-                continue
-            value = with_rest_names({**shared, **_known(node.as_object(_SHAPE, _FIX).value)})
-            value["resolved"] = thread.get("isResolved")
-            if first is not None and value.get("in_reply_to_id") is None:
-                value["in_reply_to_id"] = first
-            first = first or identifier_of(value) or "?"
-            yield Remark(Kind.REVIEW_COMMENT, node._replace(value=value), about)
+    for node in _nodes(_member(record, "comments")) if thread.get("comments") else ():
+        value = with_rest_names({**shared, **_known(node.as_object(_SHAPE, _FIX).value)})
+        value["resolved"] = thread.get("isResolved")
+        if first is not None and value.get("in_reply_to_id") is None:
+            value["in_reply_to_id"] = first
+        first = first or identifier_of(value) or "?"
+        yield Remark(Kind.REVIEW_COMMENT, node._replace(value=value), about)
+
+
+def _nodes(record: Record) -> list[Record]:
+    """The items of a list, or of one of GraphQL's, which has nodes or edges; without what it could not give."""
+    value = record.value
+    if isinstance(value, dict) and "nodes" in value:
+        return _nodes(_member(record, "nodes"))
+    if isinstance(value, dict) and isinstance(value.get("edges"), list):
+        edges = (item.as_object(_SHAPE, _FIX) for item in _member(record, "edges").items() if item.value is not None)
+        return [_member(edge, "node") for edge in edges if edge.value.get("node") is not None]
+    return [item for item in record.items() if item.value is not None]
 
 
 def _known(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from metareview.formats.github.addresses import issue_address, names_one_of, own_address, web_address
+from metareview.formats.github.addresses import is_named, issue_address, names_of, own_address, web_address
 from metareview.formats.github.dialects import remarks
 from metareview.formats.github.remark import BOT, GHOST, Kind, PullRequest, Remark, login_of
 from metareview.formats.source import Source
@@ -58,13 +58,14 @@ def said_once(source: Source, named: str | None) -> list[Said]:
     the pull request of what does not tell its own."""
     everything = [said for remark in remarks(source) if (said := _said(remark, named)) is not None]
     told = {said.address for said in everything if said.address and said.address != named}
-    known = {*told, named} if named else told
+    name = names_of([named] if named else ())
+    known = names_of(told) | name
     # One name for what has several: the address that the file itself has, rather than the file's name.
-    own = next((address for address in sorted(told) if named and names_one_of(address, [named])), named)
+    own = next((address for address in sorted(told) if is_named(address, name)), named)
     found: dict[object, Said] = {}
     repeated = strays = 0
     for number, said in enumerate(everything):
-        if said.on_issue and not names_one_of(said.on_issue, known):
+        if said.on_issue and not is_named(said.on_issue, known):
             strays += 1
             continue
         said = replace(said, address=said.on_issue or own) if said.address in (None, named) else said
