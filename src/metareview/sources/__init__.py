@@ -1,0 +1,1 @@
+"""What comes over the network, written into files that `formats/` reads."""
