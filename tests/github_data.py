@@ -102,7 +102,7 @@ def pull_request(name: str, told: dict, ids: Numbers) -> dict:
 
 
 def _time(item: dict) -> str:
-    return item.get("createdAt") or item.get("submittedAt") or item["commit"]["committedDate"]
+    return item.get("createdAt") or item.get("submittedAt") or item["commit"].get("committedDate", "9")
 
 
 def commit(number: int, at: str, told: dict) -> dict:

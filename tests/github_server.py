@@ -308,7 +308,7 @@ class GitHubServer:
         size = min(self.largest_page, 300)
         headers = {}
         if page * size < len(files):
-            headers["link"] = f'<{self.url}{parts.path}?page={page + 1}>; rel="next", <{self.url}>; rel="last"'
+            headers["link"] = f'<https://elsewhere.example{parts.path}?page={page + 1}>; rel="next"'
         return Reply(200, {"sha": found[1], "files": files[(page - 1) * size : page * size]}, headers)
 
     def _graphql(self, body: dict) -> Reply:

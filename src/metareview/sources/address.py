@@ -10,10 +10,14 @@ from urllib.parse import urlsplit
 from metareview.errors import UsageError
 
 GITHUB = "github.com"
-_NAME = r"[A-Za-z0-9_.-]{1,100}"
+_NAME = r"(?!\.{1,2}(?:[/#]|$))[A-Za-z0-9_.-]{1,100}"
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}")
 _SHORT = re.compile(rf"({_NAME})/({_NAME})(?:#(.*))?")
 _GITHUB_PATH = re.compile(rf"/({_NAME})/({_NAME})(?:/pulls?(?:/([0-9]{{1,9}})(?:/.*)?)?)?/?")
-_GITLAB_PATH = re.compile(rf"/({_NAME}(?:/{_NAME})*)/({_NAME})(?:/-/merge_requests(?:/([0-9]{{1,9}})(?:/.*)?)?)?/?")
+_GITLAB_PART = r"(?!-/)[A-Za-z0-9_.-]{1,100}"
+_GITLAB_PATH = re.compile(
+    rf"/({_GITLAB_PART}(?:/{_GITLAB_PART})*)/({_GITLAB_PART})(?:/-/merge_requests(?:/([0-9]{{1,9}})(?:/.*)?)?)?/?"
+)
 _NUMBERS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
 _MOST_NUMBERS = 100_000
 _FORMS = "OWNER/REPO, OWNER/REPO#12, OWNER/REPO#12,15,20-30 or the address of a repository or a pull request"
@@ -75,7 +79,7 @@ def _target(text: str, default_host: str) -> Target:
         raise UsageError(f"{text!r} is not an address. Give {_FORMS}.") from None
     if parts.username is not None or parts.password is not None:
         raise UsageError("the address holds a user name or password. Leave it out; set GITHUB_TOKEN instead.")
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host):
         raise UsageError(f"{text!r} is not an http or https address. Give {_FORMS}.")
     gitlab = "/-/" in parts.path or "gitlab" in host
     found = (_GITLAB_PATH if gitlab else _GITHUB_PATH).fullmatch(parts.path)

@@ -84,9 +84,8 @@ class GitHubApi:
 
     def __init__(self, access: Access, clock: Clock, tell: Callable[[str], None]) -> None:
         self.requests = 0
-        self.limit: RateLimit | None = None
-        """Of GraphQL, as its last reply has it."""
         self._access, self._clock, self._tell = access, clock, tell
+        self._graph_limit: RateLimit | None = None
         self._rest_limit: RateLimit | None = None
         self._reached = False
         self._connections = Connections(access.rest)
@@ -96,28 +95,30 @@ class GitHubApi:
             "User-Agent": USER_AGENT,
         }
 
+    @property
+    def limit(self) -> RateLimit | None:
+        """What is left, as the last replies have it: GraphQL and REST have limits of their own; the lower one."""
+        known = [limit for limit in (self._graph_limit, self._rest_limit) if limit is not None]
+        return min(known, key=lambda limit: limit.remaining, default=None)
+
     def close(self) -> None:
         self._connections.close()
 
     def graphql(self, query: str, variables: Mapping[str, object]) -> GraphReply:
         """The reply to a query; TooMuch where a smaller one may do better."""
-        self._wait_for(self.limit)
+        self._wait_for(self._graph_limit)
         body = json.dumps({"query": query, "variables": dict(variables)}).encode()
         headers = {**self._headers, "Content-Type": "application/json"}
         return self._unless_limited(
             lambda: self._graph_reply(self._exchange("POST", self._access.graphql, headers, body))
         )
 
-    def rest(self, path: str) -> tuple[Node | None, str | None]:
-        """The object at a path or at the address of a further page, and the address of the next page if there is one.
+    def rest(self, path: str) -> tuple[Node | None, bool]:
+        """The object at a path, and whether it has a further page; None where it is not there, or not to be shown."""
 
-        None where it is not there, or too large to be shown.
-        """
-        address = path if "://" in path else f"{self._access.rest}/{path}"
-
-        def attempt() -> tuple[Node | None, str | None]:
+        def attempt() -> tuple[Node | None, bool]:
             self._wait_for(self._rest_limit)
-            return self._rest_reply(address)
+            return self._rest_reply(f"{self._access.rest}/{path}")
 
         return self.persist(lambda: self._unless_limited(attempt))
 
@@ -250,7 +251,7 @@ class GitHubApi:
             raise TooMuch(f"the server had a problem with the query{self._quoted(said)}")
         return tuple(refused)
 
-    def _rest_reply(self, address: str) -> tuple[Node | None, str | None]:
+    def _rest_reply(self, address: str) -> tuple[Node | None, bool]:
         for _ in range(_REDIRECTS):
             reply = self._exchange("GET", address, self._headers)
             remaining, limit, reset = (
@@ -259,9 +260,9 @@ class GitHubApi:
             if remaining is not None and limit is not None and reset is not None:
                 self._rest_limit = RateLimit(int(limit), int(remaining), reset)
             if reply.status in (404, 410, 422):
-                return None, None
+                return None, False
             if reply.status < 300:
-                return _object(reply.data), self._own_address(_next_page(reply.headers.get("link", "")), address)
+                return _object(reply.data), 'rel="next"' in reply.headers.get("link", "")
             further = self._own_address(reply.headers.get("location"), address)
             if further is None:
                 break
@@ -287,7 +288,7 @@ class GitHubApi:
         limit, remaining = node.number("limit"), node.number("remaining")
         if limit is not None and remaining is not None:
             resets_at = parse_time(node.instant("resetAt")) / SECOND
-            self.limit = RateLimit(limit, remaining, resets_at, max(1, node.number("cost") or 1))
+            self._graph_limit = RateLimit(limit, remaining, resets_at, max(1, node.number("cost") or 1))
 
     def _quoted(self, said: str) -> str:
         """The server's own words, unless they repeat the token."""
@@ -323,12 +324,3 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
-
-
-def _next_page(link: str) -> str | None:
-    """The address that a Link header calls next."""
-    for part in link.split(","):
-        address, _, relation = part.partition(";")
-        if 'rel="next"' in relation and address.strip().startswith("<"):
-            return address.strip().strip("<>")
-    return None

@@ -18,8 +18,9 @@ REACTIONS = {
     "THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "HOORAY": "hooray",
     "CONFUSED": "confused", "HEART": "heart", "ROCKET": "rocket", "EYES": "eyes",
 }  # fmt: skip
-_MOST_FILE_PAGES = 10
-"""GitHub shows 3,000 files of a commit at most, 300 per page."""
+_MOST_FILES = 3_000
+"""GitHub shows no more of a commit: with as many there may be others."""
+_FILES_PER_PAGE = 300
 
 Patches = Callable[[str], "list[JsonObject] | None"]
 """The files of a commit; None where they cannot be had."""
@@ -85,12 +86,13 @@ def _thread(thread: Node) -> Iterator[_Said]:
     first = comments[0] if comments else None
     now = thread.number("line")
     whole_file = thread.text("subjectType") == "FILE"
-    last = None if whole_file else now if now is not None else thread.number("originalLine")
-    start = None if whole_file else thread.number("startLine" if now is not None else "originalStartLine")
+    is_there = not thread.flag("isOutdated") if whole_file else now is not None
+    last = None if whole_file else now if is_there else thread.number("originalLine")
+    start = None if whole_file else thread.number("startLine" if is_there else "originalStartLine")
     for comment in comments:
         if comment.text("state") == "PENDING":
             continue
-        commit = comment.child("commit" if now is not None else "originalCommit") or comment.child("commit")
+        commit = comment.child("commit" if is_there else "originalCommit") or comment.child("commit")
         more = {
             "path": thread.text("path"),
             "side": thread.text("diffSide"),
@@ -179,11 +181,9 @@ def _first_wanted(shas: list[str], comments: list[JsonObject]) -> int:
 def files_of_commit(api: GitHubApi, repository: str, sha: str) -> list[JsonObject] | None:
     """What a commit changed, from REST, page by page; None where GitHub does not have it, or not all of it."""
     files: list[JsonObject] = []
-    path: str | None = f"repos/{quote(repository)}/commits/{quote(sha)}?per_page=300"
-    for _ in range(_MOST_FILE_PAGES):
-        if path is None:
-            return files
-        commit, path = api.rest(path)
+    path = f"repos/{quote(repository)}/commits/{quote(sha)}"
+    for page in range(1, _MOST_FILES // _FILES_PER_PAGE + 1):
+        commit, more = api.rest(path if page == 1 else f"{path}?page={page}")
         if commit is None:
             return None
         files += [
@@ -195,4 +195,6 @@ def files_of_commit(api: GitHubApi, repository: str, sha: str) -> list[JsonObjec
             })
             for file in commit.children("files")
         ]  # fmt: skip
-    return files if path is None else None
+        if not more:
+            break
+    return files if len(files) < _MOST_FILES else None

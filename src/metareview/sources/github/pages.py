@@ -126,7 +126,8 @@ class Pages:
 
 
 def warning_of_unreadable(count: int) -> str:
-    return f"the token may not read {plural(count, 'detail')}, which are missing here"
+    is_missing, it = ("is", "it") if count == 1 else ("are", "them")
+    return f"{plural(count, 'detail')} {is_missing} missing: the token may not read {it}"
 
 
 def _number(node: Node) -> int:
