@@ -17,6 +17,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -288,8 +289,9 @@ class GitHubServer:
         handler.send_response(reply.status)
         for name, value in {"content-length": str(len(data)), **reply.headers}.items():
             handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(data[: reply.cut])
+        with suppress(ConnectionError):  # whoever asked may have been killed
+            handler.end_headers()
+            handler.wfile.write(data[: reply.cut])
 
     def _reply(self, exchange: Exchange) -> Reply:
         if not exchange.headers.get("authorization", "").startswith("Bearer "):

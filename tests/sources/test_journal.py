@@ -19,7 +19,7 @@ def filled(file, numbers=(3, 1, 2), asked=ASKED, **options):
     done = {mark["done"] for mark in journal.marks if "done" in mark}
     for number in numbers:
         if number not in done:
-            journal.add([{"at": number, "text": "ä\n#"}, {"at": number + 10}], {"done": number})
+            journal.add([{"at": number, "text": "ä\n#"}, {"at": number + 10}], {"done": number, "lines": 2})
     return journal
 
 
@@ -86,6 +86,30 @@ def test_what_was_asked_for_before_is_not_mixed_in(tmp_path):
     anew = Journal(file, {**ASKED, "repository": "acme/other"}, overwrite=True)
     assert anew.marks == []
     anew.close()
+
+
+def test_what_came_to_nothing_is_in_nobodys_way(tmp_path):
+    """A misspelt name, say, and then the right one."""
+    file = tmp_path / "out.jsonl"
+    partial = tmp_path / "out.jsonl.partial"
+    failed = Journal(file, ASKED)
+    failed.add([], {"done": 5, "missing": True})
+    kept = partial.read_bytes()
+    failed.close()
+    assert not partial.exists()
+    partial.write_bytes(kept)  # as a kill leaves it
+    Journal(file, {**ASKED, "repository": "acme/other"}).close()
+    partial.write_bytes(kept[:30])
+    Journal(file, {**ASKED, "repository": "acme/other"}).close()
+
+
+@pytest.mark.parametrize("content", ["mine", "mine\n", '{"at": 1}\n#{"done": 1}\n'])
+def test_a_file_of_somebody_else_is_not_taken_for_a_journal(tmp_path, content):
+    partial = tmp_path / "out.jsonl.partial"
+    partial.write_text(content)
+    with pytest.raises(UsageError, match="unfinished pull of something else"):
+        Journal(tmp_path / "out.jsonl", ASKED)
+    assert partial.read_text() == content
 
 
 def test_one_pull_at_a_time(tmp_path):

@@ -9,6 +9,7 @@ import click
 
 from metareview.cli.options import PATH, common_options
 from metareview.cli.output import Screen, say, warning_lines
+from metareview.errors import UsageError
 
 if TYPE_CHECKING:
     from metareview.sources.pull import Pulled, PullOptions
@@ -82,6 +83,9 @@ def _pull(
     from metareview.sources.pull import PullOptions
 
     target = parse_targets(targets, server_host())
+    if target.gitlab:
+        fix = "Save a merge request's discussions with its API and read that file; see docs/formats.md."
+        raise UsageError(f"{target.host} is a GitLab server, and only GitHub's are pulled from. {fix}")
     api, out = given.pop("api"), given["out"]
     options: PullOptions = PullOptions(target, **given, **chosen)
     access = github_access(target, api)

@@ -18,6 +18,7 @@ from metareview.errors import UsageError
 
 Mark = Mapping[str, Any]
 _MARK = b"#"
+_OURS = b'{"metareview.pull":'
 Order = Callable[[Mapping[str, Any]], tuple[Any, ...]]
 
 
@@ -36,10 +37,10 @@ class Journal:
         try:
             self._open(asked, overwrite)
         except OSError as error:
-            self.close()
+            self._release()
             raise UsageError(f"cannot write {self.path}: {error.strerror}. Choose another -o.") from None
         except BaseException:
-            self.close()
+            self._release()
             raise
 
     def _open(self, asked: Mapping[str, Any], overwrite: bool) -> None:
@@ -49,9 +50,10 @@ class Journal:
         self._handle = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b")
         self._lock()
         first = self._handle.readline()
-        # None: there is nothing, or it was cut off within its first line.
-        same = first == _header(asked) if first.endswith(b"\n") else None
-        if same is False and not overwrite:
+        same = first == _header(asked)
+        # Ours, and cut off within its first line, or before anything was fetched: nobody misses it.
+        ours = first.startswith(_OURS) or _OURS.startswith(first)
+        if not same and not overwrite and not (ours and self._is_worthless()):
             raise UsageError(
                 f"{self.path} holds an unfinished pull of something else. Finish that one, delete it, choose another "
                 "-o, or start anew with --overwrite."
@@ -59,6 +61,7 @@ class Journal:
         if same:
             self._read_marks()
         else:
+            self.marks.clear()
             self._handle.seek(0)
             self._handle.truncate()
             self._handle.write(_header(asked))
@@ -115,6 +118,12 @@ class Journal:
         self._discard()
 
     def close(self) -> None:
+        """Keeps what there is for a later pull; where that is nothing, the journal goes."""
+        if self._handle is not None and not _worth(self.marks):
+            self._discard()
+        self._release()
+
+    def _release(self) -> None:
         if self._handle is not None:
             self._handle.close()
             self._handle = None
@@ -122,7 +131,11 @@ class Journal:
     def _discard(self) -> None:
         with suppress(OSError):
             self.path.unlink()
-        self.close()
+        self._release()
+
+    def _is_worthless(self) -> bool:
+        self._read_marks()
+        return not _worth(self.marks)
 
     def _read_marks(self) -> None:
         """The marks, and whatever stands behind the last one cut off."""
@@ -166,6 +179,11 @@ class Journal:
         for *_, place in places:
             self._handle.seek(place)
             yield self._handle.readline()
+
+
+def _worth(marks: Iterable[Mark]) -> bool:
+    """Whether anything was fetched that is worth going on from."""
+    return any(mark.get("lines") or mark.get("listed") or mark.get("finished") for mark in marks)
 
 
 def _header(asked: Mapping[str, Any]) -> bytes:

@@ -110,6 +110,8 @@ class _Pull:
                 self._fetch(journal, numbers)
             result = self._result(journal)
             journal.put_in_place(time_order if self._command == "history" else None)
+        except ScopesMissing as problem:
+            raise UsageError(f"the token lacks a scope{problem}. Give one that may read the repository.") from None
         except Unexpected as problem:
             raise UsageError(
                 f"{options.target.host} sends replies that are not those of GitHub's API ({problem}). "
@@ -145,17 +147,14 @@ class _Pull:
         while left:
             whole = COMMENTS if self._command == "comments" else history(self._teams)
             try:
-                for batch in self._pages.batches(left, whole):
-                    for number, node in batch:
-                        self._keep(journal, number, node)
-                        done.add(number)
-                        line = f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}"
-                        self._tell(line, False)
-            except ScopesMissing as problem:
+                for number, node in self._pages.pull_requests(left, whole):
+                    self._keep(journal, number, node)
+                    done.add(number)
+                    line = f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}"
+                    self._tell(line, False)
+            except ScopesMissing:
                 if not self._teams or self._command == "comments":
-                    raise UsageError(
-                        f"the token lacks a scope: {problem}. Give one that may read the repository."
-                    ) from None
+                    raise
                 self._teams = False
             left = [number for number in left if number not in done]
 

@@ -235,7 +235,7 @@ class GitHubApi:
                 seconds = self._seconds_until_allowed(reply, said)
                 raise TooOften("the limit is used up", _SECONDARY_WAIT if seconds is None else seconds)
             if kind == "INSUFFICIENT_SCOPES" and not path:
-                raise ScopesMissing(said)
+                raise ScopesMissing(self._quoted(said))
             if "saml" in said.casefold() or (extensions is not None and extensions.value.get("saml_failure")):
                 fix = "Allow the token for the organization's single sign-on in your token settings."
                 raise UsageError(f"the organization wants single sign-on (SAML) for this token. {fix}")

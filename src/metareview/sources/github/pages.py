@@ -54,8 +54,8 @@ class Pages:
             if after is None:
                 return
 
-    def batches(self, numbers: Sequence[int], whole: Whole) -> Iterator[list[tuple[int, Node | None]]]:
-        """The pull requests, some at a time; None for a number that is no pull request (any more)."""
+    def pull_requests(self, numbers: Sequence[int], whole: Whole) -> Iterator[tuple[int, Node | None]]:
+        """The pull requests, each as soon as it is whole; None for a number that is no pull request (any more)."""
         start = 0
         asked: list[int] = []
 
@@ -66,8 +66,10 @@ class Pages:
         while start < len(numbers):
             reply = self._ask(query, self._repository)
             repository = self._found(reply)
-            yield [(number, self._completed(repository.child(f"p{number}"), whole)) for number in asked]
-            start += len(asked)
+            batch = list(asked)  # which further pages do not change
+            for number in batch:
+                yield number, self._completed(repository.child(f"p{number}"), whole)
+            start += len(batch)
 
     def _completed(self, node: Node | None, whole: Whole) -> Node | None:
         if node is not None:
