@@ -7,6 +7,7 @@ import pytest
 from github_data import repository, sample_server
 from github_server import TOKEN, GitHubServer, Reply
 from metareview.errors import UsageError
+from pulls import Pull
 
 SAMPLE = "acme/shop"
 ERROR = "Something went wrong while executing your query. Please include `A1` when reporting this issue."
@@ -51,8 +52,6 @@ PASSING_INSIDE = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    from conftest import Pull
-
     with sample_server() as server:
         return Pull(tmp_path_factory.mktemp("whole")).bytes(server), len(server.log)
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import Pull
 from github_data import sample_server
 from github_server import Reply
 from metareview.errors import UsageError
 from metareview.formats.registry import read_history, read_inputs
+from pulls import Pull
 
 JUNK = st.sampled_from(
     [None, True, 0, -1, 7, 1e308, "", "x", "2026-01-01", "\ud800", "#", [], [None], [[]], {}, {"nodes": 1}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,7 +59,8 @@ def comments(
     pulled = _pull(pull_comments, targets, more, screen, reviewers=selection, patches=not no_patches)
     total = sum(pulled.counts.values())
     said = f"{_count(total, 'comment')} by {_count(len(pulled.counts), 'reviewer')}"
-    next_step = f"metareview comments {pulled.file} --reference {pulled.file}"
+    file = quote(str(pulled.file))
+    next_step = f"metareview comments {file} --reference {file}"
     _show(pulled, "comments", said, f"{next_step} --reviewer '*[bot]' --reference-reviewer '!*[bot]'", screen)
 
 
@@ -72,7 +74,7 @@ def history(targets: tuple[str, ...], screen: Screen, **more: Any) -> None:
 
     pulled = _pull(pull_history, targets, more, screen)
     said = _count(pulled.lines, "event")
-    _show(pulled, "events", said, f"metareview routing {pulled.file}", screen)
+    _show(pulled, "events", said, f"metareview routing {quote(str(pulled.file))}", screen)
 
 
 def _pull(

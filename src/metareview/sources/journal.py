@@ -8,7 +8,6 @@ again. A pull that is killed and started again therefore ends with the same byte
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -47,8 +46,9 @@ class Journal:
         if self.file.is_dir():
             raise UsageError(f"{self.file} is a folder. Give the name of a file with -o.")
         # Not truncated yet: it may be another process's, or hold what is to go on.
-        self._handle = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b")
+        self._handle = self.path.open("a+b")
         self._lock()
+        self._handle.seek(0)
         first = self._handle.readline()
         same = first == _header(asked)
         # Ours, and cut off within its first line, or before anything was fetched: nobody misses it.
