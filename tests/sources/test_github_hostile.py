@@ -35,7 +35,7 @@ def replaced(document, path, junk):
     return copy
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data(), command=st.sampled_from(["comments", "history"]))
 def test_no_reply_ends_in_a_traceback(data, command):
     whats = "acme/shop#31,38,43"

@@ -37,7 +37,7 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(tmp_path, what):
         for _ in range(60):
             begun = len(server.log)
             process = command(server, what, "acme/shop", "-o", "killed.jsonl", folder=tmp_path)
-            last = begun + chance.randint(requests // 8, requests // 3)
+            last = begun + chance.randint(requests // 6, requests // 2)
             while process.poll() is None and len(server.log) < last:
                 time.sleep(0.002)
             if process.poll() is None:

@@ -95,7 +95,9 @@ def _pull(
         with screen.status() as tell:
             return pull(options, access, tell)
     except KeyboardInterrupt:
-        say(f"What was fetched is kept in {out}.partial.")
+        partial = out.with_name(f"{out.name}.partial")
+        if partial.exists():
+            say(f"What was fetched is kept in {partial}.")
         raise
 
 
