@@ -42,7 +42,7 @@ def test_the_reviewers_differ_as_their_names_say(run):
 
 def test_the_rouge_judge_never_pairs_what_the_author_holds_apart(run):
     benchmark, _ = read_reference_set([DEMO / "references.jsonl"])
-    index = PullRequestIndex({key: review.pr for key, review in benchmark.references.items()})
+    index = PullRequestIndex(benchmark.references)
     for review in read_inputs(DEMO / "reviews").reviews:
         key = index.find(review)
         said = {pull_request_key(pr): pairs for pr, pairs in TRUTH[review.reviewer].items()}[key]

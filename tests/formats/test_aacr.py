@@ -54,8 +54,15 @@ def test_the_documented_record_is_read_alone_and_in_a_list(text):
 
 def test_unknown_fields_are_ignored():
     record = json.loads(EXAMPLE) | {"project": {"stars": [1]}, "reviewer": "x"}
-    record["comments"][0] |= {"is_ai_comment": False, "source_model": None}
+    record["comments"][0] |= {"stars": [2], "source_model": None}
     assert read(json.dumps([record]))[0] == [REVIEW]
+
+
+def test_who_wrote_a_reference_is_kept():
+    by_model = one_comment(note="x", is_ai_comment=True, source_model="GPT-9")
+    assert (by_model.is_ai_comment, by_model.source_model, by_model.made_by) == (True, "GPT-9", "GPT-9")
+    by_people = one_comment(note="x", is_ai_comment=False, source_model="")
+    assert (by_people.made_by, by_people.ai_or_people) == ("people", "people")
 
 
 def test_a_record_without_comments_is_silence():

@@ -265,7 +265,7 @@ def test_a_reference_set_of_nothing_is_refused(tmp_path):
 
 
 def index(*urls):
-    return PullRequestIndex({pull_request_key(url): url for url in urls})
+    return PullRequestIndex({pull_request_key(url): Review(url) for url in urls})
 
 
 FIVE, FIFTY = "https://github.com/octo/shop/pull/55", "https://github.com/octo/shop/pull/5540"

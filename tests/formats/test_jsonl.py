@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from metareview.errors import InputError
 from metareview.formats.comments import jsonl
 from metareview.formats.source import Source
-from metareview.model.comment import Comment, Review
+from metareview.model.comment import ChangedFile, Comment, Commit, Review
 
 URL = "https://github.com/owner/repo/pull/5"
 
@@ -34,25 +34,96 @@ def read_or_refused(text):
 def test_a_line_is_a_review_with_all_its_fields():
     comment = {"id": 9, "path": "a.py", "side": "left", "from_line": 3, "to_line": "4", "note": "x",
                "category": "Performance", "context": "File Level", "severity": "high",
-               "at": "2025-01-01", "meta": {"mine": 1}}  # fmt: skip
+               "author": "ann", "at": "2025-01-01T10:00:00Z", "commit": "abc", "in_reply_to": 8, "resolved": True,
+               "outdated": False, "reactions": {"+1": 2}, "neutral": True, "producer": "tool",
+               "source_model": "m-1", "is_ai_comment": True, "meta": {"mine": 1}}  # fmt: skip
+    commits = [
+        {"sha": "a1", "at": "2025-01-01T09:00:00Z", "author": "ann", "parents": ["a0"],
+         "files": [{"path": "a.py", "previous_path": "b.py", "status": "renamed", "patch": "@@ -1 +1 @@"}]},
+        {"sha": "a2", "files": []},
+        {"sha": "a3"},
+    ]  # fmt: skip
     line = {
         "pr": URL,
         "reviewer": "bot",
         "language": "Go",
         "pr_category": "Bug Fix",
         "comments": [comment],
+        "run": 2,
+        "author": "ann",
+        "merged_at": "2025-01-02T00:00:00Z",
+        "closed_at": "2025-01-02",
+        "commits": commits,
         "cost": 0.1,
+        "tokens": 1200,
+        "seconds": 3.5,
         "meta": {},
     }
     expected = Review(
         URL,
-        (Comment("x", "a.py", "left", 3, 4, "9", "Performance", "File Level", "high"),),
+        (
+            Comment("x", "a.py", "left", 3, 4, "9", "Performance", "File Level", "high", "ann", "2025-01-01T10:00:00Z",
+                    "abc", "8", True, False, {"+1": 2}, True, "tool", "m-1", True, {"mine": 1}),
+        ),
         reviewer="bot",
         language="Go",
         pr_category="Bug Fix",
         source="a.jsonl",
-    )
+        run="2",
+        author="ann",
+        merged_at="2025-01-02T00:00:00Z",
+        closed_at="2025-01-02",
+        commits=(
+            Commit("a1", "2025-01-01T09:00:00Z", "ann", ("a0",),
+                   (ChangedFile("a.py", "b.py", "renamed", "@@ -1 +1 @@"),)),
+            Commit("a2", files=()),
+            Commit("a3"),
+        ),
+        cost=0.1,
+        tokens=1200,
+        seconds=3.5,
+        meta={},
+    )  # fmt: skip
     assert read(json.dumps(line) + "\n") == ([expected], [])
+    written = jsonl.write([expected])[""]
+    assert read(written) == ([expected], [])
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"at": 5}, "at must be a string, found a number"),
+        ({"resolved": "yes"}, "resolved must be true or false, found a string"),
+        ({"reactions": {"+1": -1}}, "reactions must be an object of whole numbers"),
+        ({"reactions": []}, "reactions must be an object, found a list"),
+        ({"meta": []}, "meta must be an object, found a list"),
+        ({"meta": json.loads('{"a":' * 60 + "1" + "}" * 60)}, "meta is nested more than 50 levels deep"),
+    ],
+)
+def test_a_field_of_a_comment_that_cannot_be_read_is_refused_or_left_out(fields, problem):
+    text = json.dumps({"pr": URL, "comments": [{"note": "x"} | fields]})
+    assert f"a.jsonl:1: {problem}" in refusal(text)
+    source = Source.of_text(text, "a.jsonl", strict=False)
+    [review] = jsonl.read(source)
+    assert review.comments == (Comment("x"),)
+    assert source.all_warnings() == [f"a.jsonl:1: {problem}; left out"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"cost": "1"}, "cost must be a number from 0 on, found '1'"),
+        ({"seconds": float("nan")}, "seconds must be a number from 0 on, found nan"),
+        ({"merged_at": "soon"}, "merged_at must be a time, found 'soon'"),
+        ({"commits": {}}, "commits must be a list, found an object"),
+        ({"commits": [{}]}, "sha is missing"),
+        ({"commits": [{"sha": "a", "parents": "b"}]}, "parents must be a list of hashes, found a string"),
+        ({"commits": [{"sha": "a", "file": []}]}, "unknown field 'file'. Did you mean files?"),
+        ({"commits": [{"sha": "a", "files": [{"patch": "x"}]}]}, "path is missing"),
+    ],
+)
+def test_a_field_of_a_record_that_cannot_be_read_is_refused(fields, problem):
+    assert f"a.jsonl:1: {problem}" in refusal(json.dumps({"pr": URL} | fields))
 
 
 def test_blank_lines_and_line_ends_change_nothing(tmp_path):
@@ -108,7 +179,8 @@ def test_deep_values_in_fields_that_are_not_used_are_read_or_refused_with_a_line
         wrong = f'\n{{"pr": "u", "comments": [{{"note": "a", "from_line": {deep}}}]}}'
         result = read_or_refused(swapped)
         if isinstance(result, str):
-            assert result.startswith("a.jsonl:1: broken JSON: nested too deeply")
+            reasons = ("broken JSON: nested too deeply", "a commit must be an object, found a list")
+            assert result.startswith(tuple(f"a.jsonl:1: {reason}" for reason in reasons))
         else:
             [review], warnings = result
             assert review.comments[0].span == (1, 2)

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Go on, with a warning, where the input looks like a mistake.")
 @click.option("--strict", is_flag=True, help="A comment field that cannot be read ends the run, not only a warning.")
 @click.option("--name", help="The reviewer's name where the input has none.  [default: folder or file name]")
+@click.option("--pr", metavar="URL", help="The pull request, where files do not say which one they are about.")
 @click.option("--limit", type=int, metavar="N", help="Score a sample of N pull requests, always the same for a seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @run_options

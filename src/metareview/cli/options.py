@@ -89,8 +89,8 @@ def _as_one(keyword: str, make: Command, **options: Command) -> Callable[[Comman
 def _filters(*values: tuple[str, ...]) -> object:
     from metareview.comments.filters import FilterConfig
 
-    language, pr_category, comment_category, context = values
-    return FilterConfig(pr_category, language, comment_category, context)
+    language, pr_category, *of_comments = values
+    return FilterConfig(pr_category, language, *of_comments)
 
 
 common_options = _as_one(
@@ -115,6 +115,9 @@ filter_options = _as_one(
     comment_category=click.option("--comment-category", multiple=True,
                                   help="Only references of this category; repeatable."),
     context=click.option("--context", multiple=True, help="Only references of this context; repeatable."),
+    severity=click.option("--severity", multiple=True, help="Only references of this severity; repeatable."),
+    exclude_producer=click.option("--exclude-producer", multiple=True, metavar="NAME",
+                                  help="Leave out references that this model or tool wrote; repeatable."),
 )  # fmt: skip
 run_options = _options(
     click.option("--out", type=PATH, metavar="DIR", help="The run's folder.  [default: runs/<time>-<name>]"),

@@ -116,10 +116,15 @@ class Case:
         return sum(int(self.eligible(pairs).sum()) for pairs in (self.candidates, self.negative_candidates))
 
     def kept_references(self) -> list[bool]:
-        """Which references the filters keep."""
-        if not self.rules.filters.drops_comments:
-            return [True] * len(self.reference.comments)
-        return [self.rules.filters.keeps_comment(comment) for comment in self.reference.comments]
+        """Which references count: those that the filters keep and that are not neutral."""
+        filters = self.rules.filters
+        if not filters.drops_comments:
+            return [not comment.neutral for comment in self.reference.comments]
+        return [not comment.neutral and filters.keeps_comment(comment) for comment in self.reference.comments]
+
+    def neutral_references(self) -> NDArray[np.bool_]:
+        """Which references are neutral: a comment that matches one counts neither for nor against."""
+        return np.array([bool(comment.neutral) for comment in self.reference.comments], bool)
 
     def question(self) -> Question:
         """The pairs that may match a reference."""

@@ -56,7 +56,7 @@ class Outcome:
     full: Alignment
     negative: Alignment
     left_out: frozenset[int]
-    """Comments that were right about a reference that a filter drops."""
+    """Comments that were right about a reference that a filter drops, or that is neutral."""
     counts: Counts
 
 
@@ -71,14 +71,20 @@ def decide(
     case = judged.case
     edges = edges_of(case, case.candidates, judged.answer, undecided_match)
     line = _line_edges(case) if case.rules.meaning else edges
-    keep = np.array(case.kept_references(), bool)
+    keep, neutral = np.array(case.kept_references(), bool), case.neutral_references()
     left_out: frozenset[int] = frozenset()
     full = edges
+    if not (keep | neutral).all():
+        listed_line, listed = (graph.only(~neutral[graph.reference]) for graph in (line, edges))
+        left_out = _right_about_dropped(_align_both(case, listed_line, listed, aligner)[1], keep)
     if not keep.all():
-        left_out = _right_about_dropped(_align_both(case, line, edges, aligner)[1], keep)
-        outside = np.array(sorted(left_out), np.int64)
-        line, full = (graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside)) for graph in (line, edges))
+        line, full = (_without(graph, left_out, keep) for graph in (line, edges))
     by_line, by_meaning = _align_both(case, line, full, aligner)
+    if neutral.any():
+        # A comment is held to the references first: only one that matches none of them can be neutral.
+        alike = frozenset(edges.generated[neutral[edges.reference]].tolist()) - by_meaning.matched - left_out
+        left_out |= alike
+        by_line = _align_both(case, _without(line, alike, keep), full, aligner)[0]
     rejected = edges_of(case, case.negative_candidates, judged.negative_answer, undecided_negatives_match)
     rejected = rejected.only(~case.are_among(edges.generated)[rejected.generated])
     by_negative = _align_negatives(case, rejected, aligner)
@@ -95,6 +101,12 @@ def decide(
         negatives_matched=len(by_negative.matched),
     )
     return Outcome(by_line, by_meaning, by_negative, left_out, counts)
+
+
+def _without(graph: Graph, left_out: frozenset[int], keep: NDArray[np.bool_]) -> Graph:
+    """The graph of the references that are kept and the comments that are not left out."""
+    outside = np.array(sorted(left_out), np.int64)
+    return graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside))
 
 
 def _line_edges(case: Case) -> Graph:
@@ -187,11 +199,14 @@ def _bounds(judged: JudgedCase, without: Counts) -> tuple[Counts, Counts] | None
     """The fewest and the most matches over all ways to decide the undecided pairs; None where that is not worked out.
 
     More edges never make a smaller matching, so none and all of them are the ends; but in input order, or where a
-    filter leaves comments out by what they match, a further edge may also cost a match. A comment that matches a
-    reference repeats no negative: the negatives' ends come from the opposite decisions about references.
+    filter or a neutral reference leaves comments out by what they match, a further edge may also cost a match. A
+    comment that matches a reference repeats no negative: the negatives' ends come from the opposite decisions about
+    references.
     """
-    rules = judged.case.rules
+    case, rules = judged.case, judged.case.rules
     if rules.alignment == "greedy" or (rules.alignment == "optimal" and rules.filters.drops_comments):
+        return None
+    if case.neutral_references().any():
         return None
     with_all = decide(judged, undecided_match=True).counts
     most_negatives = decide(judged, undecided_negatives_match=True).counts.negatives_matched

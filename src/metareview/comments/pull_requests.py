@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from metareview.model.address import repository_and_number
+from metareview.model.address import pull_request_key, repository_and_number
 from metareview.model.comment import Review, Skipped
 
 
 class PullRequestIndex:
     """Finds the pull request that a review is about among the references: by address, or by repository and number."""
 
-    def __init__(self, keys_to_urls: Mapping[str, str]) -> None:
-        self._keys = keys_to_urls
+    def __init__(self, references: Mapping[str, Review]) -> None:
+        self._keys = references
         self._by_name: dict[str, list[str]] = {}
-        for key, url in keys_to_urls.items():
-            self._by_name.setdefault(_short(url), []).append(key)
+        for key, review in references.items():
+            for name in dict.fromkeys((_short(review.pr), _with_owner(review.pr), *map(_short, review.other_names))):
+                self._by_name.setdefault(name, []).append(key)
 
     def find(self, review: Review) -> str | Skipped:
         """The reference set's key, or why there is none. Never a guess."""
@@ -29,10 +30,15 @@ class PullRequestIndex:
         if named:
             reason = f"{review.pr} may be any of {', '.join(named)}; give the full address (jsonl)"
         elif review.pr == Path(review.source).name:
-            reason = "nothing says which pull request it is about; name it comments_{repo}_{number}.txt"
+            reason = "nothing says which pull request it is about; name it comments_{repo}_{number}.txt, or give --pr"
         else:
             reason = f"its pull request {review.pr} is not in the reference set"
         return Skipped(review.source, reason)
+
+
+def _with_owner(pr: str) -> str:
+    """`owner_repo#number`, as files may be named."""
+    return pull_request_key(pr).partition("/")[2].replace("/", "_")
 
 
 def _short(pr: str) -> str:

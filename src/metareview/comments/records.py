@@ -80,7 +80,7 @@ class ScoredComment:
     semantic_match: bool | None
     """Whether it raises the issue of a reference; None where meaning was not asked."""
     left_out: bool
-    """It was right about a reference that a filter drops, so it counts neither for nor against."""
+    """It was right about a reference that a filter drops, or that is neutral: it counts neither for nor against."""
     reference: int | None = None
     line_reference: int | None = None
     negative: int | None = None
@@ -100,7 +100,7 @@ class ScoredReference:
     position: int
     comment: Comment
     kept: bool
-    """False: a filter drops it."""
+    """False: a filter drops it, or it is neutral."""
     covered: bool
     line_covered: bool | None
 
@@ -136,8 +136,14 @@ class Tally:
         )
 
 
-DIMENSIONS: Mapping[str, str] = {"comment_category": "category", "context": "context", "severity": "severity"}
-"""How references are sliced: the slice's name, and the comment's field."""
+DIMENSIONS: Mapping[str, str] = {
+    "comment_category": "category",
+    "context": "context",
+    "severity": "severity",
+    "producer": "made_by",
+    "is_ai_comment": "ai_or_people",
+}
+"""How references are sliced: the slice's name, and the comment's attribute."""
 
 
 @dataclass(frozen=True, slots=True)

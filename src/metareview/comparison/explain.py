@@ -207,7 +207,7 @@ def _comment_to_json(comment: Comment) -> JsonObject:
 
 def _reference_to_json(reference: ScoredReference) -> JsonObject:
     comment = reference.comment
-    kind = {name: comment[name] for name in DIMENSIONS.values() if comment[name] is not None}
+    kind = {name: comment[name] for name in ("category", "context", "severity") if comment[name] is not None}
     return {"reference": reference.position, **_comment_to_json(comment), **kind}
 
 

@@ -213,8 +213,9 @@ class Recount:
         self._judged = _Judged(wide.candidates, record, pairs, config.judge, negative=False)
         self._negative = _Judged(wide.negative_candidates, record, pairs, config.judge, negative=True)
         self._case = replace(wide, candidates=self._judged.candidates, negative_candidates=self._negative.candidates)
-        # Scores decide between matchings of one size; who is in it matters only where a filter drops references.
-        self._scores_matter = config.alignment != "optimal" or config.filters.drops_comments
+        # Scores decide between matchings of one size; who is in it matters only where comments may be left out.
+        may_leave_out = config.filters.drops_comments or bool(wide.neutral_references().any())
+        self._scores_matter = config.alignment != "optimal" or may_leave_out
         self._alignments: dict[tuple[bool, bytes, bytes], Alignment] = {}
         self._rows: dict[bytes, Sums] = {}
         self._explained = self._judged.explained(config.line_distance)

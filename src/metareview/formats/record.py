@@ -14,11 +14,22 @@ if TYPE_CHECKING:
     from metareview.formats.source import Source
 
 JsonPath = tuple[str | int, ...]
+LineEnds = tuple[int, int]
 Value = TypeVar("Value")
 SEE_FORMATS = "See docs/formats.md."
 REVERSED = "a range that ends before it begins; swapped"
-_TEXTS = ("note", "path", "side", "category", "context", "severity")
-_OWN_NAMES: Mapping[str, str] = {name: name for name in (*_TEXTS, "from_line", "to_line", "id")}
+_TEXTS = (
+    *("note", "path", "side", "category", "context", "severity"),
+    *("author", "at", "commit", "producer", "source_model"),
+)
+_IDENTIFIERS = ("id", "in_reply_to")
+_FLAGS = ("resolved", "outdated", "neutral", "is_ai_comment")
+OWN_NAMES: Mapping[str, str] = {
+    name: name for name in (*_TEXTS, "from_line", "to_line", *_IDENTIFIERS, *_FLAGS, "reactions", "meta")
+}
+"""A comment's fields as metareview itself calls them."""
+_DEEPEST = 50
+_RANGE = re.compile(r"\s*[Ll]?([0-9]{1,10})\s*(?:-|–|—|\.\.)\s*[Ll]?([0-9]{1,10})\s*")
 
 
 class Nanoseconds(int):
@@ -124,23 +135,81 @@ class Record(NamedTuple):
             self.refuse(key, f"a line number from 1 to {MAX_LINE}", fix, quote=True)
         return number
 
-    def comment(self, keys: Mapping[str, str] = _OWN_NAMES) -> Comment:
+    def flag(self, key: str) -> bool | None:
+        """true, false, or None where it is absent or null."""
+        value = self.value.get(key)
+        if value is not None and type(value) is not bool:
+            self.refuse(key, "true or false", "Give true, false or null.")
+        return value
+
+    def number(self, key: str) -> float | None:
+        """A number from 0 on, or None where it is absent or null."""
+        value = self.value.get(key)
+        if value is None:
+            return None
+        if type(value) not in (int, float) or not 0 <= value < float("inf"):
+            self.refuse(key, "a number from 0 on", "Give a number, or leave it out.", quote=True)
+        return float(value) if type(value) is float else int(value)
+
+    def mapping(self, key: str) -> dict[str, Any] | None:
+        """An object as it is, or None where it is absent or null."""
+        if self.value.get(key) is None:
+            return None
+        value = self.child(key, key)
+        level: list[Any] = [value.value]
+        for _ in range(_DEEPEST):
+            level = [item for each in level for item in (each.values() if isinstance(each, dict) else each)]
+            level = [each for each in level if isinstance(each, dict | list)]
+        if level:
+            self.fail(key, f"{key} is nested more than {_DEEPEST} levels deep", "Make it flatter.")
+        cleaned: dict[str, Any] = value.with_whole_characters().value
+        return cleaned
+
+    def lines(self, first: str, last: str | None) -> tuple[int | None, int | None]:
+        """The line numbers at these keys; "10-15" at either is the whole range."""
+        ends = [None if key is None else self._field(self._line_or_range, key) for key in dict.fromkeys((first, last))]
+        return joined_lines(ends[0], ends[-1])
+
+    def _line_or_range(self, key: str) -> LineEnds | None:
+        value = self.value.get(key)
+        ends = line_range(value) if type(value) is str else None
+        number = None if ends else self.line_number(key)
+        return ends or (None if number is None else (number, number))
+
+    def reactions(self, key: str) -> dict[str, int] | None:
+        """How often each reaction was given."""
+        counts = self.mapping(key)
+        if counts and not all(type(count) is int and count >= 0 for count in counts.values()):
+            self.fail(key, f"{key} must be an object of whole numbers", 'Give counts such as {"+1": 2}.')
+        return counts
+
+    def comment(self, keys: Mapping[str, str] = OWN_NAMES) -> Comment:
         """The comment that this record is; `keys` says what the format calls each field that it has.
 
         A range of lines that ends before it begins is swapped, with a warning; a field that cannot be read is left
         out, with a warning, unless the source is strict.
         """
-        texts = {name: self._field(self.text, keys[name]) for name in _TEXTS if name in keys}
-        note = texts.pop("note") or ""
-        start, end = (
-            self._field(self.line_number, keys[name]) if name in keys else None for name in ("from_line", "to_line")
+        value = self.value
+        readers: tuple[tuple[tuple[str, ...], Callable[[str], Any]], ...] = (
+            (_TEXTS, self.text),
+            (_IDENTIFIERS, self.identifier),
+            (_FLAGS, self.flag),
+            (("reactions",), self.reactions),
+            (("meta",), self.mapping),
         )
+        own: dict[str, Any] = {
+            name: self._field(read, keys[name])
+            for names, read in readers
+            for name in names
+            if name in keys and value.get(keys[name]) is not None
+        }
+        note = own.pop("note", None) or ""
+        start, end = self.lines(keys["from_line"], keys.get("to_line")) if "from_line" in keys else (None, None)
         if start is not None and end is not None and start > end:
             detail = f"{keys['from_line']} {start} is after {keys['to_line']} {end}; swapped"
             self.source.warn(REVERSED, lambda: self.line_of(keys["from_line"]), detail)
             start, end = end, start
-        identity = self._field(self.identifier, keys["id"]) if "id" in keys else None
-        return Comment(note, from_line=start, to_line=end, id=identity, **texts)
+        return Comment(note, from_line=start, to_line=end, **own)
 
     def _field(self, read: Callable[[str], Value | None], key: str) -> Value | None:
         """The value at `key`; one that cannot be read is left out, with a warning, unless the source is strict."""
@@ -205,6 +274,26 @@ class Record(NamedTuple):
     def warn_of_halves(self, key: str) -> None:
         problem = "half a surrogate pair; replaced by ?"
         self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+
+
+def joined_lines(first: LineEnds | None, last: LineEnds | None) -> tuple[int | None, int | None]:
+    """From the first line of the one to the last of the other; where one is missing, the other has both if it is a
+    range, and its own end if it is one line.
+    """
+    start = first[0] if first else last[0] if last and last[0] != last[1] else None
+    end = last[1] if last else first[1] if first and first[0] != first[1] else None
+    return start, end
+
+
+def line_range(text: str) -> LineEnds | None:
+    """The ends of a range such as 10-15 or L10-L15, or None; line numbers count from 1.
+
+    >>> line_range("10-15")
+    (10, 15)
+    """
+    ends = _RANGE.fullmatch(text)
+    first, last = (int(ends[1]), int(ends[2])) if ends else (0, 0)
+    return (first, last) if 1 <= first <= MAX_LINE and 1 <= last <= MAX_LINE else None
 
 
 def whole_characters(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -86,7 +86,7 @@ class InputFile:
     authors: frozenset[str | None]
     """Whose comments were taken from it, in small letters; None: somebody whom neither data nor subfolder names."""
     annotated: bool
-    """Whether one of these comments has a category, a context or a severity."""
+    """Whether one of these comments has a category, a context or a severity, in a format that annotators use."""
 
 
 @dataclass
@@ -100,6 +100,8 @@ class Inputs:
     warnings: list[str] = field(default_factory=list)
     files: list[InputFile] = field(default_factory=list)
     formats: set[str] = field(default_factory=set)
+    keeps_authors: bool = False
+    """Whether each comment keeps who wrote it: references of several people become one review."""
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -111,15 +113,20 @@ class Inputs:
         """All reviews of a file by those who are chosen; `owner` is whoever neither data nor subfolder names."""
         authors: set[str | None] = set()
         annotated = False
-        for review in comment_formats(format_name)[format_name].read(source):
+        known = comment_formats(format_name)[format_name]
+        for review in known.read(source):
+            if review.comments and all(comment.in_reply_to is not None for comment in review.comments):
+                continue  # Who only answered others has not reviewed: that is no silence either.
             named = review.reviewer or subfolder
             reviewer = named or owner
             self.reviewers[reviewer] = None
             if reviewer in chosen:
-                self.reviews.append(replace(review, reviewer=reviewer))
+                comments = _by(named, review.comments) if self.keeps_authors and named else review.comments
+                self.reviews.append(replace(review, reviewer=reviewer, comments=comments))
                 if review.comments:
                     authors.add(named and named.casefold())
                     annotated |= any(each.category or each.context or each.severity for each in review.comments)
+        annotated &= not known.by_tools
         self.formats.add(format_name)
         self.files.append(
             InputFile(
@@ -129,6 +136,10 @@ class Inputs:
         self.warnings += source.all_warnings()
 
 
+def _by(author: str, comments: Iterable[Comment]) -> tuple[Comment, ...]:
+    return tuple(replace(comment, author=comment.author or author) for comment in comments)
+
+
 def read_inputs(
     given: Given,
     *,
@@ -136,15 +147,17 @@ def read_inputs(
     reviewer: str | None = None,
     chosen: Selection = EVERYBODY,
     strict: bool = True,
+    about: str | None = None,
+    keep_authors: bool = False,
     role: str = "generated",
 ) -> Inputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
     `reviewer` names the reviewer where the input has none; without it, the subfolder's, folder's or file's name does.
     `chosen` says whose reviews are taken. Unless `strict`, a field of a comment that cannot be read is left out, with
-    a warning. `role` is what messages call records in memory.
+    a warning. `about` is the pull request of files that name none. `role` is what messages call records in memory.
     """
-    inputs = Inputs()
+    inputs = Inputs(keeps_authors=keep_authors)
     if not isinstance(given, str | Path):
         inputs.take("jsonl", _source_of(given, role, strict), role, None, reviewer or "reviewer", chosen)
         return inputs
@@ -156,7 +169,7 @@ def read_inputs(
         raise InputError("an empty folder", file=path, fix="Name the folder that holds the comment files.")
     names = [file.relative_to(path) if in_folder else Path(file.name) for file in files]
     for file, name in zip(files, names, strict=True):
-        source = Source(file, strict)
+        source = Source(file, strict, about)
         if in_folder and file.suffix.lower() not in _SUFFIXES:
             inputs.skipped.append(Skipped(source.name, f"not one of {', '.join(sorted(_SUFFIXES))}"))
             continue
@@ -168,20 +181,25 @@ def read_inputs(
                 raise InputError(reason, file=source.name, fix=_choose_format())
             inputs.skipped.append(Skipped(source.name, reason))
             continue
-        # A subfolder is always its own reviewer, whatever `reviewer` says.
-        subfolder = readable(name.parts[0]) if len(name.parts) > 1 else None
+        subfolder = _reviewer_of(name)
         owner = readable(reviewer or (path.resolve().name if in_folder else path.stem))
         inputs.take(found, source, readable(name.as_posix()), subfolder, owner, chosen)
     if in_folder:
         for folder in sorted(item for item in path.iterdir() if item.is_dir() and item.name[0] != "."):
             if not any(file.is_relative_to(folder) for file in files):
                 inputs.skipped.append(Skipped(readable(str(folder)), "an empty folder: no reviewer to score"))
-        if reviewer and all(len(name.parts) > 1 for name in names):
+        if reviewer and all(map(_reviewer_of, names)):
             inputs.warnings.append(f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used")
         if not inputs.formats:
             problem = f"none of its {len(files)} files is in a known format"
             raise InputError(problem, file=path, fix=_choose_format())
     return inputs
+
+
+def _reviewer_of(name: Path) -> str | None:
+    """The subfolder that a file is in, which is always its own reviewer; but OWNER/REPO/NUMBER.ext names nobody."""
+    named_by_path = name.stem.partition(".")[0].isdecimal() and len(name.parts) == 3
+    return readable(name.parts[0]) if len(name.parts) > 1 and not named_by_path else None
 
 
 def _source_of(records: Records, role: str, strict: bool) -> Source:
@@ -250,7 +268,9 @@ def read_reference_set(
         reviews: list[Review] = []
         people: dict[str, None] = {}
         for number, each in enumerate(several_given(given), 1):
-            inputs = read_inputs(each, format_name=format_name, chosen=chosen, strict=strict, role=role)
+            inputs = read_inputs(
+                each, format_name=format_name, chosen=chosen, strict=strict, keep_authors=True, role=role
+            )
             warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
             prefix = role if number == 1 else f"{role}-{number}"
             files[role] += [replace(file, key=f"{prefix}/{file.key}") for file in inputs.files]

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from metareview.errors import InputError
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
-from metareview.model.address import pull_request_of_stem
+from metareview.model.address import pull_request_of_path
 
 Progress = Callable[[int, int], None]
 """Told how much is done, and of how much."""
@@ -39,6 +39,8 @@ class Source:
 
     path: Path
     strict: bool = True
+    about: str | None = None
+    """The pull request that the file is about, as a user said (`--pr`), where it does not say itself."""
     name: str = field(init=False)
     warnings: list[str] = field(default_factory=list, init=False)
     progress: Progress | None = field(default=None, repr=False)
@@ -58,8 +60,17 @@ class Source:
 
     @property
     def pull_request(self) -> str | None:
-        """`repo#number` of a file named comments_{repo}_{number}.*, to be looked up in the references."""
-        return pull_request_of_stem(readable(self.path.stem))
+        """The pull request that the user or the file's path names, to be looked up in the references."""
+        return self.about or pull_request_of_path(readable(self.path.as_posix()))
+
+    def required_pull_request(self) -> str:
+        """The same, for a format in which a file does not say which pull request it is about; InputError if nobody
+        does."""
+        if named := self.pull_request:
+            return named
+        problem = "nothing says which pull request it is about"
+        fix = "Give --pr URL, or name the file OWNER/REPO/NUMBER.json, OWNER_REPO_NUMBER.json or after its instance_id."
+        raise InputError(problem, file=self.name, fix=fix)
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:

@@ -10,6 +10,9 @@ _PULL_URL = re.compile(
     r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>[0-9]{1,18})(?:[/?#].*)?$",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"[0-9]{1,18}")
+_NAME = re.compile(r"[\w.-]*\w[\w.-]*")
+_INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-[0-9]+")
 _STEM = re.compile(r"(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})")
 
 
@@ -35,6 +38,20 @@ def pull_request_of_stem(stem: str) -> str | None:
     """
     parts = _STEM.fullmatch(stem)
     return f"{parts['repo']}#{int(parts['number'])}" if parts else None
+
+
+def pull_request_of_path(path: str) -> str | None:
+    """The pull request that a file's path names: OWNER/REPO/NUMBER.ext, OWNER_REPO_NUMBER.ext, comments_REPO_NUMBER.ext
+    or, for sets whose pull requests have no number, INSTANCE_ID.ext.
+
+    >>> pull_request_of_path("reviews/tool/octo/shop/7.sarif")
+    'octo/shop#7'
+    """
+    *folders, name = path.split("/")
+    stem = name.partition(".")[0] if name.partition(".")[0].isdecimal() else name.rsplit(".", 1)[0]
+    if _NUMBER.fullmatch(stem) and len(folders) >= 2 and all(map(_NAME.fullmatch, folders[-2:])):
+        return f"{folders[-2]}/{folders[-1]}#{int(stem)}"
+    return pull_request_of_stem(stem) or (stem if _INSTANCE.fullmatch(stem) else None)
 
 
 def repository_and_number(url: str) -> tuple[str, int] | None:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import lru_cache
 from operator import attrgetter
+from typing import Any
 
 from metareview.errors import InputError
 from metareview.model.address import pull_request_key
 
 MAX_LINE = 2**31 - 1
+PEOPLE = "people"
 
 
 class PRCategory(StrEnum):
@@ -78,6 +80,23 @@ class Comment:
     category: str | None = None
     context: str | None = None
     severity: str | None = None
+    author: str | None = None
+    """Who wrote it, where that is known: kept with references, whose review is nobody's in particular."""
+    at: str | None = None
+    commit: str | None = None
+    in_reply_to: str | None = None
+    """The comment that it answers. A reply is conversation, not review: it is kept, and never counted."""
+    resolved: bool | None = None
+    outdated: bool | None = None
+    reactions: Mapping[str, int] | None = field(default=None, hash=False)
+    neutral: bool | None = None
+    """Of a reference: a comment that matches it counts neither for nor against."""
+    producer: str | None = None
+    source_model: str | None = None
+    """The model that wrote it, as AACR-Bench calls it; `producer` is what any other set calls the tool or model."""
+    is_ai_comment: bool | None = None
+    meta: Mapping[str, object] | None = field(default=None, hash=False)
+    """Whatever else its file keeps of it; never read."""
 
     def __post_init__(self) -> None:
         for line in (self.from_line, self.to_line):
@@ -86,10 +105,10 @@ class Comment:
         if self.from_line is not None and self.to_line is not None and self.from_line > self.to_line:
             raise InputError(f"from_line {self.from_line} is after to_line {self.to_line}", fix="Swap them.")
 
-    def __getitem__(self, name: str) -> str | int | None:
+    def __getitem__(self, name: str) -> Any:
         if name not in _FIELD_NAMES:
             raise KeyError(name)
-        return getattr(self, name)  # type: ignore[no-any-return]
+        return getattr(self, name)
 
     def get(self, name: str, default: object = None) -> object:
         return self[name] if name in _FIELD_NAMES else default
@@ -97,14 +116,29 @@ class Comment:
     def keys(self) -> tuple[str, ...]:
         return _FIELD_NAMES
 
-    def to_dict(self) -> dict[str, str | int]:
+    def to_dict(self) -> dict[str, Any]:
         """The fields that it has, for JSON."""
         return {name: value for name, value in zip(_FIELD_NAMES, _FIELDS(self), strict=True) if value is not None}
 
     @property
     def counted(self) -> bool:
-        """A comment without a note is not counted."""
-        return bool(self.note.strip())
+        """A comment without a note is not counted, nor is a reply."""
+        return self.in_reply_to is None and bool(self.note.strip())
+
+    @property
+    def producers(self) -> tuple[str, ...]:
+        """The model and the tool that wrote it, as far as they are known."""
+        return tuple(name for name in (self.source_model, self.producer) if name)
+
+    @property
+    def made_by(self) -> str | None:
+        """The model or tool that wrote it; people, where it is known that no model did."""
+        return next(iter(self.producers), PEOPLE if self.is_ai_comment is False else None)
+
+    @property
+    def ai_or_people(self) -> str | None:
+        """What kind of author it has, where its file says so."""
+        return None if self.is_ai_comment is None else "AI" if self.is_ai_comment else PEOPLE
 
     @property
     def content_key(self) -> tuple[str, int, int, str]:
@@ -138,6 +172,28 @@ def normal_side(side: str | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that a commit changed; without a patch, nobody can tell how."""
+
+    path: str
+    previous_path: str | None = None
+    status: str | None = None
+    patch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of a pull request."""
+
+    sha: str
+    at: str | None = None
+    author: str | None = None
+    parents: tuple[str, ...] = ()
+    files: tuple[ChangedFile, ...] | None = None
+    """None: not known; empty: it changed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Review:
     """All that one reviewer said on one pull request; with no comments, its silence."""
 
@@ -149,6 +205,20 @@ class Review:
     pr_category: str | None = None
     source: str = ""
     """The file that it was read from, for messages."""
+    other_names: tuple[str, ...] = ()
+    """What else the pull request goes by, where it has no number: `owner/repo@commit`."""
+    run: str | None = None
+    """Which of the reviewer's repeated runs it is of."""
+    author: str | None = None
+    """Who wrote the pull request."""
+    merged_at: str | None = None
+    closed_at: str | None = None
+    commits: tuple[Commit, ...] | None = None
+    """Of the pull request, oldest first; None where they are not known."""
+    cost: float | None = None
+    tokens: float | None = None
+    seconds: float | None = None
+    meta: Mapping[str, object] | None = field(default=None, hash=False)
 
     @property
     def key(self) -> str:
@@ -177,18 +247,22 @@ class Skipped:
     reason: str
 
 
+_OF_EITHER = ("language", "pr_category", "author", "merged_at", "closed_at", "commits", "meta")
+
+
+def _first_known(first: Any, second: Any) -> Any:
+    return second if first in (None, "") else first
+
+
 def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
     """Reviews by (pull request, reviewer); two records for the same are one, in order."""
     by_key: dict[tuple[str, str | None], Review] = {}
     for review in reviews:
         key = (review.key, review.reviewer)
         if first := by_key.get(key):
-            review = replace(
-                first,
-                comments=first.comments + review.comments,
-                language=first.language or review.language,
-                pr_category=first.pr_category or review.pr_category,
-            )
+            both = {name: _first_known(getattr(first, name), getattr(review, name)) for name in _OF_EITHER}
+            names = tuple(dict.fromkeys((*first.other_names, *review.other_names)))
+            review = replace(first, comments=first.comments + review.comments, other_names=names, **both)
         by_key[key] = review
     return by_key
 

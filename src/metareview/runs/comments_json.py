@@ -7,6 +7,7 @@ from dataclasses import asdict, astuple, fields
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, Counts
 from metareview.comments.records import (
+    DIMENSIONS,
     CommentRecord,
     Comparison,
     Negative,
@@ -315,9 +316,9 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
                     part["metrics"],
                     _intervals(part.get("intervals", {})),
                 )
-                for value, part in slices[name].items()
+                for value, part in slices.get(name, {}).items()
             }
-            for name in ("comment_category", "context", "severity")
+            for name in DIMENSIONS
         },
     )
 

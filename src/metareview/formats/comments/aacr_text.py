@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.record import REVERSED
+from metareview.formats.record import REVERSED, LineEnds, joined_lines, line_range
 from metareview.formats.source import Source
 from metareview.model.address import pull_request_of_stem, repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, Review
@@ -62,7 +62,7 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
         source.warn(problem, lambda: source.line_at(begin + len(outside) - len(outside.lstrip())), problem)
     if not closing and not fields:
         return None
-    start, end = (_line(source, begin, fields.get(name)) for name in ("from", "to"))
+    start, end = _lines(source, begin, fields)
     if start is not None and end is not None and start > end:
         detail = f"<from> {start} is after <to> {end}; swapped"
         source.warn(REVERSED, lambda: source.line_at(begin + fields["from"].start()), detail)
@@ -71,12 +71,19 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
     return Comment(note if closing else "", path, side, start, end)
 
 
-def _line(source: Source, begin: int, field: re.Match[str] | None) -> int | None:
+def _lines(source: Source, begin: int, fields: Mapping[str, re.Match[str]]) -> tuple[int | None, int | None]:
+    """The lines of <from> and <to>; 10-15 in either is the whole range."""
+    return joined_lines(_line(source, begin, fields.get("from")), _line(source, begin, fields.get("to")))
+
+
+def _line(source: Source, begin: int, field: re.Match[str] | None) -> LineEnds | None:
     value = field[2].strip() if field else ""
     if field is None or not value:
         return None
     if re.fullmatch(r"[0-9]{1,10}", value) and 1 <= int(value) <= MAX_LINE:
-        return int(value)
+        return int(value), int(value)
+    if ends := line_range(value):
+        return ends
     problem = f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}"
     fix = "Lines count from 1; leave the tag empty where there is none."
     line = source.line_at(begin + field.start())

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.record import Record
+from metareview.formats.record import OWN_NAMES, Record
 from metareview.formats.source import Source
-from metareview.model.comment import Comment, Review
+from metareview.model.comment import ChangedFile, Comment, Commit, Review
 
-# Those that are accepted and not used yet are there so that one file serves every command.
-_RECORD_FIELDS = frozenset({
-    "pr", "reviewer", "language", "pr_category", "comments",
-    "run", "author", "merged_at", "closed_at", "commits", "cost", "tokens", "seconds", "meta",
-})  # fmt: skip
-_COMMENT_FIELDS = frozenset({
-    "id", "path", "side", "from_line", "to_line", "note", "category", "context", "severity",
-    "author", "at", "commit", "in_reply_to", "resolved", "outdated", "reactions", "neutral", "producer",
-    "source_model", "is_ai_comment", "meta",
-})  # fmt: skip
+_RECORD_FIELDS = (
+    *("pr", "reviewer", "language", "pr_category", "run", "author", "merged_at", "closed_at"),
+    *("cost", "tokens", "seconds", "meta", "comments", "commits"),
+)
+_COMMIT_FIELDS = frozenset({"sha", "at", "author", "parents", "files"})
+_FILE_FIELDS = frozenset({"path", "previous_path", "status", "patch"})
+_COMMENT_FIELDS = frozenset(OWN_NAMES)
 _MEANT_OF_RECORD = {
     **dict.fromkeys(("url", "pr_url", "github_pr_url", "githubprurl", "pull_request", "html_url"), "pr"),
     **dict.fromkeys(("tool", "bot", "user", "login", "name"), "reviewer"),
@@ -51,7 +49,7 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Review]:
     for record in source.records("a line"):
-        _check(record, _RECORD_FIELDS, _MEANT_OF_RECORD)
+        record.check_fields(frozenset(_RECORD_FIELDS), _MEANT_OF_RECORD, _OWN)
         yield Review(
             pr=record.required("pr", "the pull request's address"),
             comments=tuple(map(_comment, record.children("comments", "a comment"))),
@@ -59,32 +57,72 @@ def read(source: Source) -> Iterator[Review]:
             language=record.text("language"),
             pr_category=record.text("pr_category"),
             source=source.name,
+            run=record.identifier("run"),
+            author=record.text("author"),
+            merged_at=_time(record, "merged_at"),
+            closed_at=_time(record, "closed_at"),
+            commits=_commits(record),
+            cost=record.number("cost"),
+            tokens=record.number("tokens"),
+            seconds=record.number("seconds"),
+            meta=record.mapping("meta"),
         )
 
 
 def _comment(record: Record) -> Comment:
-    _check(record, _COMMENT_FIELDS, MEANT_OF_COMMENT)
+    record.check_fields(_COMMENT_FIELDS, MEANT_OF_COMMENT, _OWN)
     return record.comment()
 
 
-def _check(record: Record, known: frozenset[str], meant: Mapping[str, str]) -> None:
-    record.check_fields(known, meant, _OWN)
-    if record.value.get("meta") is not None:
-        record.child("meta", "meta")
+def _time(record: Record, key: str) -> str | None:
+    """A time as it is written, if it is one."""
+    if record.value.get(key) is None:
+        return None
+    record.instant(key)
+    return record.text(key)
+
+
+def _commits(record: Record) -> tuple[Commit, ...] | None:
+    if record.value.get("commits") is None:
+        return None
+    return tuple(map(_commit, record.children("commits", "a commit")))
+
+
+def _commit(record: Record) -> Commit:
+    record.check_fields(_COMMIT_FIELDS, {}, _OWN)
+    files = None
+    if record.value.get("files") is not None:
+        files = tuple(map(_changed_file, record.children("files", "a file")))
+    parents = record.strings("parents", "hashes", '["0a1b"]') if record.value.get("parents") is not None else ()
+    sha = record.required("sha", "the commit's hash")
+    return Commit(sha, _time(record, "at"), record.text("author"), parents, files)
+
+
+def _changed_file(record: Record) -> ChangedFile:
+    record.check_fields(_FILE_FIELDS, {}, _OWN)
+    path = record.required("path", "the file's name")
+    return ChangedFile(path, *(record.text(name) for name in ("previous_path", "status", "patch")))
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
     lines = []
     for review in reviews:
-        line = {
-            "pr": review.pr,
-            "reviewer": review.reviewer,
-            "language": review.language,
-            "pr_category": review.pr_category,
-            "comments": [comment.to_dict() for comment in review.comments],
-        }
-        lines.append(json.dumps({k: v for k, v in line.items() if v is not None}, ensure_ascii=False) + "\n")
+        line = {name: getattr(review, name) for name in _RECORD_FIELDS}
+        line["comments"] = [comment.to_dict() for comment in review.comments]
+        if review.commits is not None:
+            line["commits"] = [_commit_to_dict(commit) for commit in review.commits]
+        lines.append(json.dumps(_known(line), ensure_ascii=False) + "\n")
     return {"": "".join(lines)}
+
+
+def _commit_to_dict(commit: Commit) -> dict[str, object]:
+    files = None if commit.files is None else [_known(asdict(file)) for file in commit.files]
+    named = {name: getattr(commit, name) for name in ("sha", "at", "author")}
+    return _known({**named, "parents": list(commit.parents), "files": files})
+
+
+def _known(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 SUMMARY = "metareview's own, a line per review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}"

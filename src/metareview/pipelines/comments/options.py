@@ -34,6 +34,7 @@ class CommentsKeywords(TypedDict, total=False):
     force: bool
     strict: bool
     name: str | None
+    pr: str | None
     limit: int | None
     seed: int
     concurrency: int
@@ -73,6 +74,8 @@ class CommentsOptions:
     """Whether a field of a comment that cannot be read ends the run; else it is left out, with a warning."""
     name: str | None = None
     """The reviewer's, where the input has none."""
+    pr: str | None = None
+    """The pull request, for files that do not say which one they are about."""
     limit: int | None = None
     """Score a sample of so many pull requests, always the same for a seed."""
     seed: int = 0

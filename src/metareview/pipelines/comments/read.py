@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from metareview.comments.absolute_paths import relative_to
 from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.formats.registry import label, read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
-from metareview.model.comment import ReferenceSet, Review, Skipped, merged
+from metareview.model.comment import ReferenceSet, Review, Skipped, merged, normal_path
+from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
 from metareview.pipelines.comments.options import CommentsOptions
 
@@ -41,7 +43,12 @@ def read(options: CommentsOptions) -> CommentInputs:
         strict=strict,
     )
     inputs = read_inputs(
-        options.generated, format_name=options.format, reviewer=options.name, chosen=scored, strict=strict
+        options.generated,
+        format_name=options.format,
+        reviewer=options.name,
+        chosen=scored,
+        strict=strict,
+        about=options.pr,
     )
     scored.check(inputs.reviewers)
     doubts = [
@@ -50,6 +57,7 @@ def read(options: CommentsOptions) -> CommentInputs:
     ]
     forced = settle(doubts, force=options.force)
     reviews, unknown = _by_pull_request(inputs.reviews, references)
+    reviews, cut = _with_relative_paths(reviews, references)
     skipped = (*inputs.skipped, *unknown)
     if not reviews:
         reason = skipped[0].reason if skipped else "it holds no reviews"
@@ -67,7 +75,9 @@ def read(options: CommentsOptions) -> CommentInputs:
         *_absences(reviews, reviewers, _counted(references, options.filters or FilterConfig())),
         *references.warnings,
         *inputs.warnings,
+        *([f"{plural(cut, 'absolute path')} cut to the longest part that is a reference's path"] if cut else ()),
         *(() if forced else _word_for_word(reviews, references)),
+        *_own_remarks(references),
         *_note_warnings(reviews, references),
     ]
     return CommentInputs(
@@ -83,11 +93,24 @@ def _by_pull_request(
     reviews: Iterable[Review], references: ReferenceSet
 ) -> tuple[dict[ReviewKey, Review], list[Skipped]]:
     """Reviews by pull request and reviewer, and those that are about no pull request of the set."""
-    index = PullRequestIndex({key: review.pr for key, review in references.references.items()})
+    index = PullRequestIndex(references.references)
     found = [(review, index.find(review)) for review in reviews]
     skipped = [key for _, key in found if isinstance(key, Skipped)]
     known = [replace(review, pr=references.references[key].pr) for review, key in found if not isinstance(key, Skipped)]
     return {(key, reviewer or ""): review for (key, reviewer), review in merged(known).items()}, skipped
+
+
+def _with_relative_paths(
+    reviews: Mapping[ReviewKey, Review], references: ReferenceSet
+) -> tuple[dict[ReviewKey, Review], int]:
+    """The reviews with absolute paths cut to those of references and negatives, and how many were."""
+    related, cuts = {}, 0
+    for (key, reviewer), review in reviews.items():
+        sides = (side[key] for side in (references.references, references.negatives) if key in side)
+        known = {path for side in sides for comment in side.comments if (path := normal_path(comment.path))}
+        related[key, reviewer], cut = relative_to(review, known)
+        cuts += cut
+    return related, cuts
 
 
 def _with_silence(
@@ -134,6 +157,19 @@ def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
             )
 
 
+def _own_remarks(references: ReferenceSet) -> Iterator[str]:
+    """References that the author of the pull request wrote: remarks for reviewers rather than a review."""
+    authors = Counter(
+        review.author
+        for review in references.references.values()
+        for comment in review.comments
+        if comment.counted and comment.author and (review.author or "").casefold() == comment.author.casefold()
+    )
+    if authors:
+        shown = ", ".join(f"{name} {count:,}" for name, count in authors.most_common(_SHOWN_ABSENT))
+        yield f"references by the author of the pull request itself: {shown}; --reference-reviewer '!NAME' excludes"
+
+
 def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:
     """Comments that are not counted, and notes too long to be judged whole."""
     everything = [
@@ -142,7 +178,7 @@ def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
         *((f"the negatives of {key}", review) for key, review in references.negatives.items()),
     ]
     for owner, review in everything:
-        if empty := sum(not comment.counted for comment in review.comments):
+        if empty := sum(not comment.note.strip() for comment in review.comments):
             yield f"{empty} comments without a note are not counted: {owner}"
         for position, comment in enumerate(review.comments):
             if len(comment.note) > LONG_NOTE:

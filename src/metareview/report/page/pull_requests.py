@@ -146,8 +146,9 @@ def _reference_list(records: Sequence[CommentRecord], references: _References) -
         if lone and reference.covered:
             continue
         comment, position = reference.comment, reference.position
-        verdict = _raised(raised.get(position, []), len(records), reference.kept)
-        about = _listing([comment.category, comment.context, comment.severity])
+        verdict = tag("neutral") if comment.neutral else _raised(raised.get(position, []), len(records), reference.kept)
+        author = comment.author or comment.made_by
+        about = _listing([comment.category, comment.context, comment.severity, author and f"by {author}"])
         kind = None if position in missed else _FOUND
         label = references.named(position)
         items.append(html(_REFERENCE, kind, label, where(comment), verdict, about, note(comment.note)))
@@ -245,7 +246,8 @@ class _Reviewer:
             yield html(_OTHER, "Rejected by annotators", where(rejected), note(rejected.note))
             yield _verdict(join([tag("repeats a rejected comment", "bad"), near], " "), scored.verdict)
         elif scored.left_out:
-            yield html('<p class="where other">About a reference that a filter of this run leaves out.</p>')
+            text = "About a reference that is neutral, or that a filter of this run leaves out."
+            yield html('<p class="where other">{}</p>', text)
             yield _verdict(tag("not counted"))
         elif compared := self._compared[scored.position]:
             best = max(compared, key=lambda pair: -1.0 if pair.verdict.score is None else pair.verdict.score)
