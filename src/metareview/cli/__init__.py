@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "Write a finished run as a page, a table or test results.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "calibrate": "How far does a judge agree with labels?",
+    "dataset": "Public benchmarks by name: list, get.",
     "list": "Which judges, routers, formats and metrics there are.",
     "cache": "What models have answered so far: info, clear.",
     "demo": "Score three invented reviewers on a sample benchmark.",

@@ -33,9 +33,14 @@ def command(
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
     from metareview.benchmark.check import check_benchmark
     from metareview.formats.registry import read_reference_set
+    from metareview.pipelines import datasets
     from metareview.pipelines.comments.doubts import doubts_about_references
 
-    references, inputs = read_reference_set(reference, negatives, format_name=reference_format)
+    references, inputs = read_reference_set(
+        datasets.references(reference, screen.download),
+        datasets.negatives(negatives, screen.download),
+        format_name=reference_format,
+    )
     result = check_benchmark(references, line_distance, doubts_about_references(references, inputs))
     screen.show(result.to_dict(), *_lines(result, screen.quiet))
     if not result.sound:

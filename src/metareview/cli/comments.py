@@ -98,7 +98,8 @@ def command(
     gates = parse_gates(limits, MEASURES)
     folder = out or default_folder(options["name"] or generated.resolve().stem)
     options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
-    with open_plan(CommentsOptions(generated, reference, **options)) as plan:
+    chosen = CommentsOptions(generated, reference, **options).with_datasets(screen.download)
+    with open_plan(chosen) as plan:
         check_names(gates, dict.fromkeys(case.reviewer for case in plan.cases))
         if dry_run:
             _show_plan(plan, screen)

@@ -17,6 +17,16 @@ PATH = click.Path(path_type=Path)
 Paths = tuple[Path, ...]
 Limits = Mapping[str, tuple[str, ...]]
 """What the options of gates were given, by option."""
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Completer:
+    """For a shell: the names that begin with what was typed, looked up only then."""
+
+    def complete(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+        return [name for name in names() if name.casefold().startswith(typed.casefold())]
+
+    return complete
 
 
 class ListingOption(click.Option):
@@ -59,6 +69,12 @@ def metric_names() -> list[str]:
     from metareview.routing.measures import MRR
 
     return [*(measure.short for measure in MEASURES), "hit@K", MRR.short]
+
+
+def dataset_names() -> list[str]:
+    from metareview.sources.catalogue import DATASETS
+
+    return list(DATASETS)
 
 
 def _options(*options: Command) -> Callable[[Command], Command]:

@@ -100,7 +100,7 @@ def command(
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history.resolve().stem)
-    chosen = RoutingOptions(history, **options)
+    chosen = RoutingOptions(history, **options).with_datasets(screen.download)
     with screen.progress("reading the history (MB)") as progress:
         inputs = read(chosen, progress)
     if any(gate.name for gate in gates):

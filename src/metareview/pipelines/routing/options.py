@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Paths
 from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
+from metareview.pipelines import datasets
 from metareview.routing.protocol import RouterSpec
 from metareview.routing.summary import RoutingConfig
 from metareview.routing.truth import SOURCES, TRUTHS, USUAL_SOURCES
+from metareview.sources.datasets import Watch
 
 RouterConfigs = Mapping[str, str | Path | Mapping[str, Any]]
 """By router, what its factory is given: a file with a JSON object, or the object."""
@@ -114,6 +116,10 @@ class RoutingOptions:
         }
         for name, value in parsed.items():
             object.__setattr__(self, name, value)
+
+    def with_datasets(self, watch: Watch | None = None) -> RoutingOptions:
+        """The same, with a file in place of a data set's name."""
+        return replace(self, history=datasets.history(self.history, watch))
 
     def is_scored(self, repo: str, pr: int, opened: int) -> bool:
         """Whether a pull request is in the cohort; all others are only observed."""
