@@ -29,6 +29,10 @@ def _parse_list(context: click.Context, option: click.Parameter, text: str) -> t
     return tuple(each.strip() for each in text.split(",") if each.strip())
 
 
+def _parse_prs(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> tuple[int | str, ...]:
+    return tuple(int(text) if text.isdecimal() and len(text) < 19 else text for text in texts)
+
+
 def _parse_configs(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> dict[str, Path] | None:
     configs: dict[str, Path] = {}
     for text in texts:
@@ -73,8 +77,11 @@ def _router_names() -> list[str]:
               help="creation: a review is known as soon as its pull request is (RevFinder's protocol).")  # fmt: skip
 @click.option("--from", "since", metavar="T", help="Only pull requests opened from then on.")
 @click.option("--to", "until", metavar="T", help="Only pull requests opened before.")
-@click.option("--repo", "repos", multiple=True, metavar="R", help="Only this repository; repeatable.")
-@click.option("--pr", "prs", multiple=True, type=int, metavar="N", help="Only this number; repeatable.")
+@click.option(
+    "--repo", "repos", multiple=True, metavar="R", help="Only this repository, by name or address; repeatable."
+)
+@click.option("--pr", "prs", multiple=True, metavar="N", callback=_parse_prs,
+              help="Only this number, owner/repo#N or address; repeatable.")  # fmt: skip
 @click.option("--limit", type=int, metavar="N", help="Only the first N that were opened.")
 @click.option("--codeowners", type=PATH, metavar="FILE",
               help="What codeowners needs: a file, or a folder owner/name/BASE_SHA/CODEOWNERS.")  # fmt: skip

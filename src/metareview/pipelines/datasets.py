@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from metareview.errors import InputError, UsageError, nearest
-from metareview.formats.registry import Given, Paths, Records, several_given
+from metareview.formats.registry import Given, Paths, Records, several, several_given
 from metareview.sources.catalogue import CANDIDATES, DATASETS, HISTORY, NEGATIVES, REFERENCE
 from metareview.sources.datasets import Watch, fetch, files_of_role, place
 
@@ -30,9 +30,9 @@ def negatives(given: Paths | Records, watch: Watch | None = None) -> Paths | Rec
     return _several(given, NEGATIVES, watch)
 
 
-def history(given: str | Path, watch: Watch | None = None) -> str | Path:
-    """What a name in place of the history stands for."""
-    return _path(given, HISTORY, watch)
+def histories(given: Paths, watch: Watch | None = None) -> list[str | Path]:
+    """What a name among the histories stands for."""
+    return [file for path in several(given) for file in _files(path, HISTORY, watch)]
 
 
 def _several(given: Paths | Records, role: str, watch: Watch | None) -> Paths | Records:
