@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, ListingOption, Paths, comment_formats, common_options
+from metareview.cli.options import InputPath, ListingOption, Paths, comment_formats, common_options
 from metareview.cli.output import Screen
 from metareview.errors import InputError
 
@@ -18,9 +18,10 @@ _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
 
 
 @click.command(epilog="Example: metareview check --reference positive_samples.json --negatives negative_samples.json")
-@click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
-              help="The references. May be given several times.")  # fmt: skip
-@click.option("--negatives", multiple=True, type=PATH, metavar="FILE", help="Comments that annotators rejected.")
+@click.option("--reference", required=True, multiple=True, type=InputPath("reference"), metavar="FILE",
+              help="The references: a file or a data set's name; repeatable.")  # fmt: skip
+@click.option("--negatives", multiple=True, type=InputPath("negatives"), metavar="FILE",
+              help="Comments that annotators rejected.")  # fmt: skip
 @click.option("--reference-format", cls=ListingOption, names=comment_formats, metavar="NAME",
               help="The format of both: {names}.  [default: found by content]")  # fmt: skip
 @click.option(
