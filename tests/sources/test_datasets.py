@@ -32,6 +32,14 @@ def test_the_catalogue_is_sound():
     assert "not clear" in DATASETS["revfinder-android"].licence
 
 
+def test_the_page_has_every_data_set_with_its_origin_and_licence():
+    page = (Path(__file__).resolve().parents[2] / "docs/datasets.md").read_text("utf-8")
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `") and "github.com" in line}
+    for dataset in DATASETS.values():
+        assert f"https://github.com/{dataset.repository})" in rows[dataset.name]
+        assert f"| {dataset.licence.partition(':')[0]}" in rows[dataset.name]
+
+
 @pytest.mark.parametrize(
     ("environ", "system", "folder"),
     [
