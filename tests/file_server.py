@@ -12,7 +12,7 @@ class FileServer:
     """Serves `files` by path. `requests` has (path, Range) of each; `plan` what to do with the next ones.
 
     A step of the plan: a status, or a redirect's target, or `("cut", n)` to break off after n bytes, `("drip", n)` for
-    n bytes and then one at a time.
+    n bytes and then one at a time, `("unsized", n)` for n bytes without saying beforehand how many.
     """
 
     def __init__(self, files, *, ranges=True):
@@ -55,8 +55,9 @@ class FileServer:
                 return self._head(handler, 416, {})
             headers = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}
             data, status = data[start:], 206
-        self._head(handler, status, {**headers, "Content-Length": str(len(data))})
         kind, count = step if isinstance(step, tuple) else ("whole", len(data))
+        size = None if kind == "unsized" else str(len(data))
+        self._head(handler, status, {**headers, "Content-Length": size})
         handler.wfile.write(data[:count])
         if kind == "drip":
             for byte in data[count:]:
@@ -69,7 +70,8 @@ class FileServer:
     def _head(self, handler, status, headers):
         handler.send_response(status)
         for name, value in {"Content-Length": "0", **headers}.items():
-            handler.send_header(name, value)
+            if value is not None:
+                handler.send_header(name, value)
         handler.end_headers()
 
     def close(self):

@@ -130,6 +130,14 @@ def test_a_server_that_breaks_off_again_and_again_at_one_place_is_given_up(serve
     assert len(server.requests) == QUICK.attempts
 
 
+def test_a_server_that_does_not_say_how_much_it_sends(server, tmp_path):
+    server.plan = [("unsized", 300_000)]  # and so it seems to be all of it
+    with pytest.raises(DownloadFailed, match="another file"):
+        fetched(server, tmp_path)
+    server.plan = [("unsized", len(BODY))]
+    assert fetched(server, tmp_path).read_bytes() == BODY
+
+
 def test_a_redirect_to_another_host_is_followed(server, tmp_path):
     other = FileServer({"/elsewhere": BODY})
     server.plan = [f"{other.url}/elsewhere"]
@@ -163,7 +171,9 @@ def test_from_https_no_redirect_leads_to_http(monkeypatch, server, tmp_path):
     assert server.requests == []
 
 
-def test_a_file_that_is_too_large_is_refused_by_what_is_announced_and_by_what_comes(server, tmp_path):
+@pytest.mark.parametrize("step", [200, ("unsized", len(BODY))])
+def test_a_file_that_is_too_large_is_refused_by_what_is_announced_or_by_what_comes(server, tmp_path, step):
+    server.plan = [step]
     with pytest.raises(DownloadFailed, match="larger than"):
         fetched(server, tmp_path, largest=len(BODY) - 1)
     assert leftovers(tmp_path) == []

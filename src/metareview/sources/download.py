@@ -150,17 +150,22 @@ def _request(address: str, part: Path, progress: Progress | None, seconds: float
             at = 0
         announced = response.headers.get("Content-Length", "")
         total = at + int(announced) if announced.isdecimal() and len(announced) < 19 else 0
-        too_large = DownloadFailed(f"it is larger than {largest // 2**20:,} MB, and so cannot be the file")
         if total > largest:
-            raise too_large
+            raise _too_large(part, largest)
         with part.open("ab" if at else "wb") as stream:
             for piece in _pieces(response):
                 at += len(piece)
                 if at > largest:
-                    raise too_large
+                    raise _too_large(part, largest)
                 stream.write(piece)
                 if progress:
                     progress(at // _KILOBYTE, max(at, total) // _KILOBYTE)
+
+
+def _too_large(part: Path, largest: int) -> DownloadFailed:
+    """What has come in is of no use."""
+    part.unlink(missing_ok=True)
+    return DownloadFailed(f"it is larger than {largest / 2**20:,.0f} MB, and so cannot be the file")
 
 
 def _pieces(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
