@@ -1,10 +1,7 @@
 import pytest
 from review_sample import APP1_TEXT, APP2_TEXT, NEGATIVES, REFERENCES, lines
 
-from dataset_server import data_folder, mirror, shop_bench
 from metareview.cli import _run
-
-__all__ = ["data_folder", "mirror", "shop_bench"]
 
 
 @pytest.fixture
