@@ -12,7 +12,8 @@ class FileServer:
     """Serves `files` by path. `requests` has (path, Range) of each; `plan` what to do with the next ones.
 
     A step of the plan: a status, or a redirect's target, or `("cut", n)` to break off after n bytes, `("drip", n)` for
-    n bytes and then one at a time, `("unsized", n)` for n bytes without saying beforehand how many.
+    n bytes and then one at a time, `("unsized", n)` for n bytes without saying beforehand how many, `("span", text)`
+    for a Content-Range of this text.
     """
 
     def __init__(self, files, *, ranges=True):
@@ -54,6 +55,8 @@ class FileServer:
             if start >= len(data):
                 return self._head(handler, 416, {})
             headers = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}
+            if isinstance(step, tuple) and step[0] == "span":
+                headers, step = {"Content-Range": step[1]}, 200
             data, status = data[start:], 206
         kind, count = step if isinstance(step, tuple) else ("whole", len(data))
         size = None if kind == "unsized" else str(len(data))

@@ -54,6 +54,11 @@ def test_where_data_goes(environ, system, folder):
     assert datasets.data_folder(environ, system) == Path(folder).expanduser()
 
 
+def test_the_home_of_nobody():
+    with pytest.raises(UsageError, match="METAREVIEW_DATA"):
+        datasets.data_folder({"METAREVIEW_DATA": "~nobody-of-this-name/x"})
+
+
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(UsageError, match="Did you mean 'aacr-bench'"):
         find_dataset("aacr-bnch")

@@ -72,6 +72,15 @@ def test_a_part_that_is_too_long_is_fetched_anew(server, tmp_path, size):
     assert server.requests == [("/f", f"bytes={size}-"), ("/f", None)]
 
 
+@pytest.mark.parametrize("span", ["bytes 0-9/10", f"bytes {'9' * 5000}-/1", "nonsense", ""])
+def test_a_range_that_was_not_asked_for_starts_anew(server, tmp_path, span):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/f.part").write_bytes(BODY[:1000])
+    server.plan = [("span", span)]
+    assert fetched(server, tmp_path).read_bytes() == BODY
+    assert server.requests == [("/f", "bytes=1000-"), ("/f", None)]
+
+
 def test_a_part_that_is_whole_needs_no_network(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/f.part").write_bytes(BODY)
@@ -150,9 +159,10 @@ def test_a_redirect_without_end_and_one_to_no_web_address_are_refused(server, tm
     server.plan = ["/f"] * 20
     with pytest.raises(DownloadFailed, match="without end"):
         fetched(server, tmp_path)
-    server.plan = ["file:///etc/hostname"]
-    with pytest.raises(DownloadFailed, match="redirects"):
-        fetched(server, tmp_path)
+    for odd in ("file:///etc/hostname", "http://[", "//", ""):
+        server.plan = [odd] * 9
+        with pytest.raises(DownloadFailed):
+            fetched(server, tmp_path)
 
 
 def test_from_https_no_redirect_leads_to_http(monkeypatch, server, tmp_path):

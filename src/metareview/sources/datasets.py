@@ -25,7 +25,10 @@ def data_folder(environ: Mapping[str, str] | None = None, system: str = sys.plat
     """`$METAREVIEW_DATA`, or `metareview` in the user's folder for data, where the platform keeps such folders."""
     environ = os.environ if environ is None else environ
     if environ.get(FOLDER):
-        return Path(environ[FOLDER]).expanduser().absolute()
+        try:
+            return Path(environ[FOLDER]).expanduser().absolute()
+        except RuntimeError:
+            raise UsageError(f"{FOLDER} names the home folder of nobody here. Set it to a folder.") from None
     if system == "win32":
         base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif environ.get("XDG_DATA_HOME", "").startswith("/"):  # a relative one is invalid by its specification

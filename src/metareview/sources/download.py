@@ -142,7 +142,7 @@ def _request(address: str, part: Path, progress: Progress | None, seconds: float
         if response.status not in (200, 206):
             raise DownloadFailed(f"the server answers HTTP {response.status}")
         if response.status == 206:
-            span = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+            span = re.match(r"bytes ([0-9]{1,18})-", response.headers.get("Content-Range", ""))
             encoded = response.headers.get("Content-Encoding", "identity") != "identity"
             if span is None or int(span[1]) != at or encoded:
                 raise _StartOver
@@ -188,7 +188,7 @@ def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[u
                 if response.status not in (301, 302, 303, 307, 308):
                     yield response
                     return
-                address = urljoin(address, response.headers.get("Location", ""))
+                address, scheme = _redirected(address, response.headers.get("Location", ""))
         except TimeoutError:
             raise _TryAgain(f"the server is too slow: not done after {seconds:g} s") from None
         except urllib3.exceptions.SSLError as error:
@@ -205,11 +205,19 @@ def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[u
             raise _TryAgain(f"the connection broke off ({type(error).__name__})") from None
         finally:
             connections.close()
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or (secure and parts.scheme != "https"):
+        if scheme not in ("http", "https") or (secure and scheme != "https"):
             raise DownloadFailed("the server redirects from https to something else, which is not followed")
-        secure = parts.scheme == "https"
+        secure = scheme == "https"
     raise DownloadFailed("the server redirects without end")
+
+
+def _redirected(address: str, location: str) -> tuple[str, str]:
+    """Where a redirect leads, and the scheme of that."""
+    try:
+        target = urljoin(address, location)
+        return target, urlsplit(target).scheme
+    except ValueError:
+        raise DownloadFailed("the server redirects to what is no address") from None
 
 
 @contextmanager
