@@ -95,6 +95,7 @@ def _split_host(where: str, has_host: bool) -> tuple[str | None, str]:
     return _USUAL_PORT.sub("", host), rest
 
 
+@lru_cache(maxsize=65536)
 def pull_request_key(text: str) -> str:
     """One key for the many ways to write a pull request's address; a text that is no address is its own.
 
