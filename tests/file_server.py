@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 class FileServer:
     """Serves `files` by path. `requests` has (path, Range) of each; `plan` what to do with the next ones.
 
-    A step of the plan: a status, or a redirect's target, or `("cut", n)` to break off after n bytes, `("drip", n)` for
-    n bytes and then one at a time, `("unsized", n)` for n bytes without saying beforehand how many, `("span", text)`
-    for a Content-Range of this text.
+    A step of the plan: a status, or a redirect's target, or `("cut", n)` to break off after n bytes, `("hold", n)` to
+    keep silent after them, `("drip", n)` for n bytes and then one at a time, `("unsized", n)` for n bytes without saying
+    beforehand how many, `("span", text)` for a Content-Range of this text.
     """
 
     def __init__(self, files, *, ranges=True):
@@ -62,6 +62,8 @@ class FileServer:
         size = None if kind == "unsized" else str(len(data))
         self._head(handler, status, {**headers, "Content-Length": size})
         handler.wfile.write(data[:count])
+        if kind == "hold":
+            self.stopped.wait(60)
         if kind == "drip":
             for byte in data[count:]:
                 if self.stopped.wait(0.02):

@@ -125,10 +125,10 @@ def test_a_server_that_is_not_there(tmp_path):
 def test_a_server_that_drips_is_given_up_and_what_came_is_kept(server, tmp_path):
     server.plan = [("drip", 100_000), ("drip", 10), ("drip", 10)]
     with pytest.raises(DownloadFailed, match="too slow"):
-        fetched(server, tmp_path, patience=Patience(seconds=0.3, attempts=2, pause=0))
+        fetched(server, tmp_path, patience=Patience(seconds=1, attempts=2, pause=0))
     assert leftovers(tmp_path) == ["f.part"]
     part = (tmp_path / "in/f.part").read_bytes()
-    assert len(part) > 100_000
+    assert len(part) >= 100_000
     assert BODY.startswith(part)
 
 

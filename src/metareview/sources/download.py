@@ -158,6 +158,7 @@ def _request(address: str, part: Path, progress: Progress | None, seconds: float
                 if at > largest:
                     raise _too_large(part, largest)
                 stream.write(piece)
+                stream.flush()  # a process that is killed keeps it too
                 if progress:
                     progress(at // _KILOBYTE, max(at, total) // _KILOBYTE)
 
