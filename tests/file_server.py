@@ -12,8 +12,8 @@ class FileServer:
     """Serves `files` by path. `requests` has (path, Range) of each; `plan` what to do with the next ones.
 
     A step of the plan: a status, or a redirect's target, or `("cut", n)` to break off after n bytes, `("hold", n)` to
-    keep silent after them, `("drip", n)` for n bytes and then one at a time, `("unsized", n)` for n bytes without saying
-    beforehand how many, `("span", text)` for a Content-Range of this text.
+    keep silent after them, `("drip", n)` for n bytes and then one at a time, `("unsized", n)` for n bytes without
+    saying beforehand how many, `("span", text)` for a Content-Range of this text.
     """
 
     def __init__(self, files, *, ranges=True):
