@@ -93,6 +93,13 @@ class Screen:
 
         yield line
 
+    @contextmanager
+    def download(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """Says that something is fetched from the network, which nobody may expect, and shows how far it is."""
+        self.say([f"Fetching {what}"])
+        with self.progress("kilobytes") as progress:
+            yield progress
+
 
 def say(line: str) -> None:
     """On a terminal wrapped at words; elsewhere a line stays one, for whoever searches a log."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from metareview.comments.absolute_paths import relative_to
 from metareview.comments.filters import FilterConfig
@@ -93,10 +93,7 @@ def _by_pull_request(
     reviews: Iterable[Review], references: ReferenceSet
 ) -> tuple[dict[ReviewKey, Review], list[Skipped]]:
     """Reviews by pull request and reviewer, and those that are about no pull request of the set."""
-    index = PullRequestIndex(references.references)
-    found = [(review, index.find(review)) for review in reviews]
-    skipped = [key for _, key in found if isinstance(key, Skipped)]
-    known = [replace(review, pr=references.references[key].pr) for review, key in found if not isinstance(key, Skipped)]
+    known, skipped = PullRequestIndex(references.references).find_all(reviews)
     return {(key, reviewer or ""): review for (key, reviewer), review in merged(known).items()}, skipped
 
 
