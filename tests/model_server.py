@@ -21,7 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metareview.judges.remote.settings import ModelSettings, Secret
+from metareview.http.secret import Secret
+from metareview.judges.remote.settings import ModelSettings
 
 KEY = "sk-test-0123456789-very-secret"
 _QUOTED = re.compile(

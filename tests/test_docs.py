@@ -4,6 +4,7 @@
 ```python             runs; as a doctest where it begins with >>>
 ```console            each line after `$ ` runs, and prints what stands below it
 ```sh, ```yaml        the `metareview` commands in it parse
+<!-- served: … -->    anywhere: the page's examples find a local GitHub server
 """
 
 import ast
@@ -25,6 +26,7 @@ import click
 import pytest
 
 import metareview
+from github_data import sample_server
 from metareview.api import evaluate_comments
 from metareview.cli import COMMANDS, cli, main
 from metareview.comments.align import MODES
@@ -151,16 +153,30 @@ def run_python(block, page, names):
     assert not told.getvalue(), told.getvalue()
 
 
+@contextlib.contextmanager
+def served(page, monkeypatch):
+    """Where a page says so, GitHub is a local server with the invented repository of examples/github."""
+    if "<!-- served: examples/github -->" not in page.read_text("utf-8"):
+        yield
+        return
+    with sample_server() as server:
+        monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
+        for name, value in server.environment().items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
 @pages()
 def test_the_examples_run_as_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files(page, tmp_path)
     names = {"__name__": "example"}
-    for block in blocks(page):
-        if block.language == "python":
-            run_python(block, page, names)
-        elif block.language == "console":
-            run_console(block, page)
+    with served(page, monkeypatch):
+        for block in blocks(page):
+            if block.language == "python":
+                run_python(block, page, names)
+            elif block.language == "console":
+                run_console(block, page)
 
 
 def test_the_checks_see_what_is_wrong(tmp_path, monkeypatch):
@@ -182,9 +198,12 @@ def test_commands_parse(page):
     for line, words in commands(page):
         where = f"{page_id(page)}:{line}: {shlex.join(words)}"
         assert words[1] in COMMANDS, where
-        command = cli.get_command(click.Context(cli), words[1])
+        command, words = cli.get_command(click.Context(cli), words[1]), words[1:]
+        while isinstance(command, click.Group):
+            command, words = command.get_command(click.Context(command), words[1]), words[1:]
+            assert command, where
         try:
-            values = command.make_context(words[1], words[2:]).params
+            values = command.make_context(words[0], words[1:]).params
         except click.ClickException as error:
             pytest.fail(f"{where}: {error.format_message()}")
         judge = values.get("judge") or DEFAULT_JUDGE

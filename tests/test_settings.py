@@ -8,7 +8,8 @@ import traceback
 import pytest
 
 from metareview.errors import InputError, UsageError
-from metareview.judges.remote.settings import ModelSettings, Secret, nearest_env_file, read_env_file
+from metareview.http.secret import Secret
+from metareview.judges.remote.settings import ModelSettings, nearest_env_file, read_env_file
 
 KEY = "sk-0123456789abcdef"
 FULL = {"LLM_MODEL_URL": "https://h.example/v1", "LLM_MODEL": "m", "LLM_API_KEY": KEY}

@@ -213,8 +213,7 @@ def test_what_would_be_read_back_otherwise_is_not_written(comment):
 
 
 @pytest.mark.parametrize(
-    "pr",
-    ["some text", "repo#", "#5", "o/repo#5", "repo#05", "repo#²", "repo#٣", "a\\b#5", "a\0b#5", "a\nb#5", "repo#-5"],
+    "pr", ["some text", "repo#", "#5", "repo#²", "repo#٣", "a\\b#5", "a\0b#5", "a\nb#5", "repo#-5"]
 )
 def test_a_pull_request_that_no_file_name_tells_is_not_written(pr):
     with pytest.raises(UsageError, match="names files by repository and number"):

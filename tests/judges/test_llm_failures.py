@@ -16,12 +16,13 @@ from types import SimpleNamespace
 import pytest
 
 from metareview.errors import UsageError
+from metareview.http.connections import retry_after
+from metareview.http.secret import Secret
 from metareview.judges.remote import pool as pool_module
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.endpoint import retry_after
 from metareview.judges.remote.llm import LlmJudge
 from metareview.judges.remote.pool import GiveUp, RequestPool, RetryLater
-from metareview.judges.remote.settings import ModelSettings, Secret
+from metareview.judges.remote.settings import ModelSettings
 from model_server import KEY, ModelServer, Reply, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]

@@ -21,7 +21,8 @@ CHILD = """
 import json, sys
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.settings import ModelSettings, Secret
+from metareview.http.secret import Secret
+from metareview.judges.remote.settings import ModelSettings
 url, cache, pairs = sys.argv[1], sys.argv[2], int(sys.argv[3])
 judge = LlmJudge(ModelSettings(url, "test-model", Secret("k")), cache=VerdictCache(cache), concurrency=8)
 print("ready", flush=True)

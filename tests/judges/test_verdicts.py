@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from metareview.judges.remote.verdict import Malformed, ModelAnswer, Verdict, one_line, read_answer
+from metareview.judges.remote.verdict import Malformed, ModelAnswer, Verdict, read_answer
+from metareview.model.words import one_line
 
 GOOD = '{"match": true, "confidence": 0.8, "reason": "both: no reset"}'
 READ = ModelAnswer(match=True, confidence=0.8, reason="both: no reset")

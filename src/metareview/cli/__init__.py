@@ -23,8 +23,11 @@ COMMANDS = {
     "report": "Write a finished run as a page, a table or test results.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "calibrate": "How far does a judge agree with labels?",
+    "pull": "Fetch comments or a history from GitHub.",
+    "dataset": "Public benchmarks by name: list, get.",
     "list": "Which judges, routers, formats and metrics there are.",
     "cache": "What models have answered so far: info, clear.",
+    "completion": "What a shell needs to complete commands and names.",
     "demo": "Score three invented reviewers on a sample benchmark.",
 }
 
@@ -99,6 +102,11 @@ def _not_written(error: OSError) -> int:
 
 
 def _run(arguments: list[str] | None) -> int:
+    completing = "_METAREVIEW_COMPLETE" in os.environ
+    if completing:
+        from metareview.cli.completion import use_our_bash
+
+        use_our_bash()
     try:
         cli.main(args=arguments, prog_name="metareview", standalone_mode=False)
     except click.exceptions.Exit as done:
@@ -117,7 +125,9 @@ def _run(arguments: list[str] | None) -> int:
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("Interrupted. What was done is kept; the same command with the same --out goes on.", err=True)
         return 130
-    except SystemExit:
+    except SystemExit as end:
+        if completing:
+            return int(end.code or 0)  # how click ends once it has answered a shell
         return _not_written(BrokenPipeError(errno.EPIPE, ""))  # how click ends where the reader of our output went away
     except OSError as error:
         from metareview.runs.files import DISK_FULL

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, ListingOption, Paths, comment_formats, common_options
+from metareview.cli.options import InputPath, ListingOption, Paths, comment_formats, common_options
 from metareview.cli.output import Screen
 from metareview.errors import InputError
 
@@ -18,9 +18,10 @@ _MARKS = {True: "pass", False: "FAIL", None: "n/a"}
 
 
 @click.command(epilog="Example: metareview check --reference positive_samples.json --negatives negative_samples.json")
-@click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
-              help="The references. May be given several times.")  # fmt: skip
-@click.option("--negatives", multiple=True, type=PATH, metavar="FILE", help="Comments that annotators rejected.")
+@click.option("--reference", required=True, multiple=True, type=InputPath("reference"), metavar="FILE",
+              help="The references: a file or a data set's name; repeatable.")  # fmt: skip
+@click.option("--negatives", multiple=True, type=InputPath("negatives"), metavar="FILE",
+              help="Comments that annotators rejected.")  # fmt: skip
 @click.option("--reference-format", cls=ListingOption, names=comment_formats, metavar="NAME",
               help="The format of both: {names}.  [default: found by content]")  # fmt: skip
 @click.option(
@@ -33,9 +34,14 @@ def command(
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
     from metareview.benchmark.check import check_benchmark
     from metareview.formats.registry import read_reference_set
+    from metareview.pipelines import datasets
     from metareview.pipelines.comments.doubts import doubts_about_references
 
-    references, inputs = read_reference_set(reference, negatives, format_name=reference_format)
+    references, inputs = read_reference_set(
+        datasets.references(reference, screen.download),
+        datasets.negatives(negatives, screen.download),
+        format_name=reference_format,
+    )
     result = check_benchmark(references, line_distance, doubts_about_references(references, inputs))
     screen.show(result.to_dict(), *_lines(result, screen.quiet))
     if not result.sound:

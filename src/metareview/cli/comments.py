@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from metareview.cli.options import (
-    PATH,
+    InputPath,
     Limits,
     ListingOption,
     cache_file,
     comment_formats,
     common_options,
+    completing,
     filter_options,
     gate_options,
     judge_names,
     model_options,
+    one_of,
     run_options,
 )
 from metareview.cli.output import Screen, append_step_summary, say, warning_lines
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4")
-@click.argument("generated", type=PATH)
-@click.option("--reference", required=True, multiple=True, type=PATH, metavar="FILE",
-              help="What reviewers should have said. May be given several times.")  # fmt: skip
-@click.option("--negatives", multiple=True, type=PATH, metavar="FILE",
+@click.argument("generated", type=InputPath("candidates"))
+@click.option("--reference", required=True, multiple=True, type=InputPath("reference"), metavar="FILE",
+              help="What reviewers should have said: a file or a data set's name; repeatable.")  # fmt: skip
+@click.option("--negatives", multiple=True, type=InputPath("negatives"), metavar="FILE",
               help="Comments that annotators rejected; needed for false positives.")  # fmt: skip
 @click.option("--judge", cls=ListingOption, names=judge_names, default="offline", show_default=True, metavar="NAME",
               help="{names}, or package.module:factory.")  # fmt: skip
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     help="Greatest gap in lines between a comment and a reference; 0: they must overlap.",
 )
 @click.option("--alignment", default="optimal", show_default=True, metavar="optimal|coverage|greedy",
+              shell_complete=one_of("optimal", "coverage", "greedy"),
               help="One-to-one, many-to-many, or one-to-one in input order, as AACR-Bench does.")  # fmt: skip
 @click.option("--ignore-location", is_flag=True, help="Judge by meaning alone.")
 @click.option(
@@ -52,7 +55,8 @@ if TYPE_CHECKING:
 )
 @click.option("--format", cls=ListingOption, names=comment_formats, metavar="NAME",
               help="The format of GENERATED: {names}.  [default: found by content]")  # fmt: skip
-@click.option("--reference-format", metavar="NAME", help="The format of the references and negatives.")
+@click.option("--reference-format", metavar="NAME", shell_complete=completing(comment_formats),
+              help="The format of the references and negatives.")  # fmt: skip
 @filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request that a reviewer has no file for counts as silence.")
 @click.option("--reviewer", multiple=True, metavar="GLOB",
@@ -98,7 +102,8 @@ def command(
     gates = parse_gates(limits, MEASURES)
     folder = out or default_folder(options["name"] or generated.resolve().stem)
     options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
-    with open_plan(CommentsOptions(generated, reference, **options)) as plan:
+    chosen = CommentsOptions(generated, reference, **options).with_datasets(screen.download)
+    with open_plan(chosen) as plan:
         check_names(gates, dict.fromkeys(case.reviewer for case in plan.cases))
         if dry_run:
             _show_plan(plan, screen)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, common_options
+from metareview.cli.options import PATH, common_options, completing, metrics_to_choose
 from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import GateFailed, Undecided
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("run_b", type=PATH, required=False)
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME",
               help="The reviewer or router to compare: once for both runs, or twice, A's and B's.")  # fmt: skip
-@click.option("--fail-if-worse", multiple=True, metavar="METRIC",
+@click.option("--fail-if-worse", multiple=True, metavar="METRIC", shell_complete=completing(metrics_to_choose),
               help="Exit 3 where B is worse than A by more than chance explains; repeatable.")  # fmt: skip
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Level of significance, after Holm's correction."

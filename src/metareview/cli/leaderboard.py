@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from metareview.cli.options import PATH, Paths, common_options
+from metareview.cli.options import PATH, Paths, common_options, completing, metrics_to_choose
 from metareview.cli.output import Screen, append_step_summary, warning_lines
 
 
 @click.command(epilog="Example: metareview leaderboard runs/* --sort recall")
 @click.argument("runs", nargs=-1, required=True, type=PATH)
-@click.option("--sort", metavar="METRIC", help="What decides the rank and the ties.  [default: f1, or mrr]")
+@click.option("--sort", metavar="METRIC", shell_complete=completing(metrics_to_choose),
+              help="What decides the rank and the ties.  [default: f1, or mrr]")  # fmt: skip
 @click.option("--beta", type=float, metavar="B", help="Adds f_beta, and sorts by it: above 1 recall counts more.")
 @click.option("--min-coverage", type=float, default=0.8, show_default=True, metavar="SHARE",
               help="Rank whoever has at least this share of the pull requests that anybody has.")  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from metareview.cli.output import Screen
 from metareview.errors import UsageError, did_you_mean
@@ -17,13 +18,46 @@ PATH = click.Path(path_type=Path)
 Paths = tuple[Path, ...]
 Limits = Mapping[str, tuple[str, ...]]
 """What the options of gates were given, by option."""
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Completer:
+    """For a shell: the names that begin with what was typed, looked up only then."""
+
+    def complete(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+        return [name for name in names() if name.casefold().startswith(typed.casefold())]
+
+    return complete
+
+
+def one_of(*words: str) -> Completer:
+    """For a shell: these words."""
+    return completing(lambda: words)
+
+
+class InputPath(click.Path):
+    """A path, or the name of a data set that has a file of this role."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__(path_type=Path)
+        self._role = role
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from metareview.sources.catalogue import DATASETS
+
+        names = [each.name for each in DATASETS.values() if each.of_role(self._role)]
+        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return [*found, *super().shell_complete(ctx, param, incomplete)]
 
 
 class ListingOption(click.Option):
-    """An option whose help says `{names}`: what there is to choose from, looked up only when help is shown."""
+    """An option whose help says `{names}`: what there is to choose from, looked up only when help is shown.
+
+    Shells complete those names, unless it says otherwise.
+    """
 
     def __init__(self, *declarations: Any, names: Callable[[], Iterable[str]], **settings: Any) -> None:
-        super().__init__(*declarations, **settings)
+        super().__init__(*declarations, **({"shell_complete": completing(names)} | settings))
         self._names = names
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
@@ -39,7 +73,7 @@ def choice_argument(name: str, *words: str) -> Callable[[Command], Command]:
             raise UsageError(f"{word!r} is not known.{did_you_mean(word, words)} Give one of {', '.join(words)}.")
         return word
 
-    return click.argument(name, metavar="|".join(words), callback=check)
+    return click.argument(name, metavar="|".join(words), callback=check, shell_complete=one_of(*words))
 
 
 def judge_names() -> list[str]:
@@ -54,11 +88,38 @@ def comment_formats() -> list[str]:
     return COMMENT_FORMATS.names()
 
 
+def _values_of(kind: str) -> Completer:
+    """Completes the values that AACR-Bench has for a language, a category or a context."""
+
+    def values() -> list[str]:
+        from metareview.model import comment
+
+        return list(map(str, getattr(comment, kind)))
+
+    return completing(values)
+
+
 def metric_names() -> list[str]:
     from metareview.comments.measures import MEASURES
     from metareview.routing.measures import MRR
 
     return [*(measure.short for measure in MEASURES), "hit@K", MRR.short]
+
+
+def metrics_to_choose() -> list[str]:
+    """The metrics as one would type them: hit@k with the usual k."""
+    names = [name for name in metric_names() if name != "hit@K"]
+    return [*names, *(f"hit@{k}" for k in (1, 3, 5))]
+
+
+def metrics_to_gate() -> list[str]:
+    return [f"{name}=" for name in metrics_to_choose()]
+
+
+def dataset_names() -> list[str]:
+    from metareview.sources.catalogue import DATASETS
+
+    return list(DATASETS)
 
 
 def _options(*options: Command) -> Callable[[Command], Command]:
@@ -103,18 +164,23 @@ gate_options = _as_one(
     "limits",
     lambda under, over: {"--fail-under": under, "--fail-over": over},
     fail_under=click.option("--fail-under", cls=ListingOption, names=metric_names, multiple=True, metavar="METRIC=X",
+                            shell_complete=completing(metrics_to_gate),
                             help="Exit 3 where the metric is lower; NAME.METRIC=X for one. Of {names}."),
     fail_over=click.option("--fail-over", multiple=True, metavar="METRIC=X",
+                           shell_complete=completing(metrics_to_gate),
                            help="Exit 3 where the metric is higher; as --fail-under."),
 )  # fmt: skip
 filter_options = _as_one(
     "filters",
     _filters,
-    language=click.option("--language", multiple=True, help="Only pull requests in this language; repeatable."),
-    pr_category=click.option("--pr-category", multiple=True, help="Only pull requests of this category; repeatable."),
-    comment_category=click.option("--comment-category", multiple=True,
+    language=click.option("--language", multiple=True, shell_complete=_values_of("ProjectLanguage"),
+                          help="Only pull requests in this language; repeatable."),
+    pr_category=click.option("--pr-category", multiple=True, shell_complete=_values_of("PRCategory"),
+                             help="Only pull requests of this category; repeatable."),
+    comment_category=click.option("--comment-category", multiple=True, shell_complete=_values_of("CommentCategory"),
                                   help="Only references of this category; repeatable."),
-    context=click.option("--context", multiple=True, help="Only references of this context; repeatable."),
+    context=click.option("--context", multiple=True, shell_complete=_values_of("CommentContext"),
+                         help="Only references of this context; repeatable."),
     severity=click.option("--severity", multiple=True, help="Only references of this severity; repeatable."),
     exclude_producer=click.option("--exclude-producer", multiple=True, metavar="NAME",
                                   help="Leave out references that this model or tool wrote; repeatable."),

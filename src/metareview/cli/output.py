@@ -69,6 +69,37 @@ class Screen:
 
         yield line
 
+    @contextmanager
+    def status(self) -> Iterator[Callable[[str, bool], None]]:
+        """Takes lines on how far something is: one that changes on a terminal; elsewhere one now and then, but each
+        that is `pressing`, such as why nothing goes on."""
+        if self.quiet:
+            yield lambda text, pressing: None
+            return
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.text import Text
+
+            with Console(file=sys.stderr).status("") as shown:
+                yield lambda text, pressing: shown.update(Text(inert(text)))
+            return
+        last = time.monotonic()
+
+        def line(text: str, pressing: bool) -> None:
+            nonlocal last
+            if pressing or time.monotonic() - last >= 5:
+                last = time.monotonic()
+                say(text)
+
+        yield line
+
+    @contextmanager
+    def download(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """Says that something is fetched from the network, which nobody may expect, and shows how far it is."""
+        self.say([f"Fetching {what}"])
+        with self.progress("kilobytes") as progress:
+            yield progress
+
 
 def say(line: str) -> None:
     """On a terminal wrapped at words; elsewhere a line stays one, for whoever searches a log."""

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from metareview.cli.options import PATH, Limits, ListingOption, common_options, gate_options, run_options
+from metareview.cli.options import (
+    PATH,
+    InputPath,
+    Limits,
+    ListingOption,
+    common_options,
+    gate_options,
+    one_of,
+    run_options,
+)
 from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import UsageError
 
@@ -27,6 +36,10 @@ def _parse_ks(context: click.Context, option: click.Parameter, text: str) -> tup
 
 def _parse_list(context: click.Context, option: click.Parameter, text: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in text.split(",") if each.strip())
+
+
+def _parse_prs(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> tuple[int | str, ...]:
+    return tuple(int(text) if text.isdecimal() and len(text) < 19 else text for text in texts)
 
 
 def _parse_configs(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> dict[str, Path] | None:
@@ -48,7 +61,7 @@ def _router_names() -> list[str]:
 
 
 @click.command(epilog="Example: metareview routing events.jsonl --router popularity --truth-window 1d")
-@click.argument("history", type=PATH)
+@click.argument("history", type=InputPath("history"))
 @click.option("--router", "routers", cls=ListingOption, names=_router_names, multiple=True, metavar="NAME",
               help="{names}, or package.module:factory; repeatable.  [default: all built-in]")  # fmt: skip
 @click.option("--router-config", multiple=True, metavar="NAME=FILE", callback=_parse_configs,
@@ -56,12 +69,15 @@ def _router_names() -> list[str]:
 @click.option("--predictions", multiple=True, type=PATH, metavar="FILE",
               help="A router that already ran, as JSON lines; repeatable.")  # fmt: skip
 @click.option("--cutoff", default="created_at", show_default=True, metavar="P",
+              shell_complete=one_of("created_at", "ready_for_review"),
               help="created_at, created_at+30m (s, m, h, d) or ready_for_review.")  # fmt: skip
 @click.option("--truth", default="first_response", show_default=True, metavar="P",
+              shell_complete=one_of("first_response", "first_approval", "all_reviewers"),
               help="first_response, first_approval or all_reviewers.")  # fmt: skip
 @click.option("--truth-window", default="60m", show_default=True, metavar="D",
               help="How long after the cutoff a response counts; none: no end.")  # fmt: skip
 @click.option("--truth-sources", default="review_submitted,review_comment", show_default=True, metavar="LIST",
+              shell_complete=one_of("review_submitted", "review_comment", "comment"),
               callback=_parse_list, help="What counts as a first response; also comment.")  # fmt: skip
 @click.option("--include-bots", is_flag=True, help="Bots may be candidates and truth.")
 @click.option("--include-author", is_flag=True, help="The author may be candidate and truth.")
@@ -70,11 +86,15 @@ def _router_names() -> list[str]:
 @click.option("--merged-within", metavar="D", help="Also count merges up to D after the cutoff.")
 @click.option("--ttfc", is_flag=True, help="Also report the time to the first comment.")
 @click.option("--reviews-visible-at", default="event", show_default=True, metavar="event|creation",
+              shell_complete=one_of("event", "creation"),
               help="creation: a review is known as soon as its pull request is (RevFinder's protocol).")  # fmt: skip
 @click.option("--from", "since", metavar="T", help="Only pull requests opened from then on.")
 @click.option("--to", "until", metavar="T", help="Only pull requests opened before.")
-@click.option("--repo", "repos", multiple=True, metavar="R", help="Only this repository; repeatable.")
-@click.option("--pr", "prs", multiple=True, type=int, metavar="N", help="Only this number; repeatable.")
+@click.option(
+    "--repo", "repos", multiple=True, metavar="R", help="Only this repository, by name or address; repeatable."
+)
+@click.option("--pr", "prs", multiple=True, metavar="N", callback=_parse_prs,
+              help="Only this number, owner/repo#N or address; repeatable.")  # fmt: skip
 @click.option("--limit", type=int, metavar="N", help="Only the first N that were opened.")
 @click.option("--codeowners", type=PATH, metavar="FILE",
               help="What codeowners needs: a file, or a folder owner/name/BASE_SHA/CODEOWNERS.")  # fmt: skip
@@ -100,7 +120,7 @@ def command(
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history.resolve().stem)
-    chosen = RoutingOptions(history, **options)
+    chosen = RoutingOptions(history, **options).with_datasets(screen.download)
     with screen.progress("reading the history (MB)") as progress:
         inputs = read(chosen, progress)
     if any(gate.name for gate in gates):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from metareview.model.address import pull_request_key, repository_and_number
+from metareview.model.address import AddressBook, parse_address
 from metareview.model.comment import Review, Skipped
 
 
@@ -13,18 +14,33 @@ class PullRequestIndex:
     """Finds the pull request that a review is about among the references: by address, or by repository and number."""
 
     def __init__(self, references: Mapping[str, Review]) -> None:
-        self._keys = references
-        self._by_name: dict[str, list[str]] = {}
-        for key, review in references.items():
-            for name in dict.fromkeys((_short(review.pr), _with_owner(review.pr), *map(_short, review.other_names))):
-                self._by_name.setdefault(name, []).append(key)
+        self._references = references
+        self._book = AddressBook({key: (review.pr, *review.other_names) for key, review in references.items()})
+
+    def find_all(self, reviews: Iterable[Review]) -> tuple[list[Review], list[Skipped]]:
+        """The reviews that are about one of them, with its address, and why the others are not.
+
+        A reference that is named shortly may be met by one full address, and not by two.
+        """
+        found = [(review, self.find(review)) for review in reviews]
+        full: dict[str, dict[str, str]] = {}
+        for review, key in found:
+            if isinstance(key, str) and key != review.key and _is_full(review.pr):
+                full.setdefault(key, {}).setdefault(review.key, review.pr)
+        known, skipped = [], []
+        for review, key in found:
+            if isinstance(key, str) and len(full.get(key, ())) > 1 and review.key in full[key]:
+                pr, several = self._references[key].pr, ", ".join(full[key])
+                key = Skipped(review.source, f"{pr} of the references may be any of {several}; give its full address")
+            if isinstance(key, Skipped):
+                skipped.append(key)
+            else:
+                known.append(replace(review, pr=self._references[key].pr))
+        return known, skipped
 
     def find(self, review: Review) -> str | Skipped:
         """The reference set's key, or why there is none. Never a guess."""
-        if review.key in self._keys:
-            return review.key
-        # An address is only met by its short name where one of the two is no more than a short name itself.
-        named = [key for key in self._by_name.get(_short(review.pr), []) if "/" not in review.pr or "/" not in key]
+        named = self._book.find(review.pr)
         if len(named) == 1:
             return named[0]
         if named:
@@ -36,12 +52,6 @@ class PullRequestIndex:
         return Skipped(review.source, reason)
 
 
-def _with_owner(pr: str) -> str:
-    """`owner_repo#number`, as files may be named."""
-    return pull_request_key(pr).partition("/")[2].replace("/", "_")
-
-
-def _short(pr: str) -> str:
-    """`repo#number`, whatever else is known of it."""
-    parts = repository_and_number(pr)
-    return f"{parts[0]}#{parts[1]}".casefold() if parts else pr.casefold()
+def _is_full(pr: str) -> bool:
+    address = parse_address(pr)
+    return address is not None and address.host is not None

@@ -19,7 +19,7 @@ import numpy as np
 
 from metareview.comments.measures import Counts, f_beta, one_to_one, table
 from metareview.errors import UsageError
-from metareview.model.address import pull_request_key
+from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
 from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
 from metareview.runs.files import JsonObject, as_json
@@ -103,6 +103,15 @@ class Competitor:
         return Counts.from_sums(self.counts(prs).sum(axis=0), location=True) if is_comments(self.run) else None
 
 
+def spelled_alike(everybody: Sequence[Competitor]) -> list[Competitor]:
+    """The same, each pull request under one key, though one run's references leave out the host that another's name."""
+    full = full_addresses(key for one in everybody for key in one.rows)
+    if not full:
+        return list(everybody)
+    renamed = ({full.get(key, key): row for key, row in one.rows.items()} for one in everybody)
+    return [replace(one, rows=dict(sorted(rows.items()))) for one, rows in zip(everybody, renamed, strict=True)]
+
+
 def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
     """The pull requests that somebody has, and what saying nothing counts on each that their runs know.
 
@@ -118,9 +127,11 @@ def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
             silent = tuple(value if at in kept else 0.0 for at, value in enumerate(row.counts))
             rows.setdefault(key, replace(row, counts=silent))
         if is_comments(one.run):
-            for key, expected in one.run.result.unreviewed.items():
+            unreviewed = one.run.result.unreviewed
+            full = full_addresses((*known, *unreviewed))
+            for key, expected in unreviewed.items():
                 counts = tuple(table([Counts(expected=expected)])[0].tolist())
-                rows.setdefault(key, Row(counts, benchmark="", negatives=None, record=None))
+                rows.setdefault(full.get(key, key), Row(counts, benchmark="", negatives=None, record=None))
     return known, rows
 
 

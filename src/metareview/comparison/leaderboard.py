@@ -237,7 +237,7 @@ def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:
     if not numbered:
         raise UsageError("Name at least one run; these hold nobody to rank.")
     parts = [(one.run.label, number) for number, one in numbered]
-    everybody = [one for _, one in numbered]
+    everybody = competitors.spelled_alike([one for _, one in numbered])
     return dict(zip(competitors.labels(everybody, parts), everybody, strict=True))
 
 

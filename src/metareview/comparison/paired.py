@@ -171,6 +171,7 @@ def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple
     required = len(names) == 2
     [a] = competitors.read(first, [_in_run(first, given[0], required)], records=True)
     [b] = competitors.read(second, [_in_run(second, given[1], required)], records=True)
+    a, b = competitors.spelled_alike([a, b])
     return a, b
 
 

@@ -12,7 +12,8 @@ from typing import TypeVar
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
 from metareview.formats.source import Progress, Source, readable
-from metareview.model.comment import Comment, ReferenceSet, Review, Skipped
+from metareview.model.address import AddressBook
+from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
 from metareview.model.event import History
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.selection import EVERYBODY, Selection
@@ -290,12 +291,21 @@ def read_reference_set(
     if not positive:
         names = ", ".join(label(each, "reference") for each in several_given(references))
         raise InputError("it holds no pull request", file=names, fix="Name a file of reference comments.")
+    negative = _of_references(negative, positive)
     if stray := [key for key in negative if key not in positive]:
         count = sum(len(negative.pop(key).comments) for key in stray)
         shown = ", ".join(stray[:5]) + (", …" if len(stray) > 5 else "")
         whose = f"{len(stray)} pull requests that have no references"
         warnings.append(f"{count} negatives of {whose} are left out: {shown}")
     return ReferenceSet(positive, negative, tuple(warnings)), ReferenceFiles(files["reference"], files["negatives"])
+
+
+def _of_references(negatives: Mapping[str, Review], references: Mapping[str, Review]) -> dict[str, Review]:
+    """The negatives by the keys of the references that they meet, however each side writes its addresses."""
+    book = AddressBook({key: (review.pr, *review.other_names) for key, review in references.items()})
+    met = [(review, book.find(review.pr)) for review in negatives.values()]
+    known = [replace(review, pr=references[keys[0]].pr) if len(keys) == 1 else review for review, keys in met]
+    return {key: review for (key, _), review in merged(known).items()}
 
 
 def read_history(path: str | Path, format: str | None = None, *, progress: Progress | None = None) -> History:

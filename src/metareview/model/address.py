@@ -1,33 +1,165 @@
-"""Addresses of pull requests: one key for the many ways to write one."""
+"""Addresses of pull requests and repositories: one key for the many ways to write one.
+
+A short address is met by a fuller one: `shop#7` and `acme/shop#7` by `https://github.com/acme/shop/pull/7`. Which of
+two full ones a short one means is never guessed.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from urllib.parse import unquote
 
+_NUMBER = r"(?P<number>[0-9]{1,18})"
 _PULL_URL = re.compile(
-    r"^(?:https?://)?(?P<host>[^/\s]+)/(?:(?:api/v3/)?repos/)?(?P<repo>[^\s?#]+?)/(?:-/)?"
-    r"(?:pull|pulls|merge_requests|pull-requests)/(?P<number>[0-9]{1,18})(?:[/?#].*)?$",
+    r"(?P<scheme>https?://)?(?P<where>[^\s?#]+?)/"
+    rf"(?P<kind>pulls?|(?:-/)?merge_requests|pull-requests|issues)/{_NUMBER}(?:[/?#].*)?",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[0-9]{1,18}")
+_SHORT = re.compile(rf"(?P<where>[^\s#!?:]+(?::[0-9]+/[^\s#!?:]+)?)[#!]{_NUMBER}")
+_API = re.compile(r"(?:api/v3/)?repos/(?=[^/]+/)|api/v4/projects/", re.IGNORECASE)
+_REPOSITORY_URL = re.compile(r"(?P<scheme>https?://)?(?P<where>[^\s?#]+?)(?:\.git)?/*(?:[?#].*)?", re.IGNORECASE)
+_NUMERIC = re.compile(r"[0-9]{1,18}")
 _NAME = re.compile(r"[\w.-]*\w[\w.-]*")
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-[0-9]+")
 _STEM = re.compile(r"(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})")
+_USUAL_PORT = re.compile(r":(?:80|443)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A pull request: the host where it is known, the repository as it is written (`owner/repo`, `group/sub/project`,
+    or the bare name), and the number."""
+
+    host: str | None
+    repository: str
+    number: int
+
+    @property
+    def key(self) -> str:
+        host = f"{self.host}/" if self.host else ""
+        return f"{host}{self.repository.casefold()}#{self.number}"
+
+    @property
+    def name(self) -> str:
+        """Of the repository, without owner and host."""
+        return self.repository.rpartition("/")[2]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether not even the owner is known."""
+        return "/" not in self.repository
+
+    def meets(self, other: Address) -> bool:
+        """Whether two of one name and number may be the same: what the shorter one lacks tells nothing."""
+        if self.is_bare or other.is_bare:
+            return True
+        same = self.repository.casefold() == other.repository.casefold()
+        return same and (self.host is None or other.host is None or self.host == other.host)
 
 
 @lru_cache(maxsize=65536)
-def pull_request_key(url: str) -> str:
-    """One key for the many ways to write a pull request's address.
+def parse_address(text: str) -> Address | None:
+    """The pull request of a web or API address, of `owner/repo#5`, `group/project!5` or `repo#5`; None for any other.
+
+    >>> parse_address("https://gitlab.com/api/v4/projects/group%2Fproject/merge_requests/5").key
+    'gitlab.com/group/project#5'
+    >>> parse_address("owner/repo/pull/5").key
+    'owner/repo#5'
+    """
+    text = text.strip()
+    if found := _PULL_URL.fullmatch(text):
+        host, path = _split_host(found["where"], bool(found["scheme"]))
+        api = _API.match(path)
+        if api:
+            path = unquote(path[api.end() :])
+        # On GitHub a pull request is an issue too, but only the API calls it one that surely is.
+        if path and (found["kind"].lower() != "issues" or (api and "repos" in api[0].lower())):
+            return Address(host, path, int(found["number"]))
+    elif found := _SHORT.fullmatch(text):
+        host, path = _split_host(found["where"], has_host=False)
+        if path:
+            return Address(host, path, int(found["number"]))
+    return None
+
+
+def _split_host(where: str, has_host: bool) -> tuple[str | None, str]:
+    """Without a scheme, what comes first is a host where it looks like one and an owner and a name follow it."""
+    first, _, rest = where.strip("/").partition("/")
+    looks_so = "." in first or ":" in first or first.casefold() == "localhost"
+    if not has_host and not (looks_so and "/" in rest):
+        return None, where.strip("/")
+    host = first.rpartition("@")[2].casefold().removeprefix("www.").removeprefix("api.")
+    return _USUAL_PORT.sub("", host), rest
+
+
+@lru_cache(maxsize=65536)
+def pull_request_key(text: str) -> str:
+    """One key for the many ways to write a pull request's address; a text that is no address is its own.
 
     >>> pull_request_key("https://api.github.com/repos/Owner/Repo/pulls/5")
     'github.com/owner/repo#5'
     """
-    found = _PULL_URL.match(url.strip())
-    if not found:
-        return url.strip()
-    host = found["host"].casefold().removeprefix("www.").removeprefix("api.")
-    return f"{host}/{found['repo'].casefold()}#{int(found['number'])}"
+    address = parse_address(text)
+    return address.key if address else text.strip()
+
+
+class AddressBook:
+    """Pull requests that are known, in which others are looked up however they are written."""
+
+    def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
+        """`names` has, by key, whatever the pull request is called."""
+        self._keys = names
+        self._by_name: dict[str, dict[str, str]] = {}
+        for key, texts in names.items():
+            for text in texts:
+                for short in (_short(text), _with_owner(text)):
+                    self._by_name.setdefault(short, {}).setdefault(key, text)
+
+    def find(self, text: str) -> list[str]:
+        """The keys of all that it may mean: one if it is known, several where a short address does not tell."""
+        key = pull_request_key(text)
+        if key in self._keys:
+            return [key]
+        address = parse_address(text)
+        found = []
+        for other, known in self._by_name.get(_short(text), {}).items():
+            known_address = parse_address(known)
+            if address and known_address:
+                met = address.meets(known_address)
+            else:
+                met = "/" not in text or "/" not in other or known.casefold() == key.casefold()
+            found += [other] if met else []
+        return found
+
+
+def _short(text: str) -> str:
+    """`repo#number`, whatever else is known of it."""
+    address = parse_address(text)
+    return f"{address.name}#{address.number}".casefold() if address else text.strip().casefold()
+
+
+def _with_owner(text: str) -> str:
+    """`owner_repo#number`, as files may be named."""
+    address = parse_address(text)
+    return f"{address.repository.replace('/', '_')}#{address.number}".casefold() if address else _short(text)
+
+
+def full_addresses(texts: Iterable[str]) -> dict[str, str]:
+    """For each address that lacks only its host, the one among the others that has it, if there is exactly one.
+
+    >>> full_addresses(["acme/shop#7", "https://github.com/acme/shop/pull/7", "shop#7"])
+    {'acme/shop#7': 'https://github.com/acme/shop/pull/7'}
+    """
+    known = {text: address for text in texts if (address := parse_address(text)) and not address.is_bare}
+    hosts: dict[str, dict[str, str]] = {}
+    for text, address in known.items():
+        if address.host:
+            hosts.setdefault(Address(None, address.repository, address.number).key, {}).setdefault(address.host, text)
+    found = {text: hosts.get(address.key, {}) for text, address in known.items() if not address.host}
+    return {text: next(iter(full.values())) for text, full in found.items() if len(full) == 1}
 
 
 def pull_request_of_stem(stem: str) -> str | None:
@@ -49,12 +181,26 @@ def pull_request_of_path(path: str) -> str | None:
     """
     *folders, name = path.split("/")
     stem = name.partition(".")[0] if name.partition(".")[0].isdecimal() else name.rsplit(".", 1)[0]
-    if _NUMBER.fullmatch(stem) and len(folders) >= 2 and all(map(_NAME.fullmatch, folders[-2:])):
+    if _NUMERIC.fullmatch(stem) and len(folders) >= 2 and all(map(_NAME.fullmatch, folders[-2:])):
         return f"{folders[-2]}/{folders[-1]}#{int(stem)}"
     return pull_request_of_stem(stem) or (stem if _INSTANCE.fullmatch(stem) else None)
 
 
-def repository_and_number(url: str) -> tuple[str, int] | None:
-    """The repository's own name (without owner) and the number, or None for an address of another shape."""
-    found = _PULL_URL.match(url.strip())
-    return (found["repo"].rsplit("/", 1)[-1], int(found["number"])) if found else None
+def repository_and_number(text: str) -> tuple[str, int] | None:
+    """The repository's own name (without owner) and the number, or None for what is no address of a pull request."""
+    address = parse_address(text)
+    return (address.name, address.number) if address else None
+
+
+@lru_cache(maxsize=65536)
+def repository_key(text: str) -> str:
+    """One key for the many ways to write a repository; `owner/repo` has none of its host.
+
+    >>> repository_key("https://github.com/Owner/Repo.git")
+    'owner/repo'
+    """
+    found = _REPOSITORY_URL.fullmatch(text.strip())
+    if not found:
+        return text.strip().casefold()
+    _, path = _split_host(found["where"], bool(found["scheme"]))
+    return _API.sub("", path, count=1).casefold() if found["scheme"] else path.casefold()

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from metareview.errors import InputError
-from metareview.model.address import pull_request_key
+from metareview.model.address import full_addresses, pull_request_key
 
 MAX_LINE = 2**31 - 1
 PEOPLE = "people"
@@ -255,9 +255,16 @@ def _first_known(first: Any, second: Any) -> Any:
 
 
 def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
-    """Reviews by (pull request, reviewer); two records for the same are one, in order."""
+    """Reviews by (pull request, reviewer); two records for the same are one, in order.
+
+    `owner/repo#7` is the same as the one full address that there is for it.
+    """
     by_key: dict[tuple[str, str | None], Review] = {}
+    reviews = list(reviews)
+    full = full_addresses(review.pr for review in reviews)
     for review in reviews:
+        if review.pr in full:
+            review = replace(review, pr=full[review.pr])
         key = (review.key, review.reviewer)
         if first := by_key.get(key):
             both = {name: _first_known(getattr(first, name), getattr(review, name)) for name in _OF_EITHER}

@@ -1,4 +1,4 @@
-"""Counts as people read them."""
+"""Counts as people read them, and strangers' texts as a line of ours may hold them."""
 
 from __future__ import annotations
 
@@ -9,3 +9,10 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     ('1 reviewer', '1,200 reviewers', '2 replies')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def one_line(text: str, length: int = 1_000) -> str:
+    """A stranger's text, fit for a terminal and UTF-8: one line, no control characters, not endless."""
+    text = text[: 4 * length].encode("utf-8", "replace").decode()
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from metareview.model.address import pull_request_key
+from metareview.model.address import parse_address
 from metareview.model.comment import Comment
 
 # Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
@@ -53,12 +53,8 @@ def cut_at(text: str, most: int) -> int:
 
 def pull_request_name(url: str) -> str:
     """`owner/repo#5` for the address of a pull request, the address itself for anything else."""
-    _, slash, name = pull_request_key(url).partition("/")
-    repository, sharp, number = name.rpartition("#")
-    start = url.lower().find(repository)
-    if not slash or not sharp or start < 0:
-        return url
-    return f"{url[start : start + len(repository)]}#{number}"
+    address = parse_address(url)
+    return f"{address.repository}#{address.number}" if address else url
 
 
 def location(comment: Comment) -> str:

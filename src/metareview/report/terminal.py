@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from metareview.report.names import printable
-from metareview.report.tables import Column, Table, rows
+
+if TYPE_CHECKING:
+    from metareview.report.tables import Column, Table
 
 _GAP = 2
 _LONGEST_WORD = 14
@@ -22,6 +25,8 @@ def fitted(table: Table, width: int) -> tuple[list[str], list[str], list[str]]:
 
     Heads are wrapped before a column is left out; a cell with a figure is never broken.
     """
+    from metareview.report.tables import rows  # and with it all that a run holds, which a message has no use for
+
     known = [
         replace(column, head=printable(column.head), cells=[printable(cell) for cell in column.cells])
         for column in table

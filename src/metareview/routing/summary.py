@@ -37,7 +37,7 @@ class RoutingConfig:
     since: str | None
     until: str | None
     repos: tuple[str, ...]
-    prs: tuple[int, ...]
+    prs: tuple[int | str, ...]
     limit: int | None
     routers: tuple[str, ...]
     codeowners: str | None

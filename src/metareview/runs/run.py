@@ -23,6 +23,7 @@ from metareview.routing.records import RoutingRecord
 from metareview.routing.summary import RoutingSummary
 from metareview.runs import comments_json, comments_text, routing_json
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines, to_line
+from metareview.sources.catalogue import datasets_with
 
 SCHEMA = "metareview.run/1"
 Key = tuple[str, str]
@@ -123,6 +124,8 @@ class Manifest:
             "started": self.started,
             "finished": self.finished,
         }
+        if datasets := datasets_with(self.inputs.values()):
+            document["datasets"] = datasets
         return document if self.records is None else document | {"records": self.records}
 
     @classmethod

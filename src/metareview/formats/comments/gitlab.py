@@ -11,7 +11,7 @@ from metareview.formats.bodies import comments_of
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
 from metareview.formats.source import Source
-from metareview.model.address import pull_request_key
+from metareview.model.address import parse_address
 from metareview.model.comment import Comment, Review
 from metareview.model.words import plural
 
@@ -80,7 +80,7 @@ def _notes(record: Record, address: str | None, arrays: int) -> Iterator[tuple[R
         return
     value = record.as_object(_NOTE, _FIX).value
     web = value.get("web_url")
-    if isinstance(web, str) and pull_request_key(web) != web:
+    if isinstance(web, str) and parse_address(web):
         address = web
     lists = [key for key in _LISTS if isinstance(value.get(key), list)]
     if "individual_note" in value or (lists == ["notes"] and address is None):

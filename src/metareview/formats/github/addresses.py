@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from metareview.formats.github.remark import Remark
-from metareview.model.address import pull_request_key
+from metareview.model.address import parse_address, pull_request_key
 
 _API_ADDRESS = re.compile(r"^(https?://)(?:api\.)?([^/]+)(?:/api/v3)?/repos/([^/]+/[^/]+)/(?:pulls|issues)/([0-9]+)$")
 _ISSUE = re.compile(r"^(?P<host>https?://[^/]+)/(?P<repo>[^/]+/[^/]+)/issues/(?P<number>[0-9]{1,18})$")
@@ -22,8 +22,7 @@ def own_address(remark: Remark) -> str | None:
     url = record.text("pull_request_url")
     if not url:
         page = (record.text("html_url") or "").split("#")[0]
-        known = pull_request_key(page) != page
-        url = page if known else None if _ISSUE.match(page) else record.text("issue_url")
+        url = page if parse_address(page) else None if _ISSUE.match(page) else record.text("issue_url")
     return web_address(url) if url else None
 
 

@@ -22,7 +22,7 @@ from metareview.formats.github.remark import (
 )
 from metareview.formats.record import Record
 from metareview.formats.source import Source
-from metareview.model.address import pull_request_key
+from metareview.model.address import parse_address
 
 _LISTS = frozenset(
     (
@@ -230,7 +230,7 @@ def _around(value: Mapping[str, Any], about: PullRequest) -> PullRequest:
 def _address(value: Mapping[str, Any], about: PullRequest) -> str | None:
     for name in ("html_url", "url", "permalink"):
         found = value.get(name)
-        if isinstance(found, str) and pull_request_key(found) != found.strip():
+        if isinstance(found, str) and parse_address(found):
             return found
     number = value.get("number")
     if type(number) is int and number > 0 and about.repository:

@@ -7,27 +7,15 @@ processor time per request at 16 at once, and works wherever the caller runs, in
 from __future__ import annotations
 
 import json
-import math
-import ssl
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from functools import partial
-from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-from metareview import __version__
 from metareview.errors import UsageError
+from metareview.http.connections import USER_AGENT, Connections, connection_problem, retry_after, tls_problem
 from metareview.judges.remote.pool import GiveUp, RequestFailed, RetryLater, StopAsking
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import JsonObject, one_line, parse
-
-if TYPE_CHECKING:
-    import urllib3
+from metareview.judges.remote.verdict import JsonObject, parse
 
 _PASSING = frozenset({408, 409, 425, 429})
 _ERRORS = """
@@ -41,11 +29,8 @@ _KNOWN_ERRORS = frozenset(_ERRORS.split())
 """What is shown of a server's words on an error: its code or type, if it is one of these. Free text could repeat the
 key in a form that nobody would recognise."""
 _SETUP = frozenset({401, 402, 404, 405})
-_LARGEST_REPLY = 64 * 2**20
-_SHOWN = 300
 _REFUSALS = 3
 _SILENCES = 8
-_CONNECT_SECONDS = 10.0
 
 
 class Endpoint:
@@ -89,11 +74,8 @@ class Endpoint:
         self._first_refused: set[int] = set()
         self._last_refusal: tuple[str, int] | None = None
         self._lock = threading.Lock()
-        from metareview.judges.remote.deadline import Watchdog  # and with it urllib3
-
-        self._http = _manager(settings, concurrency)
-        self._watchdog = Watchdog()
-        self._headers = {"Content-Type": "application/json", "User-Agent": f"metareview/{__version__}"}
+        self._connections = Connections(settings.url, concurrency)
+        self._headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
         if settings.api_key:
             self._headers["Authorization"] = f"Bearer {settings.api_key.reveal()}"
 
@@ -142,7 +124,7 @@ class Endpoint:
             raise self._setup_error(*self._last_refusal)
 
     def close(self) -> None:
-        self._http.clear()
+        self._connections.close()
 
     def _send(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """One HTTP exchange, counted if it reached the server: status, headers, body."""
@@ -150,11 +132,13 @@ class Endpoint:
 
         problem: RequestFailed | None = None
         try:
-            reply = self._exchange(body)
+            reply = self._connections.exchange(
+                "POST", self._url, headers=self._headers, body=body, timeout=self._timeout
+            )
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
-            message = _tls_problem(error)
+            message = tls_problem(error)
             if not self._reached:
                 raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
@@ -169,25 +153,7 @@ class Endpoint:
                 self._silences = 0
         if problem is not None:
             raise problem
-        return reply
-
-    def _exchange(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """All of it by a deadline that a server cannot put off by sending a byte now and then."""
-        import urllib3
-
-        timeout = urllib3.Timeout(connect=min(_CONNECT_SECONDS, self._timeout), read=self._timeout)
-        send = partial(self._http.request, retries=False, redirect=False, preload_content=False)
-        with (
-            self._watchdog.until(time.monotonic() + self._timeout),
-            send("POST", self._url, body=body, headers=self._headers, timeout=timeout) as response,
-        ):
-            data = bytearray()
-            while part := response.read1(2**16):
-                data += part
-                if len(data) > _LARGEST_REPLY:
-                    raise OSError("the reply is endless")
-            response.release_conn()  # to be used again: leaving the block would close it
-        return response.status, response.headers, bytes(data)
+        return reply.status, reply.headers, reply.data
 
     def _unanswered(self) -> RequestFailed:
         """A request that ran out of time: one of too many in a row, or one to try again."""
@@ -200,10 +166,7 @@ class Endpoint:
 
     def _unreachable(self, error: Exception) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
-        from urllib3.exceptions import ProxyError
-
-        words = "the proxy does not let it through" if isinstance(error, ProxyError) else str(error).split(": ", 1)[-1]
-        reason = f"no connection: {one_line(words, _SHOWN)}"
+        reason = connection_problem(error)
         with self._lock:
             now = time.monotonic()
             self._unreachable_since = self._unreachable_since or now
@@ -257,20 +220,6 @@ class Endpoint:
         return UsageError(f"{self.server} refuses to answer ({reason}). {fix}")
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        text = headers.get(name, "")
-        with suppress(ValueError):
-            if ":" in text:
-                then = parsedate_to_datetime(text)
-                then = then if then.tzinfo else then.replace(tzinfo=UTC)
-                return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
-            if math.isfinite(seconds := float(text) / unit):
-                return max(0.0, seconds)
-    return None
-
-
 def _known_error(data: bytes) -> str:
     """The code or type of the server's error, where it is a known one."""
     value = parse(data)
@@ -279,41 +228,8 @@ def _known_error(data: bytes) -> str:
     return next((name for name in given if isinstance(name, str) and name in _KNOWN_ERRORS), "")
 
 
-def _tls_problem(error: Exception) -> str:
-    """Why there is no secure connection, in the words of the library on this side."""
-    cause = error.args[0] if error.args else None
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return one_line(cause.verify_message, _SHOWN)
-    return one_line(cause.reason or "", _SHOWN) if isinstance(cause, ssl.SSLError) else "TLS failed"
-
-
 def _decode(data: bytes) -> JsonObject:
     value = parse(data)
     if not isinstance(value, dict):
         raise RetryLater("the reply is no JSON object" if data.strip() else "the reply is empty")
     return value
-
-
-def _manager(settings: ModelSettings, concurrency: int) -> urllib3.PoolManager:
-    """Connections to the server, through the proxy that the environment names for it."""
-    import urllib3
-
-    from metareview.judges.remote.deadline import POOLS
-
-    server, proxies = urlsplit(settings.url), getproxies()
-    host, proxy = server.hostname or "", proxies.get(server.scheme) or proxies.get("all")
-    if not proxy or host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
-        direct = urllib3.PoolManager(num_pools=1, maxsize=concurrency)
-        direct.pool_classes_by_scheme = POOLS
-        return direct
-    login = urlsplit(proxy)
-    password = f"{unquote(login.username)}:{unquote(login.password or '')}" if login.username else None
-    headers = urllib3.make_headers(proxy_basic_auth=password)
-    try:
-        through = urllib3.ProxyManager(proxy, num_pools=1, maxsize=concurrency, proxy_headers=headers)
-    except urllib3.exceptions.HTTPError:
-        raise UsageError(
-            "the proxy that the environment names cannot be used. Set HTTPS_PROXY to an http address."
-        ) from None
-    through.pool_classes_by_scheme = POOLS
-    return through

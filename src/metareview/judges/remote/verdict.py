@@ -17,8 +17,8 @@ from typing import Any
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
 from metareview.judges.remote.pool import RetryLater
+from metareview.model.words import one_line
 
-_REASON_LENGTH = 1_000
 _MOST_OBJECTS = 100
 _THOUGHT_START = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
@@ -102,13 +102,6 @@ def check_answer(value: object) -> ModelAnswer:
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
         raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
     return ModelAnswer(match, float(confidence), one_line(str(reason or "")))
-
-
-def one_line(text: str, length: int = _REASON_LENGTH) -> str:
-    """A stranger's text, fit for a terminal and UTF-8: one line, no control characters, not endless."""
-    text = text[: 4 * length].encode("utf-8", "replace").decode()
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def parse(text: str | bytes) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,6 +14,8 @@ from metareview.formats.registry import Given, Paths, Records
 from metareview.judges.protocol import Judge
 from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
 from metareview.model.selection import Selection
+from metareview.pipelines import datasets
+from metareview.sources.datasets import Watch
 
 
 class CommentsKeywords(TypedDict, total=False):
@@ -47,8 +49,9 @@ class CommentsOptions:
     """What to score, against what, and how. UsageError for a value that means nothing."""
 
     generated: Given
-    """A file, a folder with one subfolder per reviewer, or records in memory."""
+    """A file, a folder with one subfolder per reviewer, a data set's name, or records in memory."""
     reference: Paths | Records
+    """Files, names of data sets, or records in memory; so too `negatives`."""
     negatives: Paths | Records = ()
     judge: str | Judge = DEFAULT_JUDGE
     """A name, `package.module:factory`, or a judge."""
@@ -112,6 +115,15 @@ class CommentsOptions:
     @property
     def mode(self) -> Mode:
         return next(mode for mode in MODES if mode == self.alignment)
+
+    def with_datasets(self, watch: Watch | None = None) -> CommentsOptions:
+        """The same, with files in place of data sets' names."""
+        return replace(
+            self,
+            generated=datasets.candidates(self.generated, watch),
+            reference=datasets.references(self.reference, watch),
+            negatives=datasets.negatives(self.negatives, watch),
+        )
 
     def judge_options(self) -> JudgeOptions:
         return JudgeOptions(

@@ -54,7 +54,7 @@ class Plan:
 def open_plan(options: CommentsOptions) -> Iterator[Plan]:
     """The plan, with its judge open; a judge that the caller made stays open."""
     with open_judge(options.judge, options.judge_options()) as judge:
-        yield _make_plan(options, judge)
+        yield _make_plan(options.with_datasets(), judge)
 
 
 def _make_plan(options: CommentsOptions, judge: Judge) -> Plan:

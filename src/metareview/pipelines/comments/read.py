@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from metareview.comments.absolute_paths import relative_to
 from metareview.comments.filters import FilterConfig
@@ -79,6 +79,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         *([given_again(repeated)] if repeated else ()),
         *([f"{plural(cut, 'absolute path')} cut to the longest part that is a reference's path"] if cut else ()),
         *(() if forced else _word_for_word(reviews, references)),
+        *_own_remarks(references),
         *_note_warnings(reviews, references),
     ]
     return CommentInputs(
@@ -95,10 +96,7 @@ def _by_pull_request(
 ) -> tuple[dict[ReviewKey, Review], list[Skipped], int]:
     """Reviews by pull request and reviewer, those that are about no pull request of the set, and how many comments
     were given again."""
-    index = PullRequestIndex(references.references)
-    found = [(review, index.find(review)) for review in reviews]
-    skipped = [key for _, key in found if isinstance(key, Skipped)]
-    known = [replace(review, pr=references.references[key].pr) for review, key in found if not isinstance(key, Skipped)]
+    known, skipped = PullRequestIndex(references.references).find_all(reviews)
     once, repeated = merged_once(known)
     return {(key, reviewer or ""): review for (key, reviewer), review in once.items()}, skipped, repeated
 
@@ -158,6 +156,19 @@ def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
                 f"every note of {reviewer} ({count:,}) is word for word that of a reference:"
                 " check that its comments are not among the references"
             )
+
+
+def _own_remarks(references: ReferenceSet) -> Iterator[str]:
+    """References that the author of the pull request wrote: remarks for reviewers rather than a review."""
+    authors = Counter(
+        review.author
+        for review in references.references.values()
+        for comment in review.comments
+        if comment.counted and comment.author and (review.author or "").casefold() == comment.author.casefold()
+    )
+    if authors:
+        shown = ", ".join(f"{name} {count:,}" for name, count in authors.most_common(_SHOWN_ABSENT))
+        yield f"references by the author of the pull request itself: {shown}; --reference-reviewer '!NAME' excludes"
 
 
 def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:

@@ -20,6 +20,7 @@ def evaluate(
     options: RoutingOptions, *, out: Path | None = None, overwrite: bool = False, progress: Progress | None = None
 ) -> RoutingRun:
     """The whole evaluation; with `out`, the run is kept in that folder. `progress` is told of rankings."""
+    options = options.with_datasets()
     return keep(score(read(options), options, progress), options, out=out, overwrite=overwrite)
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Paths
+from metareview.model.address import parse_address, repository_key
 from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
+from metareview.pipelines import datasets
 from metareview.routing.protocol import RouterSpec
 from metareview.routing.summary import RoutingConfig
 from metareview.routing.truth import SOURCES, TRUTHS, USUAL_SOURCES
+from metareview.sources.datasets import Watch
 
 RouterConfigs = Mapping[str, str | Path | Mapping[str, Any]]
 """By router, what its factory is given: a file with a JSON object, or the object."""
@@ -39,7 +42,7 @@ class RoutingKeywords(TypedDict, total=False):
     since: str | None
     until: str | None
     repos: Collection[str]
-    prs: Collection[int]
+    prs: Collection[int | str]
     limit: int | None
 
 
@@ -68,7 +71,9 @@ class RoutingOptions:
     since: str | None = None
     until: str | None = None
     repos: Collection[str] = ()
-    prs: Collection[int] = ()
+    """Repositories, by owner and name or by address, in any case."""
+    prs: Collection[int | str] = ()
+    """Pull requests, by number or by address."""
     limit: int | None = None
 
     # What the texts above mean: spans and instants in nanoseconds, a span of None without an end.
@@ -77,6 +82,9 @@ class RoutingOptions:
     merged_span: int | None = field(init=False, repr=False)
     since_instant: int | None = field(init=False, repr=False)
     until_instant: int | None = field(init=False, repr=False)
+    repository_keys: frozenset[str] = field(init=False, repr=False)
+    pull_request_choice: frozenset[tuple[str | None, int]] = field(init=False, repr=False)
+    """Numbers, each with the key of its repository where an address names one."""
 
     def __post_init__(self) -> None:
         cutoff = parse_cutoff(self.cutoff)
@@ -111,17 +119,24 @@ class RoutingOptions:
             "merged_span": _span("--merged-within", self.merged_within),
             "since_instant": _instant("--from", self.since),
             "until_instant": _instant("--to", self.until),
+            "repository_keys": frozenset(map(repository_key, self.repos)),
+            "pull_request_choice": frozenset(map(_pull_request, self.prs)),
         }
         for name, value in parsed.items():
             object.__setattr__(self, name, value)
+
+    def with_datasets(self, watch: Watch | None = None) -> RoutingOptions:
+        """The same, with a file in place of a data set's name."""
+        [history] = datasets.histories(self.history, watch)
+        return replace(self, history=history)
 
     def is_scored(self, repo: str, pr: int, opened: int) -> bool:
         """Whether a pull request is in the cohort; all others are only observed."""
         return (
             (self.since_instant is None or opened >= self.since_instant)
             and (self.until_instant is None or opened < self.until_instant)
-            and (not self.repos or repo in self.repos)
-            and (not self.prs or pr in self.prs)
+            and (not self.repos or repository_key(repo) in self.repository_keys)
+            and (not self.prs or not self.pull_request_choice.isdisjoint(((None, pr), (repository_key(repo), pr))))
         )
 
     def config(self, routers: Sequence[str], router_hashes: Mapping[str, str]) -> RoutingConfig:
@@ -130,9 +145,23 @@ class RoutingOptions:
         typed["router_config"] = dict(router_hashes)
         typed["truth_sources"] = tuple(source for source in SOURCES if source in self.truth_sources)
         typed["k"], typed["routers"] = tuple(self.k), tuple(routers)
-        typed["repos"], typed["prs"] = tuple(sorted(set(self.repos))), tuple(sorted(set(self.prs)))
+        typed["repos"], typed["prs"] = tuple(sorted(set(self.repos))), tuple(sorted(set(self.prs), key=_in_order))
         typed["codeowners"] = None if self.codeowners is None else str(self.codeowners)
         return RoutingConfig(**typed)
+
+
+def _pull_request(chosen: int | str) -> tuple[str | None, int]:
+    """The key of the repository, where it is named, and the number."""
+    if isinstance(chosen, int) or chosen.strip().isdecimal():
+        return None, int(chosen)
+    address = parse_address(chosen)
+    if address is None or address.is_bare:
+        raise UsageError(f"--pr {chosen!r} is no pull request. Give a number, owner/repo#7 or its address.")
+    return address.repository.casefold(), address.number
+
+
+def _in_order(chosen: int | str) -> tuple[bool, int, str]:
+    return isinstance(chosen, str), chosen if isinstance(chosen, int) else 0, str(chosen)
 
 
 def _check_known(option: str, choice: str, known: Sequence[str]) -> None:

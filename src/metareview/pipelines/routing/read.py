@@ -5,19 +5,21 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
 from metareview.formats.predictions import read_predictions
 from metareview.formats.registry import read_history, several
 from metareview.formats.router_config import read_router_config
 from metareview.formats.source import Progress, content_hash
+from metareview.model.address import repository_key
 from metareview.model.event import History
-from metareview.model.prediction import Predictions
+from metareview.model.prediction import Prediction, Predictions
 from metareview.pipelines.routing.options import RoutingOptions
 
 
@@ -47,7 +49,25 @@ def read(options: RoutingOptions, progress: Progress | None = None) -> Inputs:
     # What is quickly read, and refused, comes first. A history is millions of objects that form no cycle.
     with garbage_collection_paused():
         history = read_history(options.history, progress=progress)
-    return Inputs(history, predictions, owners, configs)
+    return Inputs(history, _as_named_in(history, predictions), owners, configs)
+
+
+def _as_named_in(history: History, predictions: Iterable[Predictions]) -> tuple[Predictions, ...]:
+    """The predictions by the repositories as the history writes them; a key that two of it share tells nothing."""
+    names: dict[str, set[str]] = {}
+    for repo in {event.repo for event in history.events}:
+        names.setdefault(repository_key(repo), set()).add(repo)
+    known = {key: next(iter(repos)) for key, repos in names.items() if len(repos) == 1}
+    renamed = []
+    for each in predictions:
+        answers: dict[tuple[str, int], Prediction] = {}
+        for (repo, pr), answer in each.answers.items():
+            name = known.get(repository_key(repo), repo)
+            if (name, pr) in answers:
+                raise UsageError(f"router {each.router} answers for {name}#{pr} twice. Keep one answer.")
+            answers[name, pr] = answer
+        renamed.append(replace(each, answers=answers))
+    return tuple(renamed)
 
 
 def hash_inputs(options: RoutingOptions) -> dict[str, str]:

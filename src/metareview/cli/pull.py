@@ -1,0 +1,123 @@
+"""`metareview pull comments` and `metareview pull history`: from GitHub into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metareview.cli.options import PATH, common_options
+from metareview.cli.output import Screen, say, warning_lines
+from metareview.errors import UsageError
+
+if TYPE_CHECKING:
+    from metareview.sources.pull import Pulled, PullOptions
+
+
+def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed((
+        click.option("-o", "--out", required=True, type=PATH, metavar="FILE", help="The file to write."),
+        click.option("--since", metavar="TIME", help="Only pull requests created at or after this time."),
+        click.option("--until", metavar="TIME", help="Only pull requests created before this time."),
+        click.option("--api", metavar="URL",
+                     help="The address of the API.  [default: $GITHUB_API_URL, else the server's own]"),
+        click.option("--overwrite", is_flag=True, help="Replace FILE, and what is left of another pull into it."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.group(epilog="Example: metareview pull comments acme/shop -o comments.jsonl")
+def command() -> None:
+    """Fetch review comments or a history from GitHub, or from a GitHub Enterprise Server by its address.
+
+    The token is GITHUB_TOKEN, GH_TOKEN or that of gh auth token. A pull that was cut off goes on with the same command.
+    """
+
+
+@command.command(epilog="Example: metareview pull comments 'acme/shop#12,15,20-30' -o comments.jsonl")
+@click.argument("targets", nargs=-1, required=True, metavar="OWNER/REPO[#N…]")
+@_shared_options
+@click.option("--reviewer", multiple=True, metavar="GLOB",
+              help="Only what these people and bots wrote: * and ? are wild, ! excludes; repeatable.")  # fmt: skip
+@click.option("--no-patches", is_flag=True,
+              help="Leave out what commits changed, which takes a request per commit.")  # fmt: skip
+@common_options
+def comments(
+    targets: tuple[str, ...], reviewer: tuple[str, ...], no_patches: bool, screen: Screen, **more: Any
+) -> None:
+    """Review comments, threads, reviews and commits of pull requests, one record per pull request and reviewer.
+
+    All pull requests of a repository, or those whose numbers or addresses are given.
+    """
+    from metareview.model.selection import Selection
+    from metareview.sources.pull import pull_comments
+
+    selection = Selection(reviewer)
+    pulled = _pull(pull_comments, targets, more, screen, reviewers=selection, patches=not no_patches)
+    total = sum(pulled.counts.values())
+    said = f"{_count(total, 'comment')} by {_count(len(pulled.counts), 'reviewer')}"
+    file = quote(str(pulled.file))
+    next_step = f"metareview comments {file} --reference {file}"
+    _show(pulled, "comments", said, f"{next_step} --reviewer '*[bot]' --reference-reviewer '!*[bot]'", screen)
+
+
+@command.command(epilog="Example: metareview pull history acme/shop --since 2025-01-01 -o events.jsonl")
+@click.argument("targets", nargs=-1, required=True, metavar="OWNER/REPO[#N…]")
+@_shared_options
+@common_options
+def history(targets: tuple[str, ...], screen: Screen, **more: Any) -> None:
+    """What happened on pull requests, in time order: the history that metareview routing replays."""
+    from metareview.sources.pull import pull_history
+
+    pulled = _pull(pull_history, targets, more, screen)
+    said = _count(pulled.lines, "event")
+    _show(pulled, "events", said, f"metareview routing {quote(str(pulled.file))}", screen)
+
+
+def _pull(
+    pull: Callable[..., Pulled], targets: tuple[str, ...], given: dict[str, Any], screen: Screen, **chosen: Any
+) -> Pulled:
+    from metareview.sources.address import parse_targets
+    from metareview.sources.github.access import github_access, server_host
+    from metareview.sources.pull import PullOptions
+
+    target = parse_targets(targets, server_host())
+    if target.gitlab:
+        fix = "Save a merge request's discussions with its API and read that file; see docs/formats.md."
+        raise UsageError(f"{target.host} is a GitLab server, and only GitHub's are pulled from. {fix}")
+    api, out = given.pop("api"), given["out"]
+    options: PullOptions = PullOptions(target, **given, **chosen)
+    access = github_access(target, api)
+    try:
+        with screen.status() as tell:
+            return pull(options, access, tell)
+    except KeyboardInterrupt:
+        partial = out.with_name(f"{out.name}.partial")
+        if partial.exists():
+            say(f"What was fetched is kept in {partial}.")
+        raise
+
+
+def _show(pulled: Pulled, what: str, said: str, next_step: str, screen: Screen) -> None:
+    document = {
+        "schema": "metareview.pull/1",
+        "file": str(pulled.file),
+        "repository": pulled.repository,
+        "prs": pulled.prs,
+        "lines": pulled.lines,
+        what: dict(pulled.counts),
+        "requests": pulled.requests,
+        "warnings": list(pulled.warnings),
+    }
+    screen.say(warning_lines(pulled.warnings))
+    line = f"{pulled.repository}: {_count(pulled.prs, 'pull request')}, {said}: {pulled.file}"
+    screen.show(document, line, remarks=[f"Next: {next_step}"] if pulled.lines else [])
+
+
+def _count(number: int, one: str) -> str:
+    from metareview.model.words import plural
+
+    return plural(number, one)

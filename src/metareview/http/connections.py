@@ -1,0 +1,148 @@
+"""Connections to one server: through the proxy that the environment names, each request over by a deadline.
+
+Nothing is followed and nothing is retried here: a redirect is an answer like any other, so that no secret goes to a
+host that it was not meant for, and what is worth another attempt is for whoever asked to decide.
+"""
+
+from __future__ import annotations
+
+import math
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from metareview import __version__
+from metareview.errors import UsageError
+from metareview.model.words import one_line
+
+if TYPE_CHECKING:
+    import urllib3
+
+USER_AGENT = f"metareview/{__version__}"
+LARGEST_REPLY = 64 * 2**20
+_CONNECT_SECONDS = 10.0
+_SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server answered. The names of headers are found in any case."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class Connections:
+    """Connections to the server of `url`, kept and shared. Safe for threads.
+
+    Requests raise what urllib3 raises, TimeoutError where one was not over by its deadline, and OSError where a reply
+    is larger than it may be.
+    """
+
+    def __init__(self, url: str, concurrency: int = 1) -> None:
+        from metareview.http.deadline import Watchdog  # and with it urllib3
+
+        self._http = _pools(url, concurrency)
+        self._watchdog = Watchdog()
+
+    def exchange(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        timeout: float,
+        body: bytes | None = None,
+        largest: int = LARGEST_REPLY,
+    ) -> Reply:
+        """One request and its whole reply, by a deadline that a server cannot put off with a byte now and then."""
+        with self.open(method, url, headers=headers, timeout=timeout, body=body) as response:
+            data = bytearray()
+            while part := response.read1(2**16):
+                data += part
+                if len(data) > largest:
+                    raise OSError("the reply is endless")
+            response.release_conn()  # to be used again: leaving the block would close it
+        return Reply(response.status, response.headers, bytes(data))
+
+    @contextmanager
+    def open(
+        self, method: str, url: str, *, headers: Mapping[str, str], timeout: float, body: bytes | None = None
+    ) -> Iterator[urllib3.BaseHTTPResponse]:
+        """A reply whose body the block reads piece by piece (`read1`); all of it is over `timeout` seconds from now."""
+        import urllib3
+
+        waits = urllib3.Timeout(connect=min(_CONNECT_SECONDS, timeout), read=timeout)
+        with (
+            self._watchdog.until(time.monotonic() + timeout),
+            self._http.request(
+                method, url, body=body, headers=headers, timeout=waits, retries=False, redirect=False,
+                preload_content=False,
+            ) as response,
+        ):  # fmt: skip
+            yield response
+
+    def close(self) -> None:
+        self._http.clear()
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        text = headers.get(name, "")
+        with suppress(ValueError):
+            if ":" in text:
+                then = parsedate_to_datetime(text)
+                then = then if then.tzinfo else then.replace(tzinfo=UTC)
+                return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
+            if math.isfinite(seconds := float(text) / unit):
+                return max(0.0, seconds)
+    return None
+
+
+def tls_problem(error: Exception) -> str:
+    """Why there is no secure connection, in the words of the library on this side."""
+    cause = error.args[0] if error.args else None
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return one_line(cause.verify_message, _SHOWN)
+    return one_line(cause.reason or "", _SHOWN) if isinstance(cause, ssl.SSLError) else "TLS failed"
+
+
+def connection_problem(error: Exception) -> str:
+    """Why there is no connection at all, likewise."""
+    from urllib3.exceptions import ProxyError
+
+    words = "the proxy does not let it through" if isinstance(error, ProxyError) else str(error).split(": ", 1)[-1]
+    return f"no connection: {one_line(words, _SHOWN)}"
+
+
+def _pools(url: str, concurrency: int) -> urllib3.PoolManager:
+    import urllib3
+
+    from metareview.http.deadline import POOLS
+
+    server, proxies = urlsplit(url), getproxies()
+    host, proxy = server.hostname or "", proxies.get(server.scheme) or proxies.get("all")
+    if not proxy or host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
+        direct = urllib3.PoolManager(num_pools=1, maxsize=concurrency)
+        direct.pool_classes_by_scheme = POOLS
+        return direct
+    login = urlsplit(proxy)
+    password = f"{unquote(login.username)}:{unquote(login.password or '')}" if login.username else None
+    headers = urllib3.make_headers(proxy_basic_auth=password)
+    try:
+        through = urllib3.ProxyManager(proxy, num_pools=1, maxsize=concurrency, proxy_headers=headers)
+    except urllib3.exceptions.HTTPError:
+        raise UsageError(
+            "the proxy that the environment names cannot be used. Set HTTPS_PROXY to an http address."
+        ) from None
+    through.pool_classes_by_scheme = POOLS
+    return through

@@ -1,0 +1,246 @@
+"""One file from an address: resumed where it stopped, checked by its hash, put in place whole or not at all.
+
+What has come in is kept beside the target as `.part`. The next attempt, in this process or a later one, asks for the
+rest; a server that knows no ranges sends all of it again, and a part of another file is found out by the hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+from metareview.http.connections import USER_AGENT, Connections, connection_problem, retry_after, tls_problem
+
+if TYPE_CHECKING:
+    import urllib3
+
+Progress = Callable[[int, int], None]
+"""Told how many kilobytes are there, and of how many."""
+
+LARGEST = 256 * 2**20
+_REDIRECTS = 5
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_LONGEST_WAIT = 30.0
+_UNREACHABLE = 2
+_NOTICEABLE = 2**16
+_PIECE = 2**16
+_KILOBYTE = 1000
+
+
+class DownloadFailed(Exception):
+    """Why a file could not be had: a reason to show, without any address or secret in it."""
+
+
+class _TryAgain(Exception):
+    """What may pass; `wait` is how long the server asks to be left alone."""
+
+    def __init__(self, reason: str, wait: float | None = None, *, reached: bool = True) -> None:
+        super().__init__(reason)
+        self.wait = wait
+        self.reached = reached
+        """Whether there was a connection at all: without one, few attempts tell enough."""
+
+
+class _StartOver(_TryAgain):
+    """The part cannot be continued."""
+
+    def __init__(self) -> None:
+        super().__init__("the server does not send the rest of a file as it is asked to", wait=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a server is waited for."""
+
+    seconds: float = 120.0
+    """For one request and all that it sends. What was not done by then is asked for anew, from where it stopped."""
+    attempts: int = 4
+    """In a row that bring next to nothing."""
+    pause: float = 1.0
+    """Before the second attempt; twice as long before each further one."""
+
+
+def file_hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def download(
+    address: str,
+    target: Path,
+    sha256: str,
+    *,
+    progress: Progress | None = None,
+    patience: Patience | None = None,
+    largest: int = LARGEST,
+) -> None:
+    """Bring the file of this hash from `address` to `target`. DownloadFailed where that cannot be.
+
+    Two processes may do this at once: the second waits for the first. A redirect is followed, but never from https
+    to http.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(target):
+        if target.exists() and file_hash(target) == sha256:
+            return  # somebody else was quicker
+        part = target.with_name(f"{target.name}.part")
+        resumed = part.exists() and part.stat().st_size > 0
+        found = _file_hash_after(address, part, sha256, progress, patience or Patience(), largest)
+        if found != sha256 and resumed:  # the beginning may be of another file: once more, from the start
+            part.unlink()
+            found = _file_hash_after(address, part, sha256, progress, patience or Patience(), largest)
+        if found != sha256:
+            part.unlink()
+            raise DownloadFailed(
+                f"what the server sends is another file: SHA-256 {found} where {sha256} is expected. It was not kept"
+            )
+        part.replace(target)
+
+
+def _file_hash_after(
+    address: str, part: Path, sha256: str, progress: Progress | None, patience: Patience, largest: int
+) -> str:
+    """Complete the part, and give its hash."""
+    if part.exists() and (found := file_hash(part)) == sha256:
+        return found  # killed between the last byte and the renaming
+    most = part.stat().st_size if part.exists() else 0
+    failures = 0
+    while True:
+        try:
+            _request(address, part, progress, patience.seconds, largest)
+            return file_hash(part)
+        except _TryAgain as error:
+            if isinstance(error, _StartOver):
+                part.unlink(missing_ok=True)
+            size = part.stat().st_size if part.exists() else 0
+            # Counted from the most there ever was: a server that breaks off again and again is given up in the end.
+            failures = 1 if size >= most + _NOTICEABLE else failures + 1
+            most = max(most, size)
+            if failures >= (patience.attempts if error.reached else min(patience.attempts, _UNREACHABLE)):
+                raise DownloadFailed(str(error)) from None
+            wait = patience.pause * 2 ** (failures - 1) if error.wait is None else error.wait
+            time.sleep(min(wait, _LONGEST_WAIT))
+
+
+def _request(address: str, part: Path, progress: Progress | None, seconds: float, largest: int) -> None:
+    """Ask once for what is missing, and write down whatever comes."""
+    at = part.stat().st_size if part.exists() else 0
+    # Compressed on the way, bytes could not be counted from the middle of the file.
+    headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"} | ({"Range": f"bytes={at}-"} if at else {})
+    with _answer(address, headers, seconds) as response:
+        if response.status == 416 and at:
+            raise _StartOver
+        if response.status in _PASSING:
+            raise _TryAgain(f"the server answers HTTP {response.status}", retry_after(response.headers))
+        if response.status not in (200, 206):
+            raise DownloadFailed(f"the server answers HTTP {response.status}")
+        if response.status == 206:
+            span = re.match(r"bytes ([0-9]{1,18})-", response.headers.get("Content-Range", ""))
+            encoded = response.headers.get("Content-Encoding", "identity") != "identity"
+            if span is None or int(span[1]) != at or encoded:
+                raise _StartOver
+        else:
+            at = 0
+        announced = response.headers.get("Content-Length", "")
+        total = at + int(announced) if announced.isdecimal() and len(announced) < 19 else 0
+        if total > largest:
+            raise _too_large(part, largest)
+        with part.open("ab" if at else "wb") as stream:
+            for piece in _pieces(response):
+                at += len(piece)
+                if at > largest:
+                    raise _too_large(part, largest)
+                stream.write(piece)
+                stream.flush()  # a process that is killed keeps it too
+                if progress:
+                    progress(at // _KILOBYTE, max(at, total) // _KILOBYTE)
+
+
+def _too_large(part: Path, largest: int) -> DownloadFailed:
+    """What has come in is of no use."""
+    part.unlink(missing_ok=True)
+    return DownloadFailed(f"it is larger than {largest / 2**20:,.0f} MB, and so cannot be the file")
+
+
+def _pieces(response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    while piece := response.read1(_PIECE):
+        yield piece
+
+
+@contextmanager
+def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[urllib3.BaseHTTPResponse]:
+    """The reply to a request, wherever it was redirected to; what goes wrong on the way told as what may pass."""
+    import urllib3
+
+    deadline = time.monotonic() + seconds
+    secure = address.startswith("https:")
+    for _ in range(_REDIRECTS + 1):
+        connections = Connections(address)
+        try:
+            left = max(0.1, deadline - time.monotonic())
+            with connections.open("GET", address, headers=headers, timeout=left) as response:
+                if response.status not in (301, 302, 303, 307, 308):
+                    yield response
+                    return
+                address, scheme = _redirected(address, response.headers.get("Location", ""))
+        except TimeoutError:
+            raise _TryAgain(f"the server is too slow: not done after {seconds:g} s") from None
+        except urllib3.exceptions.SSLError as error:
+            raise DownloadFailed(f"no secure connection: {tls_problem(error)}") from None
+        except urllib3.exceptions.ReadTimeoutError:
+            raise _TryAgain("the server does not answer in time") from None
+        except urllib3.exceptions.ConnectTimeoutError as error:  # and what has no connection at all
+            refused = isinstance(error, urllib3.exceptions.NewConnectionError)
+            reason = connection_problem(error) if refused else "no connection: the server does not answer"
+            raise _TryAgain(reason, reached=False) from None
+        except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ProxyError) as error:
+            raise _TryAgain(connection_problem(error), reached=False) from None
+        except (urllib3.exceptions.HTTPError, ConnectionError) as error:
+            raise _TryAgain(f"the connection broke off ({type(error).__name__})") from None
+        finally:
+            connections.close()
+        if scheme not in ("http", "https") or (secure and scheme != "https"):
+            raise DownloadFailed("the server redirects from https to something else, which is not followed")
+        secure = scheme == "https"
+    raise DownloadFailed("the server redirects without end")
+
+
+def _redirected(address: str, location: str) -> tuple[str, str]:
+    """Where a redirect leads, and the scheme of that."""
+    try:
+        target = urljoin(address, location)
+        return target, urlsplit(target).scheme
+    except ValueError:
+        raise DownloadFailed("the server redirects to what is no address") from None
+
+
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """One process at a time; the lock goes with the process, however that ends.
+
+    Where there are no such locks, two may write into one part: the hash finds that out.
+    """
+    lock = _locked(target.with_name(f".{target.name}.lock"))
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.close()
+
+
+def _locked(path: Path) -> IO[bytes] | None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    stream = path.open("ab")
+    with suppress(OSError):  # a network drive without locks
+        fcntl.flock(stream, fcntl.LOCK_EX)
+    return stream

@@ -1,0 +1,200 @@
+"""A pull request's comments as `jsonl` records: one per reviewer, in the order in which they first spoke."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from metareview.model.selection import Selection
+from metareview.model.time import parse_time
+from metareview.sources.github.api import GitHubApi
+from metareview.sources.github.people import GHOST, identity, login
+from metareview.sources.node import Node, Unexpected
+
+JsonObject = dict[str, Any]
+REACTIONS = {
+    "THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "HOORAY": "hooray",
+    "CONFUSED": "confused", "HEART": "heart", "ROCKET": "rocket", "EYES": "eyes",
+}  # fmt: skip
+_MOST_FILES = 3_000
+"""GitHub shows no more of a commit: with as many there may be others."""
+_FILES_PER_PAGE = 300
+
+Patches = Callable[[str], "list[JsonObject] | None"]
+"""The files of a commit; None where they cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A comment, who made it, and whether it is review rather than conversation."""
+
+    at: int
+    reviewer: str
+    comment: JsonObject
+
+
+def records(node: Node, reviewers: Selection, patches: Patches | None) -> list[JsonObject]:
+    """One record per chosen reviewer of a pull request. Its commits are in the first.
+
+    A reviewer who submitted a review and wrote nothing has a record without comments: silence is an answer.
+    """
+    said = sorted(_all_said(node), key=lambda each: (each.at, each.comment["id"]))
+    comments: dict[str, list[JsonObject]] = {}
+    for each in said:
+        comments.setdefault(each.reviewer, []).append(each.comment)
+    for review in _submitted(node):
+        comments.setdefault(_name(review), [])
+    chosen = {name: theirs for name, theirs in comments.items() if name in reviewers}
+    if not chosen:
+        return []
+    shared = {"author": _name(node), "merged_at": node.text("mergedAt"), "closed_at": node.text("closedAt")}
+    result = [
+        _present({"pr": node.required("url"), "reviewer": name, **shared}) | {"comments": theirs}
+        for name, theirs in chosen.items()
+    ]
+    every = [comment for theirs in chosen.values() for comment in theirs]
+    comments_last = result[0].pop("comments")
+    result[0] |= {"commits": _commits(node, every, patches), "comments": comments_last}
+    return result
+
+
+def _all_said(node: Node) -> Iterator[_Said]:
+    for thread in node.nodes("reviewThreads"):
+        yield from _thread(thread)
+    for review in _submitted(node):
+        commit = review.child("commit")
+        more = {"commit": commit and commit.text("oid")}
+        yield from _comment(review, review.instant("submittedAt"), more)
+    for remark in node.nodes("comments"):
+        yield from _comment(remark, remark.instant("createdAt"), {})
+
+
+def _submitted(node: Node) -> list[Node]:
+    """Reviews but for the one that the token's owner has not sent yet."""
+    return [review for review in node.nodes("reviews") if review.text("state") != "PENDING"]
+
+
+def _thread(thread: Node) -> Iterator[_Said]:
+    """The comment that began a thread, with its place, and the replies to it.
+
+    The place is where the line is now, in the latest commit; for an outdated comment where it was, in the commit that
+    it was made on. Either way lines and commit belong together.
+    """
+    comments = thread.nodes("comments")
+    first = comments[0] if comments else None
+    now = thread.number("line")
+    whole_file = thread.text("subjectType") == "FILE"
+    is_there = not thread.flag("isOutdated") if whole_file else now is not None
+    last = None if whole_file else now if is_there else thread.number("originalLine")
+    start = None if whole_file else thread.number("startLine" if is_there else "originalStartLine")
+    for comment in comments:
+        if comment.text("state") == "PENDING":
+            continue
+        commit = comment.child("commit" if is_there else "originalCommit") or comment.child("commit")
+        more = {
+            "path": thread.text("path"),
+            "side": thread.text("diffSide"),
+            "from_line": start if start is not None else last,
+            "to_line": last,
+            "commit": commit and commit.text("oid"),
+            "resolved": thread.flag("isResolved"),
+            "outdated": thread.flag("isOutdated"),
+        }
+        if comment is not first and first is not None:
+            answered = comment.child("replyTo")
+            link = "" if answered is None else (answered.text("url") or "").partition("#")[2]
+            more["in_reply_to"] = link or identity(first)
+        yield from _comment(comment, comment.instant("createdAt"), more)
+
+
+def _comment(node: Node, at: str, more: JsonObject) -> Iterator[_Said]:
+    note = node.text("body") or ""
+    if not note.strip():
+        return
+    reviewer = _name(node)
+    fields = {
+        "id": identity(node),
+        **{name: more.get(name) for name in ("path", "side", "from_line", "to_line")},
+        "note": note,
+        "author": reviewer,
+        "at": at,
+        **{name: more.get(name) for name in ("commit", "in_reply_to", "resolved", "outdated")},
+    }
+    yield _Said(parse_time(at), reviewer, _present(fields) | {"reactions": _reactions(node)})
+
+
+def _reactions(node: Node) -> dict[str, int]:
+    counts = {}
+    for group in node.children("reactionGroups"):
+        reactors = group.child("reactors")
+        count = 0 if reactors is None else reactors.number("totalCount") or 0
+        name = REACTIONS.get(group.text("content") or "")
+        if name and count:
+            counts[name] = count
+    return counts
+
+
+def _name(node: Node) -> str:
+    return login(node.child("author")) or GHOST
+
+
+def _present(fields: JsonObject) -> JsonObject:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _commits(node: Node, comments: list[JsonObject], patches: Patches | None) -> list[JsonObject]:
+    """The commits, oldest first, with patches from the first one that a comment on lines could have led to."""
+    commits = []
+    for entry in node.nodes("commits"):
+        commit = entry.child("commit")
+        if commit is None:
+            raise Unexpected("a commit is missing")
+        author = commit.child("author") or Node({})
+        user = author.child("user")
+        fields = {
+            "sha": commit.required("oid"),
+            "at": commit.instant("committedDate"),
+            "author": user.text("login") if user is not None else author.text("name"),
+            "parents": [parent.required("oid") for parent in commit.nodes("parents")],
+        }
+        commits.append(_present(fields))
+    if patches is not None:
+        for commit_fields in commits[_first_wanted([each["sha"] for each in commits], comments) :]:
+            files = patches(commit_fields["sha"])
+            if files is not None:
+                commit_fields["files"] = files
+    return commits
+
+
+def _first_wanted(shas: list[str], comments: list[JsonObject]) -> int:
+    """The place of the first commit after one that a comment on lines was made on.
+
+    A commit that is not there any more, after a force push, may have been anywhere.
+    """
+    place = {sha: index for index, sha in enumerate(shas)}
+    on_lines = [each for each in comments if "to_line" in each and "in_reply_to" not in each]
+    return min((place.get(each.get("commit", ""), -1) + 1 for each in on_lines), default=len(shas))
+
+
+def files_of_commit(api: GitHubApi, repository: str, sha: str) -> list[JsonObject] | None:
+    """What a commit changed, from REST, page by page; None where GitHub does not have it, or not all of it."""
+    files: list[JsonObject] = []
+    path = f"repos/{quote(repository)}/commits/{quote(sha)}"
+    for page in range(1, _MOST_FILES // _FILES_PER_PAGE + 1):
+        commit, more = api.rest(path if page == 1 else f"{path}?page={page}")
+        if commit is None:
+            return None
+        files += [
+            _present({
+                "path": file.required("filename"),
+                "previous_path": file.text("previous_filename"),
+                "status": file.text("status"),
+                "patch": file.text("patch"),
+            })
+            for file in commit.children("files")
+        ]  # fmt: skip
+        if not more:
+            break
+    return files if len(files) < _MOST_FILES else None

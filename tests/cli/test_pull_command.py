@@ -1,0 +1,128 @@
+"""`metareview pull` as a user types it."""
+
+import json
+import re
+
+import pytest
+
+from github_data import SAMPLE, sample_server
+from github_server import TOKEN, Reply
+from metareview.cli import main
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    with sample_server() as running:
+        for name, value in running.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
+        monkeypatch.chdir(tmp_path)
+        yield running
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(["pull", *arguments])
+    out, err = capsys.readouterr()
+    assert TOKEN not in out + err
+    return end.value.code, out, err
+
+
+def test_comments_and_what_to_do_next(server, capsys, tmp_path):
+    code, out, err = run(capsys, "comments", "acme/shop", "-o", "comments.jsonl")
+    assert code == 0
+    assert out == "acme/shop: 14 pull requests, 63 comments by 6 reviewers: comments.jsonl\n"
+    assert "metareview comments comments.jsonl --reference comments.jsonl --reviewer '*[bot]'" in err
+    people = [
+        {each["by"] for each in pull["threads"]}
+        | {reply[0] for each in pull["threads"] for reply in each.get("replies", ())}
+        | {each[0] for each in (*pull["reviews"], *pull.get("comments", ()))}
+        for pull in json.loads(SAMPLE.read_text("utf-8"))["pull_requests"]
+    ]
+    assert len((tmp_path / "comments.jsonl").read_text("utf-8").splitlines()) == sum(map(len, people)) == 49
+
+
+def test_the_document(server, capsys):
+    code, out, err = run(capsys, "comments", "acme/shop#32,99", "-o", "c.jsonl", "--json", "-q")
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    assert document == {
+        "schema": "metareview.pull/1",
+        "file": "c.jsonl",
+        "repository": "acme/shop",
+        "prs": 1,
+        "lines": 5,
+        "comments": {"sharpeye[bot]": 3, "ben": 1, "chloe": 1, "dmitri": 1, "lintwise[bot]": 0},
+        "requests": 2,
+        "warnings": ["no pull request: #99"],
+    }
+
+
+def test_only_the_bots(server, capsys):
+    _, out, _ = run(capsys, "comments", "acme/shop", "-o", "c.jsonl", "--json", "--reviewer", "*[BOT]", "--no-patches")
+    assert json.loads(out)["comments"] == {"sharpeye[bot]": 26, "lintwise[bot]": 9}
+    assert not any(each.method == "GET" for each in server.log)
+
+
+def test_a_history_that_routing_replays(server, capsys):
+    code, out, err = run(capsys, "history", "acme/shop", "--since", "2026-03-16", "-o", "events.jsonl")
+    assert (code, err) == (0, "Next: metareview routing events.jsonl\n")
+    assert re.fullmatch(r"acme/shop: 6 pull requests, \d+ events: events\.jsonl\n", out)
+    with pytest.raises(SystemExit) as end:
+        main(["routing", "events.jsonl", "--router", "popularity", "--json", "--out", "run"])
+    assert end.value.code == 0
+    assert json.loads(capsys.readouterr().out)["prs"] == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["comments", "shop", "-o", "c.jsonl"], "names no repository"),
+        (["comments", "acme/shop"], "Missing option '-o'"),
+        (["history", "acme/other", "-o", "c.jsonl"], "no repository acme/other"),
+        (["comments", "acme/shop#5", "-o", "c.jsonl"], "no pull request #5"),
+        (["comments", "acme/shop#5", "--since", "2026-01-01", "-o", "c.jsonl"], "Leave them out, or the numbers"),
+        (["history", "acme/shop", "--since", "yesterday", "-o", "c.jsonl"], "is no time"),
+        (["history", "acme/shop", "--since", "2026-02-01", "--until", "2026-01-01", "-o", "c.jsonl"], "Swap them"),
+        (["comments", "acme/shop", "--reviewer", "!", "-o", "c.jsonl"], "names nobody"),
+        (["comments", "acme/shop", "--api", "nowhere", "-o", "c.jsonl"], "--api is not an http"),
+        (["comments", "https://gitlab.com/g/p", "-o", "c.jsonl"], "GitLab"),
+    ],
+)
+def test_mistakes_are_exit_2_with_the_fix(server, capsys, tmp_path, arguments, words):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    assert words in err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there(server, capsys, tmp_path):
+    (tmp_path / "c.jsonl").write_text("mine")
+    assert run(capsys, "comments", "acme/shop#31", "-o", "c.jsonl")[0] == 2
+    assert server.log == []
+    assert run(capsys, "comments", "acme/shop#31", "-o", "c.jsonl", "--overwrite")[0] == 0
+    assert (tmp_path / "c.jsonl").read_text("utf-8").startswith('{"pr":"https://github.com/acme/shop/pull/31"')
+
+
+def test_without_a_token(server, capsys, monkeypatch, tmp_path):
+    monkeypatch.delenv("GITHUB_TOKEN")
+    monkeypatch.delenv("GH_TOKEN", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, _, err = run(capsys, "comments", "acme/shop", "-o", "c.jsonl")
+    assert code == 2
+    assert "Set GITHUB_TOKEN" in err
+
+
+def test_a_token_that_is_refused_is_not_shown(server, capsys):
+    server.script = lambda exchange: Reply(401, {"message": f"Bad credentials: {TOKEN}"})
+    code, _, err = run(capsys, "comments", "acme/shop", "-o", "c.jsonl")
+    assert code == 2
+    assert "refuses the token (HTTP 401)" in err
+
+
+@pytest.mark.parametrize("command", [[], ["comments"], ["history"]])
+def test_help_has_an_example(capsys, command):
+    code, out, _ = run(capsys, *command, "--help")
+    assert code == 0
+    assert "Example: metareview pull" in out

@@ -1,0 +1,45 @@
+"""What tests of pulls share: a clock that nobody waits for, and a pull with all that was told on the way."""
+
+from dataclasses import dataclass, field
+
+from github_server import TOKEN
+from metareview.http.secret import Secret
+from metareview.sources.address import parse_targets
+from metareview.sources.clock import Clock
+from metareview.sources.github.access import Access
+from metareview.sources.pull import PullOptions, pull_comments, pull_history
+
+
+@dataclass
+class SwiftClock(Clock):
+    """Time passes by waiting alone."""
+
+    time: float = 1_800_000_000.0
+    waits: list[float] = field(default_factory=list)
+
+    def now(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.time += seconds
+
+
+@dataclass
+class Pull:
+    """Pulls from a server into a file of a folder, again and again."""
+
+    folder: object
+    clock: SwiftClock = field(default_factory=SwiftClock)
+    told: list[str] = field(default_factory=list)
+
+    def __call__(self, server, what="acme/shop", command="comments", file="out.jsonl", token=TOKEN, **options):
+        access = Access("github.com", f"{server.url}/graphql", server.url, Secret(token))
+        chosen = PullOptions(parse_targets([what]), self.folder / file, **options)
+        pull = pull_comments if command == "comments" else pull_history
+        return pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock)
+
+    def bytes(self, *arguments, file="out.jsonl", **options):
+        """What the file holds after a pull."""
+        self(*arguments, file=file, overwrite=True, **options)
+        return (self.folder / file).read_bytes()

@@ -1,0 +1,127 @@
+"""Which address is asked, and which token goes there."""
+
+import os
+import sys
+
+import pytest
+
+from metareview.errors import UsageError
+from metareview.sources.address import Target, parse_targets
+from metareview.sources.github.access import github_access, server_host
+
+PUBLIC = Target("github.com", "acme", "shop")
+OWN = Target("ghe.corp.example", "acme", "shop")
+
+
+@pytest.fixture(autouse=True)
+def no_gh(monkeypatch, tmp_path):
+    """Whoever runs the tests may be logged in."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def access(target, api=None, **environ):
+    found = github_access(target, api, environ)
+    return found.graphql, found.rest, found.token.reveal()
+
+
+def test_addresses_of_the_two_kinds_of_server():
+    assert access(PUBLIC, GITHUB_TOKEN="t") == ("https://api.github.com/graphql", "https://api.github.com", "t")
+    own = ("https://ghe.corp.example/api/graphql", "https://ghe.corp.example/api/v3", "e")
+    assert access(OWN, GH_ENTERPRISE_TOKEN="e") == own
+
+
+def test_addresses_as_a_runner_sets_them():
+    runner = {
+        "GITHUB_SERVER_URL": "https://ghe.corp.example",
+        "GITHUB_API_URL": "https://ghe.corp.example/api/v3",
+        "GITHUB_GRAPHQL_URL": "https://ghe.corp.example/api/graphql",
+        "GITHUB_TOKEN": "runner",
+    }
+    target = parse_targets(["acme/shop"], server_host(runner))
+    assert access(target, **runner) == (
+        "https://ghe.corp.example/api/graphql",
+        "https://ghe.corp.example/api/v3",
+        "runner",
+    )
+    # The runner's token and addresses are not for github.com.
+    with pytest.raises(UsageError, match=r"no token for github\.com"):
+        access(PUBLIC, **runner)
+    assert access(PUBLIC, **runner, GH_TOKEN="mine") == (
+        "https://api.github.com/graphql",
+        "https://api.github.com",
+        "mine",
+    )
+
+
+def test_an_address_by_option():
+    assert access(PUBLIC, "http://127.0.0.1:8080/", GITHUB_TOKEN="t", GITHUB_API_URL="https://other.example") == (
+        "http://127.0.0.1:8080/graphql",
+        "http://127.0.0.1:8080",
+        "t",
+    )
+    assert access(PUBLIC, "https://m.example/api/v3", GITHUB_TOKEN="t")[0] == "https://m.example/api/graphql"
+
+
+def test_the_order_of_tokens():
+    assert access(PUBLIC, GITHUB_TOKEN="a", GH_TOKEN="b")[2] == "a"
+    assert access(PUBLIC, GITHUB_TOKEN=" ", GH_TOKEN="b\n")[2] == "b"
+    assert access(OWN, GITHUB_TOKEN="a", GH_ENTERPRISE_TOKEN="e")[2] == "e"
+
+
+def test_another_server_does_not_get_the_token_of_this_one():
+    with pytest.raises(UsageError, match=r"no token for ghe\.corp\.example\. Set GH_ENTERPRISE_TOKEN"):
+        access(OWN, GITHUB_TOKEN="a", GH_TOKEN="b")
+
+
+def test_without_a_token_the_fix_is_told():
+    with pytest.raises(
+        UsageError, match=r"Set GITHUB_TOKEN .* or log in once with gh auth login --hostname github\.com"
+    ):
+        access(PUBLIC)
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({"GITHUB_API_URL": "http://mirror.example", "GITHUB_TOKEN": "hidden-token"}, "unencrypted"),
+        ({"GITHUB_API_URL": "mirror", "GITHUB_TOKEN": "hidden-token"}, "not an http"),
+        ({"GITHUB_API_URL": "https://u:hidden-token@m.example", "GITHUB_TOKEN": "x"}, "user name or password"),
+        (
+            {"GITHUB_API_URL": "https://a.example", "GITHUB_GRAPHQL_URL": "https://b.example/graphql"},
+            "different servers",
+        ),
+        ({"GITHUB_TOKEN": "hidden-token\nX: y"}, "characters that no token has"),
+    ],
+)
+def test_addresses_and_tokens_that_cannot_be_used(environ, words):
+    with pytest.raises(UsageError, match=words) as refusal:
+        access(PUBLIC, **environ)
+    assert "hidden-token" not in str(refusal.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands in for gh")
+def test_the_token_of_gh_for_the_right_server(tmp_path, monkeypatch):
+    gh = tmp_path / "gh"
+    gh.write_text('#!/bin/sh\n[ "$1 $2 $3" = "auth token --hostname" ] && echo "of-$4"\n')
+    gh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    assert access(OWN)[2] == "of-ghe.corp.example"
+    assert access(PUBLIC, GITHUB_TOKEN="mine")[2] == "mine"
+    gh.write_text("#!/bin/sh\necho not logged in\nexit 1\n")
+    with pytest.raises(UsageError, match="no token"):
+        access(OWN)
+
+
+def test_a_gh_that_does_not_end_is_left(tmp_path, monkeypatch):
+    gh = tmp_path / "gh"
+    gh.write_text("#!/bin/sh\nexec sleep 60\n")
+    gh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    monkeypatch.setattr("metareview.sources.github.access._GH_SECONDS", 0.2)
+    with pytest.raises(UsageError, match="no token"):
+        access(OWN)
+
+
+def test_the_token_does_not_show():
+    found = github_access(PUBLIC, None, {"GITHUB_TOKEN": "hidden-token"})
+    assert "hidden-token" not in repr(found)

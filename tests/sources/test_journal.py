@@ -1,0 +1,128 @@
+"""Work that is cut off anywhere and goes on ends with the same bytes."""
+
+import json
+
+import pytest
+
+from metareview.errors import UsageError
+from metareview.sources.journal import Journal
+
+ASKED = {"command": "comments", "repository": "acme/shop"}
+
+
+def by_time(record):
+    return (record["at"],)
+
+
+def filled(file, numbers=(3, 1, 2), asked=ASKED, **options):
+    journal = Journal(file, asked, **options)
+    done = {mark["done"] for mark in journal.marks if "done" in mark}
+    for number in numbers:
+        if number not in done:
+            journal.add([{"at": number, "text": "ä\n#"}, {"at": number + 10}], {"done": number, "lines": 2})
+    return journal
+
+
+def test_lines_as_they_came(tmp_path):
+    file = tmp_path / "out.jsonl"
+    filled(file).put_in_place()
+    assert [json.loads(line)["at"] for line in file.read_text("utf-8").splitlines()] == [3, 13, 1, 11, 2, 12]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_lines_in_order(tmp_path):
+    file = tmp_path / "out.jsonl"
+    filled(file).put_in_place(by_time)
+    assert [json.loads(line)["at"] for line in file.read_text("utf-8").splitlines()] == [1, 2, 3, 11, 12, 13]
+
+
+@pytest.mark.parametrize("order", [None, by_time])
+def test_cut_off_at_any_byte_it_ends_the_same(tmp_path, order):
+    whole = tmp_path / "whole.jsonl"
+    journal = filled(whole)
+    partial = whole.with_name("whole.jsonl.partial").read_bytes()
+    journal.put_in_place(order)
+    file = tmp_path / "out.jsonl"
+    for length in range(len(partial) + 1):
+        (tmp_path / "out.jsonl.partial").write_bytes(partial[:length])
+        file.unlink(missing_ok=True)
+        filled(file).put_in_place(order)
+        assert file.read_bytes() == whole.read_bytes(), length
+
+
+def test_killed_between_the_file_and_the_end_of_the_journal(tmp_path):
+    file = tmp_path / "out.jsonl"
+    journal = filled(file)
+    journal.add([], {"finished": True})
+    journal.close()
+    partial = tmp_path / "out.jsonl.partial"
+    kept = partial.read_bytes()
+    filled(file).put_in_place()
+    partial.write_bytes(kept)
+    again = filled(file)
+    assert again.finished
+    before = file.read_bytes()
+    again.put_in_place()
+    assert file.read_bytes() == before
+    assert not partial.exists()
+
+
+def test_a_file_that_is_there_is_not_lost(tmp_path):
+    file = tmp_path / "out.jsonl"
+    file.write_text("mine")
+    with pytest.raises(UsageError, match=r"out\.jsonl exists.*--overwrite"):
+        Journal(file, ASKED)
+    assert file.read_text() == "mine"
+    assert not (tmp_path / "out.jsonl.partial").exists()
+    filled(file, overwrite=True).put_in_place()
+    assert file.read_bytes().startswith(b'{"at":3')
+
+
+def test_what_was_asked_for_before_is_not_mixed_in(tmp_path):
+    file = tmp_path / "out.jsonl"
+    filled(file).close()
+    with pytest.raises(UsageError, match="unfinished pull of something else"):
+        Journal(file, {**ASKED, "repository": "acme/other"})
+    anew = Journal(file, {**ASKED, "repository": "acme/other"}, overwrite=True)
+    assert anew.marks == []
+    anew.close()
+
+
+def test_what_came_to_nothing_is_in_nobodys_way(tmp_path):
+    """A misspelt name, say, and then the right one."""
+    file = tmp_path / "out.jsonl"
+    partial = tmp_path / "out.jsonl.partial"
+    failed = Journal(file, ASKED)
+    failed.add([], {"done": 5, "missing": True})
+    kept = partial.read_bytes()
+    failed.close()
+    assert not partial.exists()
+    partial.write_bytes(kept)  # as a kill leaves it
+    Journal(file, {**ASKED, "repository": "acme/other"}).close()
+    partial.write_bytes(kept[:30])
+    Journal(file, {**ASKED, "repository": "acme/other"}).close()
+
+
+@pytest.mark.parametrize("content", ["mine", "mine\n", '{"at": 1}\n#{"done": 1}\n'])
+def test_a_file_of_somebody_else_is_not_taken_for_a_journal(tmp_path, content):
+    partial = tmp_path / "out.jsonl.partial"
+    partial.write_text(content)
+    with pytest.raises(UsageError, match="unfinished pull of something else"):
+        Journal(tmp_path / "out.jsonl", ASKED)
+    assert partial.read_text() == content
+
+
+def test_one_pull_at_a_time(tmp_path):
+    pytest.importorskip("fcntl")
+    file = tmp_path / "out.jsonl"
+    first = filled(file)
+    with pytest.raises(UsageError, match="another pull is writing"):
+        Journal(file, ASKED)
+    first.put_in_place()
+
+
+def test_where_nothing_can_be_written(tmp_path):
+    with pytest.raises(UsageError, match="cannot write"):
+        Journal(tmp_path / "no" / "folder" / "out.jsonl", ASKED)
+    with pytest.raises(UsageError, match="is a folder"):
+        Journal(tmp_path, ASKED)
