@@ -103,7 +103,8 @@ class Inputs:
     files: list[InputFile] = field(default_factory=list)
     formats: set[str] = field(default_factory=set)
     keeps_authors: bool = False
-    """Whether each comment keeps who wrote it: references of several people become one review."""
+    """Whether each comment keeps who wrote it, for references: those of several people become one review. A review
+    whose reviewer nothing names then has none."""
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -123,8 +124,11 @@ class Inputs:
             reviewer = named or owner
             self.reviewers[reviewer] = None
             if reviewer in chosen:
-                comments = _by(named, review.comments) if self.keeps_authors and named else review.comments
-                self.reviews.append(replace(review, reviewer=reviewer, comments=comments))
+                if self.keeps_authors:
+                    comments = _by(named, review.comments) if named else review.comments
+                    self.reviews.append(replace(review, reviewer=named, comments=comments))
+                else:
+                    self.reviews.append(replace(review, reviewer=reviewer))
                 if review.comments:
                     authors.add(named and named.casefold())
                     annotated |= any(each.category or each.context or each.severity for each in review.comments)
@@ -277,12 +281,12 @@ def read_reference_set(
             prefix = role if number == 1 else f"{role}-{number}"
             files[role] += [replace(file, key=f"{prefix}/{file.key}") for file in inputs.files]
             people |= inputs.reviewers
-            reviews += [replace(review, reviewer=None) for review in inputs.reviews]
+            reviews += inputs.reviews
         chosen.check(people)
-        once, repeated = merged_once(reviews)
+        if further := len(reviews) - len({(review.key, review.reviewer) for review in reviews}):
+            warnings.append(f"{further} further records for the same pull requests were merged")
+        once, repeated = merged_once(replace(review, reviewer=None) for review in reviews)
         by_key = {key: review for (key, _), review in once.items()}
-        if len(by_key) < len(reviews):
-            warnings.append(f"{len(reviews) - len(by_key)} further records for the same pull requests were merged")
         if repeated:
             warnings.append(given_again(repeated))
         return by_key
