@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from metareview.formats.registry import read_history
+from metareview.formats.history import read_history
 from metareview.model.event import Event, History, make_history
 from metareview.model.time import show_time
 from metareview.pipelines.routing import Inputs, RoutingKeywords, RoutingOptions, evaluate, score

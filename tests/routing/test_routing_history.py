@@ -7,7 +7,7 @@ import pytest
 from routing_stories import happen, history_of
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.registry import read_history
+from metareview.formats.history import read_history
 from metareview.model.event import Eligibility, make_history
 from metareview.model.time import SECOND
 
@@ -210,14 +210,14 @@ def test_bytes_that_are_no_text_are_named(tmp_path):
 def test_a_file_that_is_absent_empty_or_something_else(tmp_path, write_lines):
     with pytest.raises(InputError, match=r"absent\.jsonl: no such file\. Check the path\."):
         read_history(tmp_path / "absent.jsonl")
-    with pytest.raises(InputError, match="this is a folder, a file is needed"):
+    with pytest.raises(InputError, match="a folder without a history"):
         read_history(tmp_path)
     with pytest.raises(InputError, match="the file is empty"):
         read_history(write_lines("", " "))
     with pytest.raises(InputError, match=r":1: not a history in a known format.*events, gerrit"):
         read_history(write_lines({"a": 1}))
     with pytest.raises(
-        UsageError, match=r"Unknown history format 'csv'\. The history formats are events, gerrit, or package"
+        UsageError, match=r"Unknown history format 'csv'\. The history formats are events, gerrit, sqlite, gharchive, or package"
     ):
         read_history(write_lines(OPENED), format="csv")
     with pytest.raises(InputError, match="changeId is missing"):

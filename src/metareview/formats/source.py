@@ -17,7 +17,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+import orjson
+
 from metareview.errors import InputError
+from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.model.address import pull_request_of_stem
 
@@ -26,6 +29,7 @@ Progress = Callable[[int, int], None]
 
 _LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
+_LINES_PER_LOOK = 1000
 _SPACE = " \t\r\n\ufeff"
 _decode = json.JSONDecoder().raw_decode
 
@@ -81,26 +85,47 @@ class Source:
 
     def lines(self) -> Iterator[Record]:
         """The object of each line that is not blank, without holding the file in memory."""
-        read = told = 0
+        for number, line in self.raw_lines():
+            record = self.record_of(number, line)
+            if record is not None:
+                yield record
+
+    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines as they are, from 1; a file that is packed with gzip is unpacked on the way."""
+        told = 0
         with self._opened() as stream:
-            for number, line in enumerate(stream, 1):
-                read += len(line)
-                if self.progress and read - told >= _MEGABYTE:
-                    told = read
-                    self.progress(read // _MEGABYTE, max(read, self.path.stat().st_size) // _MEGABYTE)
-                try:
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-                    if not text:
-                        continue
-                    value, end = _decode(text)
-                    if end != len(text):
-                        raise json.JSONDecodeError("Extra data", text, end)
-                except (ValueError, RecursionError) as error:
-                    self._fail_reading(number, error)
-                record = Record(self, value, number)
-                if b"\\u" in line and (b"\\ud" in line or b"\\uD" in line):  # Only an escape can be half a character.
-                    record = record.with_whole_characters()
-                yield record if type(value) is dict else record.as_object("a line")
+            packed = stream.read(len(GZIP)) == GZIP
+            stream.seek(0)
+            lines = unpacked_lines(stream, self.name) if packed else stream
+            for number, line in enumerate(lines, 1):
+                if self.progress and not number % _LINES_PER_LOOK and stream.tell() - told >= _MEGABYTE:
+                    told = stream.tell()
+                    self.progress(told // _MEGABYTE, max(told, self.path.stat().st_size) // _MEGABYTE)
+                yield number, line
+
+    def record_of(self, number: int, line: bytes) -> Record | None:
+        """The object of this line, None if it is blank; InputError where it is no object, or no JSON at all."""
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            if not text:
+                return None
+            value, end = _decode(text)
+            if end != len(text):
+                raise json.JSONDecodeError("Extra data", text, end)
+        except (ValueError, RecursionError) as error:
+            self._fail_reading(number, error)
+        record = Record(self, value, number)
+        if b"\\u" in line and (b"\\ud" in line or b"\\uD" in line):  # Only an escape can be half a character.
+            record = record.with_whole_characters()
+        return record if type(value) is dict else record.as_object("a line")
+
+    def quick_record_of(self, number: int, line: bytes) -> Record | None:
+        """The same, in a third of the time; but a whole number beyond 64 bits is a float."""
+        try:
+            value = orjson.loads(line)
+        except ValueError:  # Blank, broken, or something of which only the other parser makes sense.
+            return self.record_of(number, line)
+        return Record(self, value, number) if type(value) is dict else self.record_of(number, line)
 
     @cached_property
     def first_object(self) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,6 +99,8 @@ class History:
     names: Mapping[str, str]
     """From folded login to the login as first seen."""
     warnings: tuple[str, ...] = ()
+    gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
 
     def by_repository(self) -> dict[str, list[Event]]:
         """The events of each repository, in order; repositories in order of their first event."""

@@ -7,27 +7,35 @@ an event's are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from sys import intern
-from typing import Any
 
-from metareview.errors import InputError, UsageError
-from metareview.formats.protocol import HistoryFormat
-from metareview.formats.record import Nanoseconds, Record
+from metareview.formats.parquet import MAGIC, read_rows
+from metareview.formats.protocol import HistoryFormat, Reading
+from metareview.formats.record import Record
 from metareview.formats.source import Source
-from metareview.model.event import Event, History, make_history
-
-_PARQUET = b"PAR1"
+from metareview.model.event import Event
 
 
 def sniff(source: Source) -> bool:
-    return source.begins_with(_PARQUET) or len({"repo", "pr", "at", "kind"} & source.first_object.keys()) >= 3
+    return source.begins_with(MAGIC) or len({"repo", "pr", "at", "kind"} & source.first_object.keys()) >= 3
 
 
-def read(source: Source) -> History:
-    """The history; InputError names the line (in Parquet: the row) that cannot be read."""
-    records = _parquet_rows(source) if source.begins_with(_PARQUET) else source.lines()
-    return make_history(map(_event, records), source=source.name)
+def events(source: Source, reading: Reading) -> Iterator[Event]:
+    """The events; InputError names the line (in Parquet: the row) that cannot be read."""
+    if source.begins_with(MAGIC):
+        return map(_event, read_rows(source, reading.texts))
+    return _of_lines(source)
+
+
+def _of_lines(source: Source) -> Iterator[Event]:
+    for number, line in source.raw_lines():
+        record = source.quick_record_of(number, line)
+        if record is None:
+            continue
+        if type(record.value.get("pr")) is float or type(record.value.get("id")) is float:
+            record = source.record_of(number, line)  # It may be a whole number of many digits.
+            assert record is not None
+        yield _event(record)
 
 
 def _event(record: Record) -> Event:
@@ -60,31 +68,4 @@ def _event(record: Record) -> Event:
     )
 
 
-def _parquet_rows(source: Source) -> Iterator[Record]:
-    try:
-        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        fix = 'Install it: pip install "metareview[parquet]"'
-        raise UsageError(f"{source.name} is Parquet, which needs an extra. {fix}") from error
-    number = 0
-    try:
-        with pq.ParquetFile(source.path) as file:
-            columns = [name for name in file.schema_arrow.names if name in Event._fields]
-            for batch in file.iter_batches(columns=columns):
-                cells = [_cells(pa, batch.column(name)) for name in columns]
-                for values in zip(*cells, strict=True):
-                    number += 1
-                    yield Record(source, dict(zip(columns, values, strict=True)), number)
-    except (pa.ArrowException, OSError) as error:
-        reason = (str(error).splitlines() or ["it is damaged"])[0]
-        raise InputError(f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again.") from error
-
-
-def _cells(pa: Any, column: Any) -> list[Any]:
-    if not pa.types.is_timestamp(column.type):
-        return list(column.to_pylist())
-    exact = column.cast(pa.timestamp("ns", tz=column.type.tz)).cast(pa.int64())
-    return [None if value is None else Nanoseconds(value) for value in exact.to_pylist()]
-
-
-PLUGIN = HistoryFormat("one event per line (JSON lines), or Parquet", sniff, read)
+PLUGIN = HistoryFormat.of_events("one event per line (JSON lines), or Parquet", sniff, events)

@@ -50,7 +50,8 @@ class RoutingOptions:
     Without `routers` all built-in ones are scored. A wrong option is a UsageError that names it.
     """
 
-    history: str | Path
+    history: Paths
+    """A file, a folder, or several of them."""
     routers: Sequence[RouterSpec] | None = None
     router_config: RouterConfigs | None = None
     predictions: Paths = ()

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from metareview.formats.codeowners import OwnersByCommit
+from metareview.formats.history import find_history_files, read_history
 from metareview.formats.predictions import read_predictions
-from metareview.formats.registry import read_history, several
+from metareview.formats.protocol import TextsWanted
+from metareview.formats.registry import several
 from metareview.formats.router_config import read_router_config
 from metareview.formats.source import Progress, content_hash
 from metareview.model.event import History
@@ -46,16 +48,33 @@ def read(options: RoutingOptions, progress: Progress | None = None) -> Inputs:
     owners = None if options.codeowners is None else OwnersByCommit(options.codeowners)
     # What is quickly read, and refused, comes first. A history is millions of objects that form no cycle.
     with garbage_collection_paused():
-        history = read_history(options.history, progress=progress)
+        history = read_history(options.history, texts=_texts_wanted(options), progress=progress)
     return Inputs(history, predictions, owners, configs)
+
+
+def _texts_wanted(options: RoutingOptions) -> TextsWanted:
+    """What an event says is looked at in the repositories that are scored, up to their last cutoff."""
+    delayed = options.cutoff_rule.policy == "created_at" and options.reviews_visible_at == "event"
+    known = options.until_instant is not None and delayed
+    until = (options.until_instant or 0) + options.cutoff_rule.delay if known else None
+    return TextsWanted(frozenset(options.repos), until)
 
 
 def hash_inputs(options: RoutingOptions) -> dict[str, str]:
     """A hash of each input's content."""
-    files = {"history": options.history}
+    files: dict[str, str | Path] = {}
+    for number, path in enumerate(_history_parts(options), 1):
+        files["history" if number == 1 else f"history-{number}"] = path
     files |= {f"predictions/{Path(path).name}": path for path in several(options.predictions)}
     files |= {} if options.codeowners is None else {"codeowners": options.codeowners}
     return {name: content_hash(Path(path)) for name, path in files.items()}
+
+
+def _history_parts(options: RoutingOptions) -> list[Path]:
+    """The files of the history, each with the log that a database still keeps beside it."""
+    files = find_history_files(options.history).files
+    logs = (Path(f"{file}-wal") for file in files)
+    return [*files, *(log for log in logs if log.is_file() and log.stat().st_size)]
 
 
 @contextmanager
