@@ -217,7 +217,8 @@ def test_a_file_that_is_absent_empty_or_something_else(tmp_path, write_lines):
     with pytest.raises(InputError, match=r":1: not a history in a known format.*events, gerrit"):
         read_history(write_lines({"a": 1}))
     with pytest.raises(
-        UsageError, match=r"Unknown history format 'csv'\. The history formats are events, gerrit, sqlite, gharchive, or package"
+        UsageError,
+        match=r"Unknown history format 'csv'\. The history formats are events, gerrit, sqlite, .* or package",
     ):
         read_history(write_lines(OPENED), format="csv")
     with pytest.raises(InputError, match="changeId is missing"):

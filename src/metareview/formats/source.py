@@ -29,7 +29,6 @@ Progress = Callable[[int, int], None]
 
 _LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
-_LINES_PER_LOOK = 1000
 _SPACE = " \t\r\n\ufeff"
 _decode = json.JSONDecoder().raw_decode
 
@@ -92,15 +91,16 @@ class Source:
 
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines as they are, from 1; a file that is packed with gzip is unpacked on the way."""
-        told = 0
+        untold = 0
         with self._opened() as stream:
             packed = stream.read(len(GZIP)) == GZIP
             stream.seek(0)
             lines = unpacked_lines(stream, self.name) if packed else stream
             for number, line in enumerate(lines, 1):
-                if self.progress and not number % _LINES_PER_LOOK and stream.tell() - told >= _MEGABYTE:
-                    told = stream.tell()
-                    self.progress(told // _MEGABYTE, max(told, self.path.stat().st_size) // _MEGABYTE)
+                untold += len(line)
+                if untold >= _MEGABYTE and self.progress:
+                    untold, read = 0, stream.tell()
+                    self.progress(read // _MEGABYTE, max(read, self.path.stat().st_size) // _MEGABYTE)
                 yield number, line
 
     def record_of(self, number: int, line: bytes) -> Record | None:

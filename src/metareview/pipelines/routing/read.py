@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
 from metareview.formats.history import find_history_files, read_history
 from metareview.formats.predictions import read_predictions
@@ -19,7 +20,7 @@ from metareview.formats.registry import several
 from metareview.formats.router_config import read_router_config
 from metareview.formats.source import Progress, content_hash
 from metareview.model.event import History
-from metareview.model.prediction import Predictions
+from metareview.model.prediction import NO_REPOSITORY, Predictions
 from metareview.pipelines.routing.options import RoutingOptions
 
 
@@ -49,7 +50,20 @@ def read(options: RoutingOptions, progress: Progress | None = None) -> Inputs:
     # What is quickly read, and refused, comes first. A history is millions of objects that form no cycle.
     with garbage_collection_paused():
         history = read_history(options.history, texts=_texts_wanted(options), progress=progress)
-    return Inputs(history, predictions, owners, configs)
+    return Inputs(history, tuple(_about_the_history(each, history) for each in predictions), owners, configs)
+
+
+def _about_the_history(predictions: Predictions, history: History) -> Predictions:
+    """Those that name no repository are about the only one that there is; UsageError where there are several."""
+    if all(repo != NO_REPOSITORY for repo, _ in predictions.answers):
+        return predictions
+    repos = {event.repo for event in history.events}
+    if len(repos) > 1:
+        raise UsageError(
+            f"--predictions of {predictions.router}: they name no repository, and the history has {len(repos)}. "
+            'Give each its "repo".'
+        )
+    return predictions.about(repos.pop())
 
 
 def _texts_wanted(options: RoutingOptions) -> TextsWanted:
