@@ -7,13 +7,31 @@ an event's are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from sys import intern
+from typing import Any
+
+import orjson
 
 from metareview.formats.parquet import MAGIC, read_rows
 from metareview.formats.protocol import HistoryFormat, Reading
 from metareview.formats.record import Record
 from metareview.formats.source import Source
 from metareview.model.event import Event
+from metareview.model.time import LATEST, parse_time
+
+_BATCH = 5_000
+_NOTHING = type(None)
+_TEXT = {str, _NOTHING}
+_TYPES: dict[str, set[type]] = {
+    "repo": {str},
+    "pr": {int},
+    "at": {str},
+    "kind": {str},
+    "id": {str, int, _NOTHING},
+    "files": {list, _NOTHING},
+    "draft": {bool, _NOTHING},
+}
 
 
 def sniff(source: Source) -> bool:
@@ -28,18 +46,67 @@ def events(source: Source, reading: Reading) -> Iterator[Event]:
 
 
 def _of_lines(source: Source) -> Iterator[Event]:
-    for number, line in source.raw_lines():
-        record = source.quick_record_of(number, line)
-        if record is None:
+    """A history has millions of lines, nearly all alike: they are read a batch at a time, column by column.
+
+    A batch with anything out of the ordinary is read record by record, with care; whatever is wrong names its line.
+    """
+    lines = source.raw_lines()
+    while batch := list(islice(lines, _BATCH)):
+        events = _of_batch([line for _, line in batch])
+        if events is not None:
+            yield from events
             continue
-        if type(record.value.get("pr")) is float or type(record.value.get("id")) is float:
-            record = source.record_of(number, line)  # It may be a whole number of many digits.
-            assert record is not None
-        yield _event(record)
+        for number, line in batch:
+            record = source.record_of(number, line)
+            if record is not None:
+                yield _event(record)
+
+
+def _of_batch(lines: list[bytes]) -> Iterator[Event] | None:
+    """The events of these lines, if they are as nearly all are; else None."""
+    try:
+        rows = list(map(orjson.loads, lines))
+        if set(map(type, rows)) != {dict}:
+            return None
+        there = set().union(*rows)
+        nothing = [None] * len(rows)
+        columns = {name: [row.get(name) for row in rows] if name in there else nothing for name in Event._fields}
+        instants = list(map(parse_time, columns["at"]))
+    except (ValueError, TypeError, AttributeError):
+        return None
+    for name, column in columns.items():
+        if column is not nothing and not set(map(type, column)) <= _TYPES.get(name, _TEXT):
+            return None
+    repos, kinds, prs = columns["repo"], columns["kind"], columns["pr"]
+    if not (all(repos) and all(kinds) and prs is not nothing and min(prs) >= 0 and max(prs) < 2**63):
+        return None
+    if min(instants) < -LATEST or max(instants) > LATEST:
+        return None
+    logins = {login: login and (intern(login.strip()) or None) for login in set(columns["actor"])}
+    columns |= {
+        "repo": list(map(intern, repos)),
+        "at": instants,
+        "kind": list(map(intern, kinds)),
+        "actor": list(map(logins.__getitem__, columns["actor"])),
+        "id": [""] * len(rows)
+        if columns["id"] is nothing
+        else ["" if key is None else str(key) for key in columns["id"]],
+    }
+    if columns["files"] is not nothing:
+        paths = [None if files is None else _paths(files) for files in columns["files"]]
+        if () in paths and any(files for files, read in zip(columns["files"], paths, strict=True) if read == ()):
+            return None
+        columns["files"] = paths
+    return map(Event._make, zip(*columns.values(), strict=True))
+
+
+def _paths(files: list[Any]) -> tuple[str, ...]:
+    """Each path once; none at all where one of them is no path."""
+    return tuple(dict.fromkeys(files)) if set(map(type, files)) <= {str} and all(files) else ()
 
 
 def _event(record: Record) -> Event:
-    """The event of a record. A history has millions: what is as it should be is taken without a further call."""
+    """The event of a record; InputError names the field that is not as it should be."""
     get = record.value.get
     repo, pr, kind, identity = get("repo"), get("pr"), get("kind"), get("id")
     actor, actor_type, state, title = get("actor"), get("actor_type"), get("state"), get("title")
