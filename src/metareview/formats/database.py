@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 from metareview.errors import InputError
@@ -18,6 +18,8 @@ MAGIC = b"SQLite format 3\0"
 WAIT_SECONDS = 5.0
 """How long another process may hold the file before we give up."""
 _BATCH = 10_000
+_UNREADABLE = (sqlite3.Error, UnicodeError)
+"""A damaged file can give names, and even messages, that are no text."""
 
 Row = tuple[Any, ...]
 
@@ -47,14 +49,11 @@ class Database:
             cursor = self.connection.execute(" ".join(("select", selected, "from", table)))
             while batch := cursor.fetchmany(_BATCH):
                 yield from batch
-        except sqlite3.Error as error:
-            self._fail_reading(error, f"table {table}: ")
+        except _UNREADABLE as error:
+            raise _refusal(self.source, error, f"table {table}: ") from None
 
-    def fail(self, problem: str, fix: str) -> None:
+    def fail(self, problem: str, fix: str) -> NoReturn:
         raise InputError(problem, file=self.source.name, fix=fix)
-
-    def _fail_reading(self, error: sqlite3.Error, where: str = "") -> None:
-        raise _refusal(self.source, error, where) from None
 
 
 @contextmanager
@@ -64,13 +63,13 @@ def open_database(source: Source) -> Iterator[Database]:
     try:
         try:
             connection, columns = _connect(source.path, "mode=ro")
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
             # In a folder that nobody may write to, a log that was never begun cannot be looked into either.
-            if not source.path.exists() or _has_log(source.path):
+            if "unable to open" not in str(error) or not source.path.exists() or _has_log(source.path):
                 raise
             connection, columns = _connect(source.path, "immutable=1")
         yield Database(source, connection, columns)
-    except sqlite3.Error as error:
+    except _UNREADABLE as error:
         raise _refusal(source, error) from None
     finally:
         if connection is not None:
@@ -97,7 +96,7 @@ def _has_log(path: Path) -> bool:
     return any(log.exists() and log.stat().st_size for log in logs)
 
 
-def _refusal(source: Source, error: sqlite3.Error, where: str = "") -> InputError:
+def _refusal(source: Source, error: sqlite3.Error | UnicodeError, where: str = "") -> InputError:
     text = str(error)
     if "locked" in text or "busy" in text:
         problem = f"another process holds it ({text}; waited {WAIT_SECONDS:g} s)"

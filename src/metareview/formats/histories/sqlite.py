@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from metareview.errors import InputError
 from metareview.formats.database import MAGIC, Database, open_database
@@ -316,7 +316,7 @@ class _Harness:
             self.refuse(table, key, column, "text", value)
         return value if type(value) is str else None
 
-    def refuse(self, table: str, key: object, column: str, expected: str, value: object) -> None:
+    def refuse(self, table: str, key: object, column: str, expected: str, value: object) -> NoReturn:
         found = repr(value) if len(repr(value)) < 40 else type(value).__name__
         problem = f"table {table}, row {key}: {column} must be {expected}, found {found}"
         raise InputError(problem, file=self.database.source.name, fix="Correct the row, or run the ingestion again.")
