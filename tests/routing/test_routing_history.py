@@ -358,7 +358,7 @@ def test_of_parquet_only_the_texts_that_matter_are_read(tmp_path):
     "strange", [{"pr": "2"}, {"id": 10**30}, {"id": 7}, {"title": "\ud800"}, {"files": ["a", "a"]}]
 )
 def test_a_line_that_is_out_of_the_ordinary_changes_nothing_around_it(write_lines, strange):
-    rows = [OPENED | {"pr": pr} for pr in (1, 2, 3)]
+    rows = [OPENED | {"pr": pr, "at": f"2025-06-0{pr}"} for pr in (1, 2, 3)]
     rows[1] |= strange
     plain = read_history(write_lines(*rows[:1], *rows[2:]))
     history = read_history(write_lines(*rows))
