@@ -134,7 +134,7 @@ def evaluate_comments(
 
 
 def evaluate_routing(
-    history: str | Path,
+    history: Paths,
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -142,6 +142,8 @@ def evaluate_routing(
     **options: Unpack[RoutingKeywords],
 ) -> Run:
     """Replay a history and score routers on it; with `out`, keep the run in that folder.
+
+    The history is a file, a folder, or a list of them.
 
     >>> run = evaluate_routing("events.jsonl", routers=["popularity"], truth_window="1d")   # doctest: +SKIP
     >>> run.metrics["popularity"]["mrr"]                                                    # doctest: +SKIP

@@ -15,7 +15,9 @@ OURS = f"metareview {__version__}"
 NAMES = {
     "judges": ["none", "exact", "rouge", "offline", "embedding", "llm", "cascade"],
     "routers": ["mentions", "popularity", "recency", "codeowners", "revfinder", "chrev"],
-    "formats": ["aacr-text", "aacr", "jsonl", "github", "martian", "gitlab", "events", "gerrit"],
+    "formats": [
+        *("aacr-text", "aacr", "jsonl", "github", "martian", "gitlab", "events", "gerrit", "sqlite", "gharchive")
+    ],
     "metrics": [
         *("precision", "recall", "f1", "line_precision", "line_recall", "line_f1", "noise", "false_positives"),
         *("hit@1", "hit@3", "hit@5", "mrr"),

@@ -12,8 +12,8 @@ import metareview as mr
 from metareview.cli import _run
 from metareview.cli import output as cli_output
 from metareview.errors import InputError, UsageError
+from metareview.formats.history import read_history
 from metareview.formats.predictions import read_predictions
-from metareview.formats.registry import read_history
 
 ROUTER = """
 from metareview.routing.protocol import Ranking

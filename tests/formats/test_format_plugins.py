@@ -8,14 +8,8 @@ import pytest
 from metareview import plugins
 from metareview.errors import UsageError
 from metareview.formats import registry
-from metareview.formats.registry import (
-    COMMENT_FORMATS,
-    HISTORY_FORMATS,
-    comment_formats,
-    history_formats,
-    read_history,
-    read_inputs,
-)
+from metareview.formats.history import read_history
+from metareview.formats.registry import COMMENT_FORMATS, HISTORY_FORMATS, comment_formats, history_formats, read_inputs
 
 MODULE = """
 from metareview.formats.protocol import CommentFormat, HistoryFormat
@@ -74,7 +68,7 @@ def test_an_installed_format_is_found_by_content(installed):
 
 def test_the_type_tells_formats_of_comments_from_those_of_histories(installed):
     assert list(comment_formats()) == ["aacr-text", "aacr", "jsonl", "github", "martian", "gitlab", "bars"]
-    assert list(history_formats()) == ["events", "gerrit", "numbers"]
+    assert list(history_formats()) == ["events", "gerrit", "sqlite", "gharchive", "numbers"]
     with pytest.raises(UsageError, match="numbers is no format: it is HistoryFormat, not CommentFormat"):
         read_inputs(installed / "said.txt", format_name="numbers")
     with pytest.raises(UsageError, match="bars is no history format: it is CommentFormat, not HistoryFormat"):
@@ -94,6 +88,6 @@ def test_an_object_that_is_no_format_is_refused(module):
 
 def test_each_built_in_format_says_what_it_is():
     assert COMMENT_FORMATS.names() == ["aacr-text", "aacr", "jsonl", "github", "martian", "gitlab"]
-    assert HISTORY_FORMATS.names() == ["events", "gerrit"]
+    assert HISTORY_FORMATS.names() == ["events", "gerrit", "sqlite", "gharchive"]
     for known in (*comment_formats().values(), *history_formats().values()):
         assert 20 < len(known.summary) < 120

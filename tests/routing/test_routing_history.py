@@ -7,7 +7,8 @@ import pytest
 from routing_stories import happen, history_of
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.registry import read_history
+from metareview.formats.history import read_history
+from metareview.formats.protocol import TextsWanted
 from metareview.model.event import Eligibility, make_history
 from metareview.model.time import SECOND
 
@@ -210,14 +211,15 @@ def test_bytes_that_are_no_text_are_named(tmp_path):
 def test_a_file_that_is_absent_empty_or_something_else(tmp_path, write_lines):
     with pytest.raises(InputError, match=r"absent\.jsonl: no such file\. Check the path\."):
         read_history(tmp_path / "absent.jsonl")
-    with pytest.raises(InputError, match="this is a folder, a file is needed"):
+    with pytest.raises(InputError, match="a folder without a history"):
         read_history(tmp_path)
     with pytest.raises(InputError, match="the file is empty"):
         read_history(write_lines("", " "))
     with pytest.raises(InputError, match=r":1: not a history in a known format.*events, gerrit"):
         read_history(write_lines({"a": 1}))
     with pytest.raises(
-        UsageError, match=r"Unknown history format 'csv'\. The history formats are events, gerrit, or package"
+        UsageError,
+        match=r"Unknown history format 'csv'\. The history formats are events, gerrit, sqlite, .* or package",
     ):
         read_history(write_lines(OPENED), format="csv")
     with pytest.raises(InputError, match="changeId is missing"):
@@ -332,3 +334,37 @@ def test_reading_leaves_the_collector_as_it_was(write_lines):
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_of_parquet_only_the_texts_that_matter_are_read(tmp_path):
+    """Row groups without the repository, or after the last cutoff, tell no texts; whatever else they tell stays."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = []
+    for day, repo in enumerate(["a/a", "b/b", "a/a"], 1):
+        opened = {"repo": repo, "pr": day, "at": f"2025-06-0{day}T12:00:00Z", "body": f"Fixes #{day}"}
+        rows += [OPENED | opened, REVIEW | opened | {"at": f"2025-06-0{day}T12:30:00Z"}]
+    path = tmp_path / "events.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
+    whole = read_history(path)
+    some = read_history(path, texts=TextsWanted(frozenset({"a/a"}), whole.events[1].at))
+    assert [event.body is None for event in some.events] == [False, False, True, True, True, True]
+    assert [event[:7] for event in some.events] == [event[:7] for event in whole.events]
+    bodiless = [row | ({"body": None} if row["repo"] == "a/a" else {}) for row in rows]
+    pq.write_table(pa.Table.from_pylist(bodiless), path, row_group_size=2)
+    assert read_history(path, texts=TextsWanted(frozenset({"a/a"}))) == read_history(path)
+
+
+@pytest.mark.parametrize(
+    "strange", [{"pr": "2"}, {"id": 10**30}, {"id": 7}, {"title": "\ud800"}, {"files": ["a", "a"]}]
+)
+def test_a_line_that_is_out_of_the_ordinary_changes_nothing_around_it(write_lines, strange):
+    rows = [OPENED | {"pr": pr, "at": f"2025-06-0{pr}"} for pr in (1, 2, 3)]
+    rows[1] |= strange
+    plain = read_history(write_lines(*rows[:1], *rows[2:]))
+    history = read_history(write_lines(*rows))
+    assert (*history.events[:1], *history.events[2:]) == plain.events
+    told = history.events[1]
+    assert told.pr == 2
+    assert told.id == str(strange.get("id", ""))
+    assert told.title == ("?" if "title" in strange else None)
+    assert told.files == (("a",) if "files" in strange else None)

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from routing_stories import score_history, summary_of
 
-from metareview.formats.registry import read_history
+from metareview.formats.history import read_history
 from metareview.runs.routing_json import summary_to_json
 
 PUBLISHED = {"truth": "all_reviewers", "truth_window": "none", "k": (1, 3, 5, 10)}

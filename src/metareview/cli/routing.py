@@ -14,6 +14,7 @@ from metareview.cli.options import (
     InputPath,
     Limits,
     ListingOption,
+    Paths,
     common_options,
     gate_options,
     one_of,
@@ -61,7 +62,7 @@ def _router_names() -> list[str]:
 
 
 @click.command(epilog="Example: metareview routing events.jsonl --router popularity --truth-window 1d")
-@click.argument("history", type=InputPath("history"))
+@click.argument("history", type=InputPath("history"), nargs=-1, required=True)
 @click.option("--router", "routers", cls=ListingOption, names=_router_names, multiple=True, metavar="NAME",
               help="{names}, or package.module:factory; repeatable.  [default: all built-in]")  # fmt: skip
 @click.option("--router-config", multiple=True, metavar="NAME=FILE", callback=_parse_configs,
@@ -102,9 +103,18 @@ def _router_names() -> list[str]:
 @gate_options
 @common_options
 def command(
-    history: Path, out: Path | None, overwrite: bool, limits: Limits, screen: Screen, **options: Unpack[RoutingKeywords]
+    history: Paths,
+    out: Path | None,
+    overwrite: bool,
+    limits: Limits,
+    screen: Screen,
+    **options: Unpack[RoutingKeywords],
 ) -> None:
-    """Would these routers have picked the people who really responded? Replays HISTORY, event by event."""
+    """Would these routers have picked the people who really responded? Replays HISTORY, event by event.
+
+    HISTORY is a file, a folder, or several of them: events (JSON lines, Parquet), the routing harness's history.sqlite,
+    hours of GH Archive, or Gerrit's changes.
+    """
     from metareview.model.build_gates import check_gates, check_names, gate_results, parse_gates
     from metareview.pipelines.routing import RoutingOptions, keep, read, score
     from metareview.pipelines.routing.plan import make_plan
@@ -119,7 +129,7 @@ def command(
     gates = parse_gates(limits, rank_measures(options["k"]))
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
-    folder = out or default_folder(history.resolve().stem)
+    folder = out or default_folder(history[0].resolve().stem)
     chosen = RoutingOptions(history, **options).with_datasets(screen.download)
     with screen.progress("reading the history (MB)") as progress:
         inputs = read(chosen, progress)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from metareview.formats.source import Source
+from metareview.model.address import repository_key
 from metareview.model.comment import Review
-from metareview.model.event import History
+from metareview.model.event import Event, History, make_history
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,69 @@ class CommentFormat:
 
 
 @dataclass(frozen=True, slots=True)
+class TextsWanted:
+    """Which events need their texts and files: the others are counted, but nobody will read what they say.
+
+    Every event of every repository is still read. It can be the one that shows how far the history reaches, that a
+    login is a bot, or how a login is written.
+    """
+
+    repos: frozenset[str] = frozenset()
+    """The keys of those with pull requests to score; none: all."""
+    until: int | None = None
+    """The last instant at which a router can be asked; None: not known."""
+
+    def __call__(self, repo: str, at: int) -> bool:
+        return (not self.repos or repository_key(repo) in self.repos) and (self.until is None or at <= self.until)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is asked of a reader of histories, and what it learns besides the events."""
+
+    texts: TextsWanted = field(default_factory=TextsWanted)
+    end: int | None = None
+    """The latest instant that a file tells of, by whatever happened then."""
+    gaps: dict[str, set[str]] = field(default_factory=dict)
+    """By repository, what is known to be missing of it."""
+    warnings: list[str] = field(default_factory=list)
+
+    def reaches(self, at: int) -> None:
+        if self.end is None or at > self.end:
+            self.end = at
+
+    def history(self, events: Iterable[Event], source: str) -> History:
+        """The history of these events, with what was learned while they were read."""
+        history = make_history(events, source=source)
+        return replace(
+            history,
+            end=history.end if self.end is None else max(history.end, self.end),
+            gaps={repo: frozenset(resources) for repo, resources in self.gaps.items()},
+            warnings=(*self.warnings, *history.warnings),
+        )
+
+
+ReadEvents = Callable[[Source, Reading], Iterable[Event]]
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryFormat:
-    """A format of events. `sniff` should look at the first object or the first bytes only: histories are large."""
+    """A format of events. `sniff` should look at the first object or the first bytes only: histories are large.
+
+    With `events` several files make one history; `read` alone reads one file.
+    """
 
     summary: str
     sniff: Callable[[Source], bool]
     read: Callable[[Source], History]
+    events: ReadEvents | None = None
+
+    @classmethod
+    def of_events(cls, summary: str, sniff: Callable[[Source], bool], events: ReadEvents) -> HistoryFormat:
+        """The format whose events are read so; a file is a history of its own."""
+
+        def read(source: Source) -> History:
+            reading = Reading()
+            return reading.history(events(source, reading), source.name)
+
+        return cls(summary, sniff, read, events)

@@ -1,4 +1,4 @@
-"""Which formats there are, and reading through them: reviews of files and folders, reference sets, histories."""
+"""Which formats there are, and reading through those of comments: files, folders, reference sets."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import TypeVar
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
-from metareview.formats.source import Progress, Source, readable
+from metareview.formats.source import Source, readable
 from metareview.model.address import AddressBook
 from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
-from metareview.model.event import History
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.plugins import Registry
@@ -23,7 +22,7 @@ from metareview.plugins import Registry
 # The order is the order of sniffing.
 _GROUP = "metareview.formats"
 COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
-HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit"))
+HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit", "sqlite", "gharchive"))
 
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson"}
@@ -169,8 +168,8 @@ def read_inputs(
         return inputs
     path = Path(given)
     formats = comment_formats(format_name)
-    in_folder = _is_folder(path)
-    files = _files_below(path) if in_folder else [path]
+    in_folder = is_folder(path)
+    files = files_below(path) if in_folder else [path]
     if not files:
         raise InputError("an empty folder", file=path, fix="Name the folder that holds the comment files.")
     names = [file.relative_to(path) if in_folder else Path(file.name) for file in files]
@@ -225,14 +224,14 @@ def _source_of(records: Records, role: str, strict: bool) -> Source:
     return Source.of_text("\n".join(lines), role, strict=strict)
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
     except OSError:  # a name that is too long; what reads the file says so
         return False
 
 
-def _files_below(folder: Path) -> list[Path]:
+def files_below(folder: Path) -> list[Path]:
     """All files but the hidden ones."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return sorted(path for path in files if "/." not in f"/{path.relative_to(folder).as_posix()}")
@@ -310,21 +309,3 @@ def _of_references(negatives: Mapping[str, Review], references: Mapping[str, Rev
     met = [(review, book.find(review.pr)) for review in negatives.values()]
     known = [replace(review, pr=references[keys[0]].pr) if len(keys) == 1 else review for review, keys in met]
     return {key: review for (key, _), review in merged(known).items()}
-
-
-def read_history(path: str | Path, format: str | None = None, *, progress: Progress | None = None) -> History:
-    """Read a history, its format found by content unless it is named.
-
-    InputError for a file that is absent, empty or in no known format; UsageError for an unknown format name.
-    """
-    source = Source(Path(path), progress=progress)
-    for known in history_formats(format).values():
-        if format or known.sniff(source):
-            history = known.read(source)
-            return replace(history, warnings=(*source.all_warnings(), *history.warnings))
-    first = next(source.lines(), None)
-    if first is None:
-        raise InputError("the file is empty", file=path, fix="Give a history with at least one pull request.")
-    names = ", ".join(HISTORY_FORMATS.names())
-    fix = f'An event has at least {{"repo", "pr", "at", "kind"}}; the history formats are {names}.'
-    raise InputError("not a history in a known format", file=path, line=first.line, fix=fix)

@@ -17,7 +17,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+import orjson
+
 from metareview.errors import InputError
+from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.model.address import pull_request_of_path
 
@@ -92,26 +95,48 @@ class Source:
 
     def lines(self) -> Iterator[Record]:
         """The object of each line that is not blank, without holding the file in memory."""
-        read = told = 0
+        for number, line in self.raw_lines():
+            record = self.record_of(number, line)
+            if record is not None:
+                yield record
+
+    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines as they are, from 1; a file that is packed with gzip is unpacked on the way."""
+        untold = 0
         with self._opened() as stream:
-            for number, line in enumerate(stream, 1):
-                read += len(line)
-                if self.progress and read - told >= _MEGABYTE:
-                    told = read
+            packed = stream.read(len(GZIP)) == GZIP
+            stream.seek(0)
+            lines = unpacked_lines(stream, self.name) if packed else stream
+            for number, line in enumerate(lines, 1):
+                untold += len(line)
+                if untold >= _MEGABYTE and self.progress:
+                    untold, read = 0, stream.tell()
                     self.progress(read // _MEGABYTE, max(read, self.path.stat().st_size) // _MEGABYTE)
-                try:
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-                    if not text:
-                        continue
-                    value, end = _decode(text)
-                    if end != len(text):
-                        raise json.JSONDecodeError("Extra data", text, end)
-                except (ValueError, RecursionError) as error:
-                    self._fail_reading(number, error)
-                record = Record(self, value, number)
-                if b"\\u" in line and (b"\\ud" in line or b"\\uD" in line):  # Only an escape can be half a character.
-                    record = record.with_whole_characters()
-                yield record if type(value) is dict else record.as_object("a line")
+                yield number, line
+
+    def record_of(self, number: int, line: bytes) -> Record | None:
+        """The object of this line, None if it is blank; InputError where it is no object, or no JSON at all."""
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            if not text:
+                return None
+            value, end = _decode(text)
+            if end != len(text):
+                raise json.JSONDecodeError("Extra data", text, end)
+        except (ValueError, RecursionError) as error:
+            self._fail_reading(number, error)
+        record = Record(self, value, number)
+        if b"\\u" in line and (b"\\ud" in line or b"\\uD" in line):  # Only an escape can be half a character.
+            record = record.with_whole_characters()
+        return record if type(value) is dict else record.as_object("a line")
+
+    def quick_record_of(self, number: int, line: bytes) -> Record | None:
+        """The same, in a third of the time; but a whole number beyond 64 bits is a float."""
+        try:
+            value = orjson.loads(line)
+        except ValueError:  # Blank, broken, or something of which only the other parser makes sense.
+            return self.record_of(number, line)
+        return Record(self, value, number) if type(value) is dict else self.record_of(number, line)
 
     @cached_property
     def first_object(self) -> Any:

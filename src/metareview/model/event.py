@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +24,8 @@ RESPONSES = frozenset({"review_submitted", "review_comment", "comment"})
 
 _STATES = {"opened", "edited", "pushed", "ready_for_review", "converted_to_draft", "merged", "closed", "reopened"}
 KINDS = RESPONSES | _STATES | {"review_requested", "review_request_removed"}
+
+_AT = itemgetter(2)
 
 RISKS = ("low", "medium", "high", "unknown")
 
@@ -99,6 +103,8 @@ class History:
     names: Mapping[str, str]
     """From folded login to the login as first seen."""
     warnings: tuple[str, ...] = ()
+    gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
 
     def by_repository(self) -> dict[str, list[Event]]:
         """The events of each repository, in order; repositories in order of their first event."""
@@ -108,13 +114,25 @@ class History:
         return dict(parts)
 
 
+def _in_order(events: Iterable[Event]) -> list[Event]:
+    """By time, then `opened` first, then by id, then as they came. Most instants have one event."""
+    ordered = sorted(events, key=_AT)
+    end = 0
+    for start, (at, next_at) in enumerate(pairwise(map(_AT, ordered))):
+        if at == next_at and start >= end:
+            end = start + 2
+            while end < len(ordered) and ordered[end].at == at:
+                end += 1
+            ordered[start:end] = sorted(ordered[start:end], key=lambda event: (event.kind != "opened", event.id))
+    return ordered
+
+
 def make_history(events: Iterable[Event], *, source: str | Path) -> History:
     """The events in order, checked. What cannot be used is left out and counted in a warning.
 
     Events of kinds that are not in KINDS are left out too, but they still show how far the history reaches.
     InputError where there is no pull request to score.
     """
-    ordered = sorted(events, key=lambda event: (event.at, event.kind != "opened", event.id))
     unknown: Counter[str] = Counter()
     end = 0
     left_out: Counter[str] = Counter()
@@ -125,36 +143,38 @@ def make_history(events: Iterable[Event], *, source: str | Path) -> History:
     opened: set[tuple[str, int]] = set()
     early: Counter[tuple[str, int]] = Counter()  # events of pull requests that are not open yet
     kept: list[Event] = []
-    for event in ordered:
-        if event.kind not in KINDS:
-            unknown[event.kind] += 1
-            end = event.at
+    for event in _in_order(events):
+        repo, pr, at, kind, actor, actor_type, identity = event[:7]
+        if kind not in KINDS:
+            unknown[kind] += 1
+            end = at
             continue
-        if event.id:
-            identity = (event.repo, event.kind, event.id)
-            if identity in ids:
+        if identity:
+            by_kind = (repo, kind, identity)
+            if by_kind in ids:
                 left_out["an earlier event of its kind has its id"] += 1
                 continue
-            ids.add(identity)
-        key = (event.repo, event.pr)
-        if event.kind == "opened":
+            ids.add(by_kind)
+        key = (repo, pr)
+        if kind == "opened":
             if key in opened:
                 left_out["opened again, where a pull request opens once"] += 1
                 continue
             opened.add(key)
         elif key not in opened:
             early[key] += 1
-        actor = event.actor
         if actor is not None:
             name = name_of.get(actor)
             if name is None:
                 name = name_of[actor] = names.setdefault(fold(actor), actor)
-            if name != actor:
+                if is_bot(name):
+                    bots.add(fold(name))
+            if name is not actor and name != actor:
                 event = event._replace(actor=name)
-            if is_bot(name, event.actor_type):
+            if actor_type == "Bot":
                 bots.add(fold(name))
         kept.append(event)
-        end = event.at
+        end = at
     if not opened:
         problem = "the history has no pull requests: no event of kind opened"
         raise InputError(problem, file=source, fix="Give every pull request an event of kind opened.")

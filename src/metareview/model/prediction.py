@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+NO_REPOSITORY = ""
+"""Of an answer that does not say which repository it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +29,8 @@ class Predictions:
     answers: Mapping[tuple[str, int], Prediction]
     warnings: tuple[str, ...] = ()
     """Of reading the file, with the first of its routers."""
+
+    def about(self, repo: str) -> Predictions:
+        """The same, where those that name no repository are about this one."""
+        answers = {(named or repo, pr): answer for (named, pr), answer in self.answers.items()}
+        return replace(self, answers=answers)

@@ -26,9 +26,13 @@ _CLOCK = re.compile(
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 
 # How nearly every time of a history is written: 2025-06-01T12:30:00Z.
-_HOURS = {f"T{hour:02d}": hour * 3_600 * SECOND for hour in range(24)}
-_MINUTES = {f":{minute:02d}": minute * 60 * SECOND for minute in range(60)}
-_SECONDS = {f":{second:02d}Z": second * SECOND for second in range(60)}
+_HOURS = {f"{between}{hour:02d}": hour * 3_600 * SECOND for hour in range(24) for between in "T "}
+_WITHIN_HOUR = {
+    f":{minute:02d}:{second:02d}{zone}": (minute * 60 + second) * SECOND
+    for minute in range(60)
+    for second in range(60)
+    for zone in ("Z", "")
+}
 
 
 def parse_time(text: str) -> int:
@@ -40,10 +44,15 @@ def parse_time(text: str) -> int:
     1000000002
     """
     try:
-        return _midnight(text[:10]) + _HOURS[text[10:13]] + _MINUTES[text[13:16]] + _SECONDS[text[16:]]
+        return _hour(text[:13]) + _WITHIN_HOUR[text[13:]]
     except (KeyError, ValueError):
         bare = text.strip()
         return _midnight(bare[:10]) + _since_midnight(bare[10:])
+
+
+@lru_cache(maxsize=100_000)
+def _hour(text: str) -> int:
+    return _midnight(text[:10]) + _HOURS[text[10:]]
 
 
 @lru_cache(maxsize=10_000)

@@ -6,6 +6,7 @@ from array import array
 from collections import deque
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metareview.model.event import RESPONSES, Event, PullRequest, is_bot
 from metareview.model.time import DAY
@@ -15,6 +16,10 @@ from metareview.routing.ranking import People, Scored, best_first
 WINDOW = 180 * DAY
 HALF_LIFE = 30 * DAY
 _RESCALE_AFTER = 500  # half-lives; far from overflow still
+_INSTANT_BITS = 40  # for a trillion instants, and eight million events of one person
+_ONE = 1 << _INSTANT_BITS
+_COUNT = -_ONE
+"""The bits above those of the instant."""
 
 
 class ActivityRouter(Router):
@@ -33,28 +38,36 @@ class ActivityRouter(Router):
         # By person: events in the window, what they are worth as seen from `origin`, the instant of the latest.
         self._counts, self._scores, self._latest = array("q"), array("d"), array("q")
         self._origin: int | None = None
+        # By person, how many and how late in one number, which is all that the order needs where nothing fades: the
+        # count, and below it the latest instant, numbered as instants come.
+        self._keys = array("q")
+        self._now, self._instant = -1, 0
 
     def observe(self, event: Event) -> None:
-        login = event.actor
-        if login is None or event.kind not in RESPONSES:
+        login, kind = event.actor, event.kind
+        if login is None or kind not in RESPONSES:
             return
         number = self._people.number(login)
-        if number == len(self._counts):
-            for column in (self._counts, self._scores, self._latest):
+        if number == len(self._keys):
+            for column in (self._counts, self._scores, self._latest, self._keys):
                 column.append(0)
             if is_bot(login):
                 self._bots.add(number)
         if event.actor_type == "Bot":
             self._bots.add(number)
-        self._events.append((event.at, number))
-        self._counts[number] += 1
-        self._scores[number] += self._worth(event.at) if self.fades else 1.0
-        self._latest[number] = event.at
+        at = event.at
+        self._events.append((at, number))
+        if self.fades:
+            self._counts[number] += 1
+            self._scores[number] += self._worth(at)
+            self._latest[number] = at
+            return
+        if at != self._now:
+            self._now, self._instant = at, self._instant + 1
+        self._keys[number] = (self._keys[number] & _COUNT) + _ONE | self._instant
 
     def _worth(self, at: int) -> float:
         """What an event is worth as seen from `origin`: all fade alike, so only their ratio matters."""
-        if not self.fades:
-            return 1.0
         if self._origin is None:
             self._origin = at
         periods = (at - self._origin) // HALF_LIFE
@@ -64,21 +77,44 @@ class ActivityRouter(Router):
         return float(2.0 ** ((at - self._origin) / HALF_LIFE))
 
     def rank(self, pull_request: PullRequest) -> Ranking:
-        while self._events and self._events[0][0] < pull_request.cutoff - WINDOW:
-            at, number = self._events.popleft()
-            self._counts[number] -= 1
-            self._scores[number] = self._scores[number] - self._worth(at) if self._counts[number] else 0.0
-        if not self._events:
+        events, oldest, fades = self._events, pull_request.cutoff - WINDOW, self.fades
+        while events and events[0][0] < oldest:
+            at, number = events.popleft()
+            if fades:
+                self._counts[number] -= 1
+                self._scores[number] = self._scores[number] - self._worth(at) if self._counts[number] else 0.0
+            else:
+                self._keys[number] -= _ONE
+        if not events:
             return Ranking([], "high")
-        active = np.frombuffer(self._counts, np.int64).nonzero()[0]
-        scores = np.frombuffer(self._scores)[active]
-        latest = np.frombuffer(self._latest, np.int64)[active]
-        if self._origin is not None:
-            scores *= 0.5 ** ((pull_request.cutoff - self._origin) / HALF_LIFE)
-        order = best_first(scores, latest, lambda at: self._people.logins[active[at]])
-        numbers = active[order]
+        numbers, scores = self._by_worth(pull_request.cutoff) if fades else self._by_count()
         author = pull_request.author
         ignored = self._bots if author is None else self._bots | {self._people.find(author)}
         others = sum(number not in ignored for number in numbers[: 3 + len(ignored)].tolist())
         risk = "low" if others >= 3 else "medium" if others else "high"
-        return Ranking(Scored(self._people, numbers, scores[order]), risk)
+        return Ranking(Scored(self._people, numbers, scores), risk)
+
+    def _by_worth(self, cutoff: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        active = np.frombuffer(self._counts, np.int64).nonzero()[0]
+        scores = np.frombuffer(self._scores)[active]
+        latest = np.frombuffer(self._latest, np.int64)[active]
+        if self._origin is not None:
+            scores *= 0.5 ** ((cutoff - self._origin) / HALF_LIFE)
+        order = best_first(scores, latest, lambda at: self._people.logins[active[at]])
+        return active[order], scores[order]
+
+    def _by_count(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The same order as `best_first` by count, latest and login: whole numbers need no care for rounding."""
+        keys = np.frombuffer(self._keys, np.int64)
+        active = (keys >= _ONE).nonzero()[0]
+        falling = -keys[active]
+        order = falling.argsort(kind="stable")  # Quicker than the usual sort, for some hundreds.
+        falling = falling[order]
+        numbers = active[order]
+        same = falling[1:] == falling[:-1]
+        if same.any():
+            edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
+            for start, end in edges.reshape(-1, 2).tolist():
+                run = numbers[start : end + 1].tolist()
+                numbers[start : end + 1] = sorted(run, key=lambda each: self._people.logins[each].casefold())
+        return numbers, (-falling >> _INSTANT_BITS).astype(np.float64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from metareview.model.event import Eligibility, PullRequest, fold
 from metareview.model.prediction import Prediction
 from metareview.routing.measures import MRR, RankMeasure
-from metareview.routing.protocol import Ranking
+from metareview.routing.protocol import Candidates, Ranking
 from metareview.routing.ranking import People, Scored
 from metareview.routing.records import RouterAnswer
 
@@ -20,6 +20,8 @@ KEPT = 20
 
 RECIPROCAL_RANK = "reciprocal_rank"
 Numbers = NDArray[np.int64]
+_Read = tuple[tuple[str, ...], tuple[float, ...], int, int]
+"""The first logins, their scores, how many there are in all, and the rank of the first target."""
 
 
 Figures = Mapping[str, float | None]
@@ -39,7 +41,7 @@ def rank_worth(measures: Sequence[RankMeasure]) -> Callable[[int], Figures]:
 class AnswerReader:
     """Turns one router's rankings of one repository into answers.
 
-    People are numbers here, so that a list of thousands costs a few array operations.
+    A router that has thousands of people gives them as numbers, so that a list costs a few array operations.
     """
 
     def __init__(
@@ -49,9 +51,9 @@ class AnswerReader:
         self._names = names
         self._kept = kept
         self._worth = worth
-        self._people = People()
-        self._numbers: dict[str, int] = {}
-        """The number of each login as the router writes it."""
+        self._shown: dict[str, str] = {}
+        """By login as the router writes it, the login as the history does."""
+        self._is_bot: dict[str, bool] = {}
         self._bots = np.zeros(0, dtype=bool)
         self._any_bot = False
 
@@ -61,58 +63,78 @@ class AnswerReader:
         remarks = (notes,) if isinstance(notes, str) else tuple(notes)
         if not candidates:
             return RouterAnswer(scores=(), risk=risk, figures=self._worth(0), evidence=evidence, notes=remarks)
+        author = None if self._eligible.include_author else pull_request.author
         if isinstance(candidates, Scored):
-            # Such a router always has the same people, and they are written as the history writes them.
-            self._people, numbers, scores = candidates.people, candidates.numbers, candidates.scores
+            logins, scores, listed, rank = self._read_numbers(candidates, author, targets)
         else:
-            numbers = self._number([login for login, _ in candidates])
-            scores = np.array([score for _, score in candidates])
-        self._meet()
+            logins, scores, listed, rank = self._read_pairs(candidates, author, targets)
+        return RouterAnswer(logins, scores, listed, rank, risk, self._worth(rank), evidence, remarks)
+
+    def _read_pairs(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
+        pairs = [
+            (name, score)
+            for login, score in candidates
+            if (name := self._name(login)) != author and not self._leaves_out(name)
+        ]
+        rank = next((at for at, (name, _) in enumerate(pairs, 1) if name in targets), 0)
+        shown = pairs[: self._kept]
+        return tuple(name for name, _ in shown), tuple(score for _, score in shown), len(pairs), rank
+
+    def _read_numbers(self, candidates: Scored, author: str | None, targets: Sequence[str]) -> _Read:
+        """Such a router always has the same people, and they are written as the history writes them."""
+        people, numbers, scores = candidates.people, candidates.numbers, candidates.scores
+        self._meet(people)
         if self._any_bot:
             people_only = ~self._bots[numbers]
             numbers, scores = numbers[people_only], scores[people_only]
-        author = None if self._eligible.include_author else pull_request.author
-        if author is not None and (number := self._people.find(author)) is not None:
-            others = numbers != number
-            numbers, scores = numbers[others], scores[others]
-        rank = self._rank(numbers, targets)
-        return RouterAnswer(
-            tuple(map(self._people.logins.__getitem__, numbers[: self._kept].tolist())),
-            tuple(scores[: self._kept].tolist()),
-            len(numbers),
-            rank,
-            risk,
-            self._worth(rank),
-            evidence,
-            remarks,
+        without = -1 if author is None else _position(numbers, people.find(author))
+        shown, worth = numbers[: self._kept + 1].tolist(), scores[: self._kept + 1].tolist()
+        if 0 <= without < len(shown):
+            del shown[without], worth[without]
+        found = [_position(numbers, people.find(target)) for target in targets]
+        ranks = [at + 1 - (0 <= without < at) for at in found if at >= 0 and at != without]
+        logins = people.logins
+        return (
+            tuple([logins[number] for number in shown[: self._kept]]),
+            tuple(worth[: self._kept]),
+            len(numbers) - (without >= 0),
+            min(ranks, default=0),
         )
 
     def read_prediction(self, prediction: Prediction | None, targets: Sequence[str]) -> RouterAnswer:
         """The answer of a router that already ran, scored as given; without one, a miss."""
         if prediction is None:
             return RouterAnswer(figures=self._worth(0))
-        numbers = self._number(prediction.candidates)
-        shown, rank = prediction.candidates[: self._kept], self._rank(numbers, targets)
+        logins = prediction.candidates
+        rank = next((at for at, login in enumerate(logins, 1) if self._name(login) in targets), 0)
         figures, evidence, notes = self._worth(rank), prediction.evidence, prediction.notes
-        return RouterAnswer(shown, None, len(numbers), rank, prediction.risk, figures, evidence, notes)
+        return RouterAnswer(logins[: self._kept], None, len(logins), rank, prediction.risk, figures, evidence, notes)
 
-    def _rank(self, numbers: Numbers, targets: Sequence[str]) -> int:
-        """The position of the first target."""
-        known = [number for target in targets if (number := self._people.find(target)) is not None]
-        positions = [at for number in known for at in (numbers == number).nonzero()[0][:1].tolist()]
-        return min(positions) + 1 if positions else 0
+    def _name(self, login: str) -> str:
+        """The login of a person, who is one in any case."""
+        name = self._shown.get(login)
+        if name is None:
+            name = self._shown[login] = self._names.get(fold(login), login)
+        return name
 
-    def _number(self, logins: Sequence[str]) -> Numbers:
-        """The number of each login, which is one person in any case."""
-        for login in logins:
-            if login not in self._numbers:
-                self._numbers[login] = self._people.number(self._names.get(fold(login), login))
-        return np.array([self._numbers[login] for login in logins], dtype=np.int64)
+    def _leaves_out(self, name: str) -> bool:
+        is_bot = self._is_bot.get(name)
+        if is_bot is None:
+            is_bot = self._is_bot[name] = not self._eligible.include_bots and self._eligible.is_bot(name)
+        return is_bot
 
-    def _meet(self) -> None:
+    def _meet(self, people: People) -> None:
         """Make room for those who are new."""
-        if len(self._people) > len(self._bots):
-            unmet = self._people.logins[len(self._bots) :]
-            bots = [not self._eligible.include_bots and self._eligible.is_bot(login) for login in unmet]
+        if len(people) > len(self._bots):
+            bots = [self._leaves_out(login) for login in people.logins[len(self._bots) :]]
             self._bots = np.append(self._bots, bots)
             self._any_bot |= any(bots)
+
+
+def _position(numbers: Numbers, number: int | None) -> int:
+    """Where the number is; -1: nowhere."""
+    if number is None:
+        return -1
+    is_it = numbers == number
+    at = int(is_it.argmax()) if len(is_it) else 0
+    return at if len(is_it) and is_it[at] else -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from metareview.model.event import Event, PullRequest
@@ -59,5 +60,12 @@ class Router(PlainRouter, Protocol):
     def rank(self, pull_request: PullRequest, /) -> Ranking: ...
 
 
-RouterSpec: TypeAlias = str | PlainRouter | Callable[..., PlainRouter]
+class LookupRouter(Protocol):
+    """A router of the routing harness, which reads the history by itself; its other arguments have defaults."""
+
+    def route(self, *, repo: str, pr_number: int, as_of: datetime) -> object:
+        """Candidates, each with a target and a score, for a pull request as of then."""
+
+
+RouterSpec: TypeAlias = str | PlainRouter | LookupRouter | Callable[..., PlainRouter | LookupRouter]
 """A router's name, `package.module:factory`, an object, or what makes one."""

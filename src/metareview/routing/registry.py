@@ -5,15 +5,17 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeGuard
 
 from metareview.errors import UsageError
 from metareview.plugins import Registry
+from metareview.routing.harness_router import HarnessRouter, is_harness_router
 from metareview.routing.protocol import PlainRouter, Router, RouterSpec
 from metareview.routing.user_router import UserRouter
 
+_LOOKUP = ("data_dir", "top_k")
 ROUTERS = Registry(
     "router",
     "metareview.routing.routers",
@@ -35,19 +37,22 @@ class NamedRouter:
     make: Callable[[], object]
     built_in: bool = False
     """What goes wrong in a router of our own is a defect of ours, not a mistake of the user's."""
+    lookup: Mapping[str, Any] = field(default_factory=dict)
+    """What a router of the routing harness is told with each question: `data_dir`, `top_k`."""
+    lookup_keys: tuple[str, ...] = ()
+    """Those of them that the user has given, which another router would not take."""
+    looks_up: bool = False
+    """Whether it finds its way in the history by itself, so that the replay hides nothing from it."""
 
     def fresh(self) -> Router:
         """A router that has observed nothing; UsageError with the reason where that fails."""
-        try:
-            router = self.make()
-        except UsageError:
-            raise
-        except (Exception, SystemExit) as error:  # A factory that exits must not end the run as if it were done.
-            raise UsageError(
-                f"router {self.name}: its factory raised {type(error).__name__}: {error}. Correct the factory."
-            ) from error
+        router = self._made()
         if self.built_in and isinstance(router, Router):
             return router
+        if is_harness_router(router):
+            return UserRouter(HarnessRouter(router, **self.lookup), self.name)
+        if self.lookup_keys:
+            raise UsageError(f"--router-config {self.name}: it does not take {', '.join(self.lookup_keys)}.")
         if _is_router(router):
             return UserRouter(router, self.name)
         raise UsageError(
@@ -55,17 +60,29 @@ class NamedRouter:
             "Return an object with observe(event) and rank(pull_request)."
         )
 
+    def _made(self) -> object:
+        try:
+            return self.make()
+        except UsageError:
+            raise
+        except (Exception, SystemExit) as error:  # A factory that exits must not end the run as if it were done.
+            raise UsageError(
+                f"router {self.name}: its factory raised {type(error).__name__}: {error}. Correct the factory."
+            ) from error
 
-def make_router(spec: RouterSpec, configs: Mapping[str, Mapping[str, Any]] | None = None) -> NamedRouter:
+
+def make_router(
+    spec: RouterSpec, configs: Mapping[str, Mapping[str, Any]] | None = None, lookup: Mapping[str, Any] | None = None
+) -> NamedRouter:
     """The router of a name, of `package.module:factory`, of a factory, or of an object that is one.
 
     An object is copied for each repository before it has observed anything, and may have a `name`. `configs` has, by
-    the router's name, what its factory is to be given.
+    the router's name, what its factory is to be given; `lookup` is for routers of the routing harness.
     UsageError with the reason where the name is unknown, or where the first router cannot be made.
     """
-    named = configured(_name_router(spec), configs or {})
-    named.fresh()
-    return named
+    named = configured(replace(_name_router(spec), lookup=lookup or {}), configs or {})
+    first = named.fresh()
+    return replace(named, looks_up=isinstance(first, UserRouter) and isinstance(first.router, HarnessRouter))
 
 
 def configured(named: NamedRouter, configs: Mapping[str, Mapping[str, Any]]) -> NamedRouter:
@@ -82,6 +99,12 @@ def configured(named: NamedRouter, configs: Mapping[str, Mapping[str, Any]]) -> 
             takes = inspect.signature(named.make).parameters
         except (TypeError, ValueError):
             takes = {}
+    if "config" not in takes and (for_lookup := {key: config[key] for key in _LOOKUP if key in {*config} - {*takes}}):
+        _check_lookup(named.name, for_lookup)
+        named = replace(named, lookup={**named.lookup, **for_lookup}, lookup_keys=tuple(for_lookup))
+        config = {key: value for key, value in config.items() if key not in for_lookup}
+        if not config:
+            return named
     if not takes:
         raise UsageError(f"--router-config {named.name}: this router takes no configuration. Leave it out.")
     given = {"config": copy.deepcopy(dict(config))} if "config" in takes else dict(config)
@@ -95,13 +118,19 @@ def configured(named: NamedRouter, configs: Mapping[str, Mapping[str, Any]]) -> 
     return replace(named, make=partial(named.make, **given))
 
 
+def _check_lookup(name: str, config: Mapping[str, Any]) -> None:
+    top_k = config.get("top_k", 1)
+    if type(top_k) is not int or top_k < 1 or not isinstance(config.get("data_dir", ""), str):
+        raise UsageError(f"--router-config {name}: data_dir is the name of a folder, top_k a whole number from 1.")
+
+
 def _name_router(spec: RouterSpec) -> NamedRouter:
     if isinstance(spec, str):
         factory = ROUTERS.load(spec)
         if not callable(factory):
             raise UsageError(f"router {spec}: {type(factory).__name__} is not callable. Name a function or a class.")
         named = NamedRouter(spec, factory, spec in built_in_routers())
-    elif _is_router(spec) and not isinstance(spec, type):
+    elif (_is_router(spec) or is_harness_router(spec)) and not isinstance(spec, type):
         name = getattr(spec, "name", None)
         own = name if isinstance(name, str) and name else type(spec).__name__
         named = NamedRouter(own, partial(copy.deepcopy, spec))

@@ -77,21 +77,33 @@ def take_snapshots(events: Sequence[Event], at: Mapping[int, int]) -> list[PullR
             if event.kind not in RESPONSES:  # Their body is their own.
                 state = states.get(event.pr)
                 states[event.pr] = _applied(state or PullRequest(event.repo, event.pr, None, 0, 0), event)
-        snapshots.append(states[pr]._replace(cutoff=at[pr]))
+        snapshots.append(_with_cutoff(states[pr], at[pr]))
     return snapshots
+
+
+def _with_cutoff(state: PullRequest, cutoff: int) -> PullRequest:
+    """As `_replace` does, in a third of its time."""
+    repo, pr, author, created_at, _, title, body, files, draft, base_sha = state
+    return PullRequest(repo, pr, author, created_at, cutoff, title, body, files, draft, base_sha)
 
 
 def _applied(state: PullRequest, event: Event) -> PullRequest:
     """The pull request after the event."""
+    repo, pr, author, created_at, cutoff, title, body, files, draft, base_sha = state
     if event.kind == "opened":
-        state = state._replace(author=event.actor, created_at=event.at)
-    draft = _DRAFT.get(event.kind) if event.draft is None else event.draft
-    return state._replace(
-        title=state.title if event.title is None else event.title,
-        body=state.body if event.body is None else event.body,
-        files=state.files if event.files is None else event.files,
-        draft=state.draft if draft is None else draft,
-        base_sha=state.base_sha if event.base_sha is None else event.base_sha,
+        author, created_at = event.actor, event.at
+    now_draft = _DRAFT.get(event.kind) if event.draft is None else event.draft
+    return PullRequest(
+        repo,
+        pr,
+        author,
+        created_at,
+        cutoff,
+        title if event.title is None else event.title,
+        body if event.body is None else event.body,
+        files if event.files is None else event.files,
+        draft if now_draft is None else now_draft,
+        base_sha if event.base_sha is None else event.base_sha,
     )
 
 

@@ -24,12 +24,15 @@ def find_truth(
     end: int,
     sources: Collection[str] = USUAL_SOURCES,
     reviews_hidden: bool = False,
+    has_gaps: bool = False,
 ) -> Truth:
     """The truth of one pull request from its events in order, within (cutoff, cutoff + window].
 
     `first_response`: the first eligible event of the `sources`. `first_approval`: the first eligible review that
     approves. `all_reviewers`: everybody eligible with a review. What was there by the cutoff is known to routers, and
     no truth; but where a pull request's own reviews are hidden from them, all its reviewers are, if there is no window.
+    Nobody: `unknown` where the window runs past the `end` of the history, or where the history `has_gaps` in which a
+    response may be hidden.
     """
     until = None if window is None else cutoff + window
     ever = reviews_hidden and policy == "all_reviewers" and until is None
@@ -48,7 +51,7 @@ def find_truth(
             break
     if targets:
         return Truth("observed", tuple(targets), tuple(targets.values()))
-    return Truth("unknown" if until is not None and until > end else "no_response")
+    return Truth("unknown" if has_gaps or (until is not None and until > end) else "no_response")
 
 
 def _counts(event: Event, policy: str, sources: Collection[str]) -> bool:

@@ -7,31 +7,106 @@ an event's are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
+from itertools import islice
 from sys import intern
 from typing import Any
 
-from metareview.errors import InputError, UsageError
-from metareview.formats.protocol import HistoryFormat
-from metareview.formats.record import Nanoseconds, Record
-from metareview.formats.source import Source
-from metareview.model.event import Event, History, make_history
+import orjson
 
-_PARQUET = b"PAR1"
+from metareview.formats.parquet import MAGIC, read_rows
+from metareview.formats.protocol import HistoryFormat, Reading
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.event import Event
+from metareview.model.time import LATEST, parse_time
+
+_BATCH = 5_000
+_NOTHING = type(None)
+_TEXT = {str, _NOTHING}
+_TYPES: dict[str, set[type]] = {
+    "repo": {str},
+    "pr": {int},
+    "at": {str},
+    "kind": {str},
+    "id": {str, int, _NOTHING},
+    "files": {list, _NOTHING},
+    "draft": {bool, _NOTHING},
+}
 
 
 def sniff(source: Source) -> bool:
-    return source.begins_with(_PARQUET) or len({"repo", "pr", "at", "kind"} & source.first_object.keys()) >= 3
+    return source.begins_with(MAGIC) or len({"repo", "pr", "at", "kind"} & source.first_object.keys()) >= 3
 
 
-def read(source: Source) -> History:
-    """The history; InputError names the line (in Parquet: the row) that cannot be read."""
-    records = _parquet_rows(source) if source.begins_with(_PARQUET) else source.lines()
-    return make_history(map(_event, records), source=source.name)
+def events(source: Source, reading: Reading) -> Iterator[Event]:
+    """The events; InputError names the line (in Parquet: the row) that cannot be read."""
+    if source.begins_with(MAGIC):
+        return map(_event, read_rows(source, reading.texts))
+    return _of_lines(source)
+
+
+def _of_lines(source: Source) -> Iterator[Event]:
+    """A history has millions of lines, nearly all alike: they are read a batch at a time, column by column.
+
+    A batch with anything out of the ordinary is read record by record, with care; whatever is wrong names its line.
+    """
+    lines = source.raw_lines()
+    while batch := list(islice(lines, _BATCH)):
+        events = _of_batch([line for _, line in batch])
+        if events is not None:
+            yield from events
+            continue
+        for number, line in batch:
+            record = source.record_of(number, line)
+            if record is not None:
+                yield _event(record)
+
+
+def _of_batch(lines: list[bytes]) -> Iterator[Event] | None:
+    """The events of these lines, if they are as nearly all are; else None."""
+    try:
+        rows = list(map(orjson.loads, lines))
+        if set(map(type, rows)) != {dict}:
+            return None
+        there = set().union(*rows)
+        nothing = [None] * len(rows)
+        columns = {name: [row.get(name) for row in rows] if name in there else nothing for name in Event._fields}
+        instants = list(map(parse_time, columns["at"]))
+    except (ValueError, TypeError, AttributeError):
+        return None
+    for name, column in columns.items():
+        if column is not nothing and not set(map(type, column)) <= _TYPES.get(name, _TEXT):
+            return None
+    repos, kinds, prs = columns["repo"], columns["kind"], columns["pr"]
+    if not (all(repos) and all(kinds) and prs is not nothing and min(prs) >= 0 and max(prs) < 2**63):
+        return None
+    if min(instants) < -LATEST or max(instants) > LATEST:
+        return None
+    logins = {login: login and (intern(login.strip()) or None) for login in set(columns["actor"])}
+    columns |= {
+        "repo": list(map(intern, repos)),
+        "at": instants,
+        "kind": list(map(intern, kinds)),
+        "actor": list(map(logins.__getitem__, columns["actor"])),
+        "id": [""] * len(rows)
+        if columns["id"] is nothing
+        else ["" if key is None else str(key) for key in columns["id"]],
+    }
+    if columns["files"] is not nothing:
+        paths = [None if files is None else _paths(files) for files in columns["files"]]
+        if () in paths and any(files for files, read in zip(columns["files"], paths, strict=True) if read == ()):
+            return None
+        columns["files"] = paths
+    return map(Event._make, zip(*columns.values(), strict=True))
+
+
+def _paths(files: list[Any]) -> tuple[str, ...]:
+    """Each path once; none at all where one of them is no path."""
+    return tuple(dict.fromkeys(files)) if set(map(type, files)) <= {str} and all(files) else ()
 
 
 def _event(record: Record) -> Event:
-    """The event of a record. A history has millions: what is as it should be is taken without a further call."""
+    """The event of a record; InputError names the field that is not as it should be."""
     get = record.value.get
     repo, pr, kind, identity = get("repo"), get("pr"), get("kind"), get("id")
     actor, actor_type, state, title = get("actor"), get("actor_type"), get("state"), get("title")
@@ -60,31 +135,4 @@ def _event(record: Record) -> Event:
     )
 
 
-def _parquet_rows(source: Source) -> Iterator[Record]:
-    try:
-        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        fix = 'Install it: pip install "metareview[parquet]"'
-        raise UsageError(f"{source.name} is Parquet, which needs an extra. {fix}") from error
-    number = 0
-    try:
-        with pq.ParquetFile(source.path) as file:
-            columns = [name for name in file.schema_arrow.names if name in Event._fields]
-            for batch in file.iter_batches(columns=columns):
-                cells = [_cells(pa, batch.column(name)) for name in columns]
-                for values in zip(*cells, strict=True):
-                    number += 1
-                    yield Record(source, dict(zip(columns, values, strict=True)), number)
-    except (pa.ArrowException, OSError) as error:
-        reason = (str(error).splitlines() or ["it is damaged"])[0]
-        raise InputError(f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again.") from error
-
-
-def _cells(pa: Any, column: Any) -> list[Any]:
-    if not pa.types.is_timestamp(column.type):
-        return list(column.to_pylist())
-    exact = column.cast(pa.timestamp("ns", tz=column.type.tz)).cast(pa.int64())
-    return [None if value is None else Nanoseconds(value) for value in exact.to_pylist()]
-
-
-PLUGIN = HistoryFormat("one event per line (JSON lines), or Parquet", sniff, read)
+PLUGIN = HistoryFormat.of_events("one event per line (JSON lines), or Parquet", sniff, events)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metareview.formats.protocol import HistoryFormat
+from metareview.formats.protocol import HistoryFormat, Reading
 from metareview.formats.record import Record
 from metareview.formats.source import Source, readable
-from metareview.model.event import Event, History, make_history
+from metareview.model.event import Event
 
 
 def sniff(source: Source) -> bool:
     return len({"approve_history", "submit_date", "changeId"} & source.first_object.keys()) >= 2
 
 
-def read(source: Source) -> History:
-    """The history; InputError names the line that cannot be read. The file's name is the repository's."""
+def events(source: Source, reading: Reading) -> Iterator[Event]:
+    """The events; InputError names the line that cannot be read. The file's name is the repository's."""
     repo = readable(source.path.stem)
-    events = (event for record in source.lines() for event in _events(record, repo))
-    return make_history(events, source=source.name)
+    return (event for record in source.lines() for event in _events(record, repo))
 
 
 def _events(record: Record, repo: str) -> Iterator[Event]:
@@ -53,4 +52,4 @@ def _state(value: object) -> str:
     return "APPROVED" if vote >= 2 else "CHANGES_REQUESTED" if vote < 0 else "COMMENTED"
 
 
-PLUGIN = HistoryFormat("RevFinder's JSON lines, one change per line", sniff, read)
+PLUGIN = HistoryFormat.of_events("RevFinder's JSON lines, one change per line", sniff, events)

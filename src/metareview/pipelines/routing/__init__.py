@@ -26,8 +26,10 @@ def evaluate(
 
 def score(inputs: Inputs, options: RoutingOptions, progress: Progress | None = None) -> RoutingResult:
     """The records and the summary of what has been read already; nothing is kept."""
-    plan = make_plan(inputs, options)
+    with garbage_collection_paused():
+        plan = make_plan(inputs, options)
     # A router of the user's may well make reference cycles, which must be collected.
     with garbage_collection_paused(all(router.built_in for router in plan.routers)):
         answers = answer(plan, progress)
-    return count(answers, plan)
+    with garbage_collection_paused():
+        return count(answers, plan)

@@ -82,6 +82,7 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
         end=history.end,
         sources=frozenset(options.truth_sources),
         reviews_hidden=options.reviews_visible_at == "creation",
+        has_gaps=part.repo in history.gaps,
     )
     truths = [truth_of(events[pull.pr], pull.author, pull.cutoff) for pull in pulls]
     lists: dict[str, list[RouterAnswer]] = {}

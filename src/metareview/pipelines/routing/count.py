@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -75,6 +76,14 @@ def _warnings(answers: Answers, plan: Plan, facts: HistoryFacts, lacking: Mappin
     of_all = f"of {len(scored)} pull requests"
     if plan.options.reviews_visible_at == "creation":
         yield "reviews were shown to routers from their pull request's opening on: figures are not leak-free"
+    silent = Counter(each.repo for each in answers.records if each.truth.state == "unknown")
+    for repo, resources in history.gaps.items():
+        if silent[repo]:
+            of_what = ", ".join(sorted(resources))
+            yield (
+                f"{silent[repo]} {of_all} have no response and are unknown, because the history of {repo} "
+                f"has gaps ({of_what})"
+            )
     for name, why in lacking.items():
         yield f"{name} is not applicable and has no figures: {why}"
     needed: dict[tuple[str, int], list[str]] = {}

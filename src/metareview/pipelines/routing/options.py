@@ -53,7 +53,8 @@ class RoutingOptions:
     Without `routers` all built-in ones are scored. A wrong option is a UsageError that names it.
     """
 
-    history: str | Path
+    history: Paths
+    """A file, a folder, or several of them."""
     routers: Sequence[RouterSpec] | None = None
     router_config: RouterConfigs | None = None
     predictions: Paths = ()
@@ -126,9 +127,8 @@ class RoutingOptions:
             object.__setattr__(self, name, value)
 
     def with_datasets(self, watch: Watch | None = None) -> RoutingOptions:
-        """The same, with a file in place of a data set's name."""
-        [history] = datasets.histories(self.history, watch)
-        return replace(self, history=history)
+        """The same, with files in place of a data set's name."""
+        return replace(self, history=datasets.histories(self.history, watch))
 
     def is_scored(self, repo: str, pr: int, opened: int) -> bool:
         """Whether a pull request is in the cohort; all others are only observed."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from metareview.errors import UsageError, did_you_mean
+from metareview.formats.registry import several
 from metareview.model.event import Eligibility, Event, History
 from metareview.model.words import plural
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.read import Inputs
+from metareview.routing.harness_router import TOP_K, looks_ahead
 from metareview.routing.registry import NamedRouter, built_in_routers, configured, make_router
 from metareview.routing.replay import cutoffs
 from metareview.routing.routers.codeowners import CodeOwnersRouter
@@ -50,10 +53,13 @@ class Plan:
 def make_plan(inputs: Inputs, options: RoutingOptions) -> Plan:
     """UsageError for a router that cannot be made, two of one name, and a cohort that nobody is in."""
     warnings = [*inputs.history.warnings, *(line for each in inputs.predictions for line in each.warnings)]
-    routers = []
+    routers: list[NamedRouter] = []
+    lookup = {"data_dir": _data_dir(options), "top_k": max(TOP_K, *options.k)}
     for spec in built_in_routers() if options.routers is None else options.routers:
         if spec != "codeowners":
-            routers.append(make_router(spec, inputs.router_config))
+            routers.append(make_router(spec, inputs.router_config, lookup))
+            if routers[-1].looks_up:
+                warnings.append(looks_ahead(routers[-1].name))
         elif inputs.codeowners is None:
             warnings.append("codeowners left out: it needs --codeowners FILE")
         else:
@@ -75,6 +81,17 @@ def make_plan(inputs: Inputs, options: RoutingOptions) -> Plan:
             )
     parts = _choose_pull_requests(inputs.history, options, warnings)
     return Plan(options, inputs, tuple(routers), names, parts, tuple(warnings))
+
+
+def _data_dir(options: RoutingOptions) -> Path | None:
+    """Where routers of the routing harness look things up, if the history is in `DATA_DIR/github/OWNER/NAME`."""
+    for path in (Path(path).absolute() for path in several(options.history)):
+        if (path / "github").is_dir():
+            return path
+        for folder in path.parents if path.name != "github" else (path,):
+            if folder.name == "github":
+                return folder.parent
+    return None
 
 
 def _choose_pull_requests(history: History, options: RoutingOptions, warnings: list[str]) -> tuple[Part, ...]:

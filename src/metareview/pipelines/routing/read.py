@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,13 +13,15 @@ from typing import Any
 
 from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
+from metareview.formats.history import find_history_files, read_history
 from metareview.formats.predictions import read_predictions
-from metareview.formats.registry import read_history, several
+from metareview.formats.protocol import TextsWanted
+from metareview.formats.registry import several
 from metareview.formats.router_config import read_router_config
 from metareview.formats.source import Progress, content_hash
 from metareview.model.address import repository_key
 from metareview.model.event import History
-from metareview.model.prediction import Prediction, Predictions
+from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions
 from metareview.pipelines.routing.options import RoutingOptions
 
 
@@ -48,16 +50,30 @@ def read(options: RoutingOptions, progress: Progress | None = None) -> Inputs:
     owners = None if options.codeowners is None else OwnersByCommit(options.codeowners)
     # What is quickly read, and refused, comes first. A history is millions of objects that form no cycle.
     with garbage_collection_paused():
-        history = read_history(options.history, progress=progress)
-    return Inputs(history, _as_named_in(history, predictions), owners, configs)
+        history = read_history(options.history, texts=_texts_wanted(options), progress=progress)
+    repos = {event.repo for event in history.events}
+    named = [_with_repository(each, repos) for each in predictions]
+    return Inputs(history, _as_named_in(repos, named), owners, configs)
 
 
-def _as_named_in(history: History, predictions: Iterable[Predictions]) -> tuple[Predictions, ...]:
+def _with_repository(predictions: Predictions, repos: Collection[str]) -> Predictions:
+    """Those that name no repository are about the only one that there is; UsageError where there are several."""
+    if all(repo != NO_REPOSITORY for repo, _ in predictions.answers):
+        return predictions
+    if len(repos) > 1:
+        raise UsageError(
+            f"--predictions of {predictions.router}: they name no repository, and the history has {len(repos)}. "
+            'Give each its "repo".'
+        )
+    return predictions.about(next(iter(repos)))
+
+
+def _as_named_in(repos: Collection[str], predictions: Iterable[Predictions]) -> tuple[Predictions, ...]:
     """The predictions by the repositories as the history writes them; a key that two of it share tells nothing."""
     names: dict[str, set[str]] = {}
-    for repo in {event.repo for event in history.events}:
+    for repo in repos:
         names.setdefault(repository_key(repo), set()).add(repo)
-    known = {key: next(iter(repos)) for key, repos in names.items() if len(repos) == 1}
+    known = {key: next(iter(spellings)) for key, spellings in names.items() if len(spellings) == 1}
     renamed = []
     for each in predictions:
         answers: dict[tuple[str, int], Prediction] = {}
@@ -70,12 +86,29 @@ def _as_named_in(history: History, predictions: Iterable[Predictions]) -> tuple[
     return tuple(renamed)
 
 
+def _texts_wanted(options: RoutingOptions) -> TextsWanted:
+    """What an event says is looked at in the repositories that are scored, up to their last cutoff."""
+    delayed = options.cutoff_rule.policy == "created_at" and options.reviews_visible_at == "event"
+    known = options.until_instant is not None and delayed
+    until = (options.until_instant or 0) + options.cutoff_rule.delay if known else None
+    return TextsWanted(options.repository_keys, until)
+
+
 def hash_inputs(options: RoutingOptions) -> dict[str, str]:
     """A hash of each input's content."""
-    files = {"history": options.history}
+    files: dict[str, str | Path] = {}
+    for number, path in enumerate(_history_parts(options), 1):
+        files["history" if number == 1 else f"history-{number}"] = path
     files |= {f"predictions/{Path(path).name}": path for path in several(options.predictions)}
     files |= {} if options.codeowners is None else {"codeowners": options.codeowners}
     return {name: content_hash(Path(path)) for name, path in files.items()}
+
+
+def _history_parts(options: RoutingOptions) -> list[Path]:
+    """The files of the history, each with the log that a database still keeps beside it."""
+    files = find_history_files(options.history).files
+    logs = (Path(f"{file}-wal") for file in files)
+    return [*files, *(log for log in logs if log.is_file() and log.stat().st_size)]
 
 
 @contextmanager

@@ -1,0 +1,110 @@
+"""An SQLite file as an input: opened to be read only, while another process may write, and read as of one instant."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+from metareview.errors import InputError
+from metareview.formats.source import Source
+
+MAGIC = b"SQLite format 3\0"
+WAIT_SECONDS = 5.0
+"""How long another process may hold the file before we give up."""
+_BATCH = 10_000
+_UNREADABLE = (sqlite3.Error, UnicodeError)
+"""A damaged file can give names, and even messages, that are no text."""
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Database:
+    """The tables of a file. Whatever cannot be read is an InputError that names it."""
+
+    source: Source
+    connection: sqlite3.Connection
+    columns: dict[str, frozenset[str]]
+    """Of each table that is one: a view could be made to run for ever."""
+
+    def rows(self, table: str, needed: Sequence[str], others: Sequence[str] = ()) -> Iterator[Row]:
+        """All rows, with these columns; one of the `others` that the table lacks is None in each.
+
+        InputError where the table is not there, or lacks a column that is needed.
+        """
+        if table not in self.columns:
+            self.fail(f"table {table} is missing", "Give a history.sqlite that the harness's ingestion has written.")
+        there = self.columns[table]
+        for name in needed:
+            if name not in there:
+                self.fail(f"table {table} has no column {name}", f"It has {', '.join(sorted(there))}.")
+        selected = ", ".join(name if name in there else f"null as {name}" for name in (*needed, *others))
+        try:
+            cursor = self.connection.execute(" ".join(("select", selected, "from", table)))
+            while batch := cursor.fetchmany(_BATCH):
+                yield from batch
+        except _UNREADABLE as error:
+            raise _refusal(self.source, error, f"table {table}: ") from None
+
+    def fail(self, problem: str, fix: str) -> NoReturn:
+        raise InputError(problem, file=self.source.name, fix=fix)
+
+
+@contextmanager
+def open_database(source: Source) -> Iterator[Database]:
+    """The tables as they are at this moment, whatever is written meanwhile. InputError where that cannot be had."""
+    connection: sqlite3.Connection | None = None
+    try:
+        try:
+            connection, columns = _connect(source.path, "mode=ro")
+        except sqlite3.OperationalError as error:
+            # In a folder that nobody may write to, a log that was never begun cannot be looked into either.
+            if "unable to open" not in str(error) or not source.path.exists() or _has_log(source.path):
+                raise
+            connection, columns = _connect(source.path, "immutable=1")
+        yield Database(source, connection, columns)
+    except _UNREADABLE as error:
+        raise _refusal(source, error) from None
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def _connect(path: Path, how: str) -> tuple[sqlite3.Connection, dict[str, frozenset[str]]]:
+    address = f"file:{quote(os.fsencode(path.absolute()))}?{how}"
+    connection = sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+    try:
+        connection.execute("pragma trusted_schema = off")
+        connection.execute("begin")  # Everything is read as of the first look, which is the next line.
+        tables = connection.execute("select name, sql from sqlite_master where type = 'table'").fetchall()
+        plain = [name for name, sql in tables if isinstance(name, str) and str(sql).lower().startswith("create table")]
+        known = "select name from pragma_table_info(?)"
+        return connection, {name: frozenset(row[0] for row in connection.execute(known, (name,))) for name in plain}
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _has_log(path: Path) -> bool:
+    logs = (Path(f"{path}{suffix}") for suffix in ("-wal", "-journal"))
+    return any(log.exists() and log.stat().st_size for log in logs)
+
+
+def _refusal(source: Source, error: sqlite3.Error | UnicodeError, where: str = "") -> InputError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        problem = f"another process holds it ({text}; waited {WAIT_SECONDS:g} s)"
+        return InputError(problem, file=source.name, fix="Wait until it is done, or give a copy of the file.")
+    if "decode" in text:
+        return InputError(f"{where}text that is not UTF-8", file=source.name, fix="Run the ingestion again.")
+    if "unable to open" in text or "readonly" in text or "read-only" in text:
+        fix = "Check permissions; what is in its -wal or -journal file must be readable with it."
+        return InputError(f"{where}cannot be opened to be read: {text}", file=source.name, fix=fix)
+    fix = "Check it with `pragma integrity_check`, or run the ingestion again."
+    return InputError(f"{where}not readable as SQLite: {text}", file=source.name, fix=fix)

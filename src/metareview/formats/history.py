@@ -1,0 +1,133 @@
+"""Reading histories: a file, a folder, or several of them as one history, the format found by content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from metareview.errors import InputError, UsageError
+from metareview.formats.protocol import HistoryFormat, Reading, TextsWanted
+from metareview.formats.registry import HISTORY_FORMATS, Paths, files_below, history_formats, is_folder, several
+from metareview.formats.source import Progress, Source, readable
+from metareview.model.event import History
+
+# Of a folder of histories: by their suffixes, without the one of gzip.
+_HISTORY_SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".sqlite", ".sqlite3", ".db"}
+HARNESS_FILE = "history.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFiles:
+    """The files that make a history, and those of its folders that were passed over."""
+
+    files: tuple[Path, ...]
+    named: frozenset[Path]
+    """Those that were named themselves: what is no history among them is a mistake."""
+
+
+def find_history_files(paths: Paths) -> HistoryFiles:
+    """Of a file, itself; of a folder, every history below it, or where it is the harness's, every history.sqlite.
+
+    InputError for a folder without any, UsageError for a file that comes twice.
+    """
+    found: list[Path] = []
+    named = set()
+    for path in map(Path, several(paths)):
+        if not is_folder(path):
+            found.append(path)
+            named.add(path)
+            continue
+        below = files_below(path)
+        of_harness = [file for file in below if file.name == HARNESS_FILE]
+        below = of_harness or [file for file in below if _history_suffix(file) in _HISTORY_SUFFIXES]
+        if not below:
+            fix = f"Histories end in {', '.join(sorted(_HISTORY_SUFFIXES))}, or in these and .gz."
+            raise InputError("a folder without a history", file=path, fix=fix)
+        found += below
+    if not found:
+        raise UsageError("There is no history to read. Name a file or a folder.")
+    seen: set[Path] = set()
+    for file in found:
+        if (real := file.resolve()) in seen:
+            raise UsageError(f"{readable(str(file))} is given twice: its events would count twice. Name it once.")
+        seen.add(real)
+    return HistoryFiles(tuple(found), frozenset(named))
+
+
+def _history_suffix(file: Path) -> str:
+    return Path(file.stem).suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
+
+
+def read_history(
+    paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
+) -> History:
+    """Read a history from a file, a folder or several of them, its format found by content unless it is named.
+
+    `texts` says which events need their texts; without it, all. InputError for a file that is absent, empty or in no
+    known format; UsageError for an unknown format name, and for files of several formats.
+    """
+    given = find_history_files(paths)
+    megabytes = _Megabytes(given.files, progress)
+    reading = Reading(texts or TextsWanted())
+    chosen: dict[Path, tuple[str, HistoryFormat]] = {}
+    sources = {file: Source(file, progress=megabytes.of(file)) for file in given.files}
+    for file, source in sources.items():
+        found = _history_format(source, format, required=len(given.files) == 1 or file in given.named)
+        if found is None:
+            reading.warnings.append(f"{source.name}: left out, it is empty or no history")
+        else:
+            chosen[file] = found
+    if not chosen:
+        problem = f"none of its {len(given.files)} files is a history in a known format"
+        raise InputError(problem, file=str(several(paths)[0]), fix=_history_fix())
+    (first, (name, known)), *rest = chosen.items()
+    for file, (other, _) in rest:
+        if other != name:
+            raise UsageError(
+                f"{sources[file].name} is {other} and {sources[first].name} is {name}. Give files of one format."
+            )
+    if known.events is None:
+        if rest:
+            raise UsageError(f"{name} reads one file at a time. Give one.")
+        history = known.read(sources[first])
+    else:
+        streams = [known.events(sources[file], reading) for file in chosen]
+        history = reading.history(chain.from_iterable(streams), ", ".join(sources[file].name for file in chosen)[:200])
+    told = [line for file in chosen for line in sources[file].all_warnings()]
+    return replace(history, warnings=(*told, *history.warnings))
+
+
+def _history_format(source: Source, format: str | None, *, required: bool) -> tuple[str, HistoryFormat] | None:
+    """The format of a file and its name; None where it has none and is not `required` to."""
+    for name, known in history_formats(format).items():
+        if format or known.sniff(source):
+            return name, known
+    if not required:
+        return None
+    first = next(source.lines(), None)
+    if first is None:
+        raise InputError("the file is empty", file=source.name, fix="Give a history with at least one pull request.")
+    raise InputError("not a history in a known format", file=source.name, line=first.line, fix=_history_fix())
+
+
+def _history_fix() -> str:
+    names = ", ".join(HISTORY_FORMATS.names())
+    return f'An event has at least {{"repo", "pr", "at", "kind"}}; the history formats are {names}.'
+
+
+class _Megabytes:
+    """What was read of several files, told as if they were one."""
+
+    def __init__(self, files: Sequence[Path], progress: Progress | None) -> None:
+        self._progress = progress
+        self._sizes = {file: file.stat().st_size // 2**20 if file.is_file() else 0 for file in files}
+
+    def of(self, file: Path) -> Progress | None:
+        if self._progress is None:
+            return None
+        tell, sizes = self._progress, list(self._sizes)
+        before = sum(self._sizes[each] for each in sizes[: sizes.index(file)])
+        total = sum(self._sizes.values())
+        return lambda done, size: tell(before + done, max(total, before + size))

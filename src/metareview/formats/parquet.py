@@ -1,0 +1,109 @@
+"""Events in Parquet: the same columns as in JSON lines, and only as much of them as anybody will look at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from typing import Any
+
+from metareview.errors import InputError, UsageError
+from metareview.formats.protocol import TextsWanted
+from metareview.formats.record import Nanoseconds, Record
+from metareview.formats.source import Source
+from metareview.model.address import repository_key
+from metareview.model.event import RESPONSES, Event
+from metareview.model.time import DAY, LATEST, parse_time
+
+MAGIC = b"PAR1"
+_TEXTS = ("title", "body", "files", "base_sha", "target")
+"""The columns that are most of a file, and that only routers and declarations read."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read_rows(source: Source, wanted: TextsWanted) -> Iterator[Record]:
+    """A record per row, from 1. Of a group of rows none of which is wanted, the texts are not read."""
+    try:
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        fix = 'Install it: pip install "metareview[parquet]"'
+        raise UsageError(f"{source.name} is Parquet, which needs an extra. {fix}") from error
+    try:
+        with pq.ParquetFile(source.path) as file:
+            columns = [name for name in file.schema_arrow.names if name in Event._fields]
+            narrow = [name for name in columns if name not in _TEXTS]
+            groups = list(range(file.num_row_groups))
+            spellings = _spellings(file, wanted.repos) if wanted.repos and "repo" in columns else []
+            whole = {group for group in groups if _may_hold(file, group, wanted, spellings)}
+            if len(whole) < len(groups) and not any(_has_body(file, group) for group in sorted(whole)):
+                whole = set(groups)  # Whether any pull request has a body decides what can be said of all.
+            number = 0
+            for group in groups:
+                chosen = columns if group in whole else narrow
+                for batch in file.iter_batches(row_groups=[group], columns=chosen):
+                    cells = [_cells(pa, batch.column(name)) for name in chosen]
+                    for values in zip(*cells, strict=True):
+                        number += 1
+                        yield Record(source, dict(zip(chosen, values, strict=True)), number)
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or ["it is damaged"])[0]
+        raise InputError(f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again.") from error
+
+
+def _spellings(file: Any, keys: Collection[str]) -> list[str]:
+    """How the file writes the repositories of these keys: the values that it notes of a group are as written."""
+    names: set[Any] = set()
+    for batch in file.iter_batches(columns=["repo"]):
+        names.update(batch.column("repo").unique().to_pylist())
+    return [name for name in names if isinstance(name, str) and repository_key(name) in keys]
+
+
+def _may_hold(file: Any, group: int, wanted: TextsWanted, spellings: Sequence[str]) -> bool:
+    """Whether a wanted row can be in the group, by the least and the greatest value that the file notes for it."""
+    ends = _ends(file, group, "repo") if wanted.repos else None
+    if ends and isinstance(ends[0], str) and not any(ends[0] <= repo <= ends[1] for repo in spellings):
+        return False
+    if wanted.until is not None and (ends := _ends(file, group, "at")):
+        return _no_later_than(ends[0]) <= wanted.until
+    return True
+
+
+def _ends(file: Any, group: int, column: str) -> tuple[Any, Any] | None:
+    names: Sequence[str] = file.schema.names
+    if column not in names or names.count(column) > 1:
+        return None
+    noted = file.metadata.row_group(group).column(names.index(column)).statistics
+    try:
+        return (noted.min, noted.max) if noted is not None and noted.has_min_max else None
+    except (ValueError, TypeError):  # A time that Python's own cannot hold, for example.
+        return None
+
+
+def _no_later_than(earliest: Any) -> int:
+    """An instant that is not later than any in the group, by the least value of its times.
+
+    Texts sort by their day, in whatever zone: they can be up to a day earlier than they look.
+    """
+    if isinstance(earliest, datetime):
+        zoned = earliest if earliest.tzinfo else earliest.replace(tzinfo=UTC)
+        return (zoned - _EPOCH) // timedelta(microseconds=1) * 1000
+    try:
+        return parse_time(str(earliest)[:10]) - DAY if str(earliest)[:1].isdigit() else -LATEST
+    except ValueError:
+        return -LATEST
+
+
+def _has_body(file: Any, group: int) -> bool:
+    names = file.schema_arrow.names
+    if "body" not in names or "kind" not in names:
+        return False
+    table = file.read_row_group(group, columns=["kind", "body"])
+    pairs = zip(table.column("kind").to_pylist(), table.column("body").to_pylist(), strict=True)
+    return any(body and kind not in RESPONSES for kind, body in pairs)
+
+
+def _cells(pa: Any, column: Any) -> list[Any]:
+    if not pa.types.is_timestamp(column.type):
+        return list(column.to_pylist())
+    exact = column.cast(pa.timestamp("ns", tz=column.type.tz)).cast(pa.int64())
+    return [None if value is None else Nanoseconds(value) for value in exact.to_pylist()]
