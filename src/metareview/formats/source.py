@@ -27,6 +27,7 @@ Progress = Callable[[int, int], None]
 _LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
 _SPACE = " \t\r\n\ufeff"
+_FENCE = "```"
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -137,15 +138,27 @@ class Source:
 
     @property
     def looks_like_json(self) -> bool:
-        return self.text.lstrip()[:1] in ("{", "[")
+        start, end = self._json_ends
+        return start < end and self.text[start] in "{["
+
+    @cached_property
+    def _json_ends(self) -> tuple[int, int]:
+        """Where the file's JSON begins and ends: all of it, or, as models like to write it, one Markdown fence."""
+        text = self.text
+        start, end = _skip(text, 0), len(text)
+        if text.startswith(_FENCE, start):
+            first, closing = text.find("\n", start) + 1, len(text.rstrip()) - len(_FENCE)
+            if 0 < first <= closing and text.startswith(_FENCE, closing) and f"\n{_FENCE}" not in text[first:closing]:
+                return _skip(text, first), closing
+        return start, end
 
     @cached_property
     def documents(self) -> list[Record]:
         """Every JSON value in the file, one after the other: a document, JSON lines, or pages behind each other."""
         documents: list[Record] = []
         text = self.text
-        at = _skip(text, 0)
-        while at < len(text):
+        at, last = self._json_ends
+        while at < last:
             try:
                 value, end = _decode(text, at)
             except (ValueError, RecursionError) as error:
