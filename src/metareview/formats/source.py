@@ -52,9 +52,9 @@ class Source:
         self.name = readable(str(self.path))
 
     @classmethod
-    def of_text(cls, text: str, name: str, *, strict: bool = True) -> Source:
+    def of_text(cls, text: str, name: str, *, strict: bool = True, about: str | None = None) -> Source:
         """A source that is no file, such as an argument of the Python API."""
-        source = cls(Path(name), strict)
+        source = cls(Path(name), strict, about)
         source.data = text.encode("utf-8", "surrogatepass")
         source.text = text
         return source

@@ -10,7 +10,7 @@ from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
-_GOLDEN = {"note": "comment", "severity": "severity"}
+_GOLDEN = {"note": "comment", "severity": "severity", "category": "category", "neutral": "neutral"}
 _CANDIDATE = {"note": "text", "path": "path", "from_line": "line", "to_line": "line"}
 
 
@@ -57,10 +57,11 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     return {"": json.dumps(candidates, ensure_ascii=False, indent=1) + "\n"}
 
 
-def _golden_comment(review: Review, comment: Comment) -> dict[str, str | None]:
+def _golden_comment(review: Review, comment: Comment) -> dict[str, str | bool | None]:
     if comment.path or comment.side or comment.from_line or comment.to_line:
         raise UsageError(f"martian's golden comments have no location, and one here has ({review.pr}). Use jsonl.")
-    return {"comment": comment.note, "severity": comment.severity}
+    golden: dict[str, str | bool | None] = {"comment": comment.note, "severity": comment.severity}
+    return golden | {name: value for name in ("category", "neutral") if (value := comment[name]) is not None}
 
 
 def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:

@@ -13,7 +13,7 @@ from metareview.formats.record import Record
 from metareview.formats.sarif.bag import bag_of, review_with_bag, with_bag
 from metareview.formats.sarif.places import Places
 from metareview.formats.sarif.rules import Rules, result_text
-from metareview.formats.sarif.write import HOLDS, write
+from metareview.formats.sarif.write import write
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 from metareview.model.words import plural
@@ -186,4 +186,4 @@ def _place(result: Record, places: Places) -> tuple[str | None, tuple[int | None
 
 
 SUMMARY = "SARIF 2.1.0: a review per run, a comment per result; suppressed and absent results are left out"
-PLUGIN = CommentFormat(SUMMARY, sniff, read, write, HOLDS)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -9,13 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 from metareview.formats.file_names import file_names
-from metareview.formats.record import OWN_NAMES
 from metareview.formats.sarif.bag import BAG, REVIEW_FIELDS, comment_bag
 from metareview.formats.sarif.messages import message_template, message_text
 from metareview.model.comment import Comment, Review
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-HOLDS = frozenset({*OWN_NAMES, *(f"review.{name}" for name in REVIEW_FIELDS)})
 _GUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-5][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}")
 _LEVELS = {
     **dict.fromkeys(("error", "critical", "blocker", "high", "p0", "p1"), "error"),
