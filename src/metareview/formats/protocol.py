@@ -13,8 +13,8 @@ from metareview.model.event import History
 @dataclass(frozen=True, slots=True)
 class CommentFormat:
     """A format of reviews. `write` gives the text of each file by its name; the name "" means any name will do, and
-    without `write` a format is only read. A writer refuses, with a UsageError, what it would have to say wrongly;
-    what it merely leaves out `metareview convert` finds by reading it back.
+    without `write` a format is only read. `holds` names the fields of a comment and of a review that it can write:
+    what else there is gets lost, and `metareview convert` says so; None: it holds everything, or says so itself.
 
     `sniff` says whether a file is in this format; it may look into whatever is in it, and must not take a file of
     another format for its own.
@@ -24,6 +24,7 @@ class CommentFormat:
     sniff: Callable[[Source], bool]
     read: Callable[[Source], Iterator[Review]]
     write: Callable[[Iterable[Review]], dict[str, str]] | None = None
+    holds: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
