@@ -256,3 +256,15 @@ def test_the_order_of_rejected_comments_changes_no_figure(tmp_path):
         results.append(run.summary["reviewers"]["bot"])
     assert results[0] == results[1]
     assert results[0]["negative_match_nums"] > 600
+
+
+def test_references_by_the_pull_requests_own_author_are_told():
+    comments = [{"note": "leak"}, {"note": "ok", "in_reply_to": "1"}, {"note": ""}]
+    reference = [
+        {"pr": pull(1), "author": "Ann", "reviewer": "ann", "comments": comments},
+        {"pr": pull(1), "author": "Ann", "reviewer": "ben", "comments": comments},
+    ]
+    generated = [{"pr": pull(1), "comments": [{"note": "leak"}]}]
+    run = evaluate_comments(generated, reference=reference, judge="exact")
+    own = [warning for warning in run.result.warnings if "author" in warning]
+    assert own == ["references by the author of the pull request itself: Ann 1; --reference-reviewer '!NAME' excludes"]

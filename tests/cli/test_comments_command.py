@@ -50,7 +50,9 @@ def test_json_is_one_document_with_the_promised_keys_and_figures(run, here):
         }
     )  # fmt: skip
     assert set(block["intervals"]) == set(block["bounds"]) == set(rates)
-    assert list(block["slices"]) == ["language", "pr_category", "comment_category", "context", "severity"]
+    assert list(block["slices"]) == [
+        *("language", "pr_category", "comment_category", "context", "severity", "producer", "is_ai_comment")
+    ]
     assert found == json.loads((here / "r/summary.json").read_text())
     assert sorted(p.name for p in (here / "r").iterdir()) == [
         "manifest.json", "pairs.jsonl", "results.jsonl", "summary.json"
@@ -169,6 +171,61 @@ def test_comment_filters_drop_references_and_the_comments_that_raise_them(summar
     counts = [(r["original_good_comments_count"], r["filtered_good_comments_count"]) for r in records]
     assert counts == [(2, 1), (1, 0)]
     assert summary("--context", "Diff Level")["reviewers"]["reviews"]["positive_match_nums"] == 1
+
+
+def test_references_are_chosen_by_severity_and_by_who_wrote_them(run, here):
+    references = [
+        {"note": "leaks the handle", "severity": "High", "source_model": "Model-1", "is_ai_comment": True},
+        {"note": "name is unclear", "severity": "low", "producer": "linter"},
+        {"note": "races with the writer", "severity": "HIGH", "is_ai_comment": False, "source_model": ""},
+    ]
+    (here / "r.jsonl").write_text(json.dumps({"pr": APP1, "comments": references}))
+    said = [{"note": each["note"]} for each in references[:2]]
+    (here / "g.jsonl").write_text(json.dumps({"pr": APP1, "reviewer": "bot", "comments": said}))
+
+    def figures(*options):
+        code, out, err = run("comments", "g.jsonl", "--reference", "r.jsonl", "--judge", "exact", "--json", *options)
+        assert code == 0, err
+        block = json.loads(out)["reviewers"]["bot"]
+        counts = tuple(block[f"{name}_nums"] for name in ("positive_expected", "total_generated", "positive_match"))
+        return counts, block["slices"]
+
+    counts, slices = figures()
+    assert counts == (3, 2, 2)
+    assert {name: part["positive_covered_nums"] for name, part in slices["producer"].items()} == {
+        "Model-1": 1,
+        "linter": 1,
+        "people": 0,
+    }
+    assert {name: part["positive_expected_nums"] for name, part in slices["is_ai_comment"].items()} == {
+        "AI": 1,
+        "people": 1,
+        "unknown": 1,
+    }
+    assert figures("--severity", "high")[0] == (2, 1, 1)
+    assert figures("--exclude-producer", "model-1")[0] == (2, 1, 1)
+    assert figures("--exclude-producer", "LINTER", "--exclude-producer", "model-1")[0] == (1, 0, 0)
+    code, _, err = run("comments", "g.jsonl", "--reference", "r.jsonl", "--exclude-producer", "Model-2")
+    assert code == 2
+    assert "Unknown producer 'Model-2'. Did you mean 'Model-1'? Valid: Model-1; linter." in err
+
+
+def test_the_author_of_a_reference_is_kept_and_shown(run, here):
+    people = [{"pr": APP1, "reviewer": name, "comments": [{"note": f"{name} says so"}]} for name in ("ann", "ben")]
+    (here / "r.jsonl").write_text("".join(json.dumps(each) + "\n" for each in people))
+    (here / "g.jsonl").write_text(json.dumps({"pr": APP1, "reviewer": "bot", "comments": [{"note": "other"}]}))
+    assert run("comments", "g.jsonl", "--reference", "r.jsonl", "--judge", "exact", "--out", "out")[0] == 0
+    [record] = [json.loads(line) for line in (here / "out/results.jsonl").read_text().splitlines()]
+    assert [each["author"] for each in record["reference_comments"]] == ["ann", "ben"]
+    assert run("report", "out", "-o", "page.html")[0] == 0
+    assert "by ann" in (here / "page.html").read_text()
+
+
+def test_a_file_that_names_no_pull_request_is_told_by_pr(run, here):
+    (here / "odd.txt").write_text(APP1_TEXT)
+    code, out, err = run("comments", "odd.txt", "--reference", "ref.jsonl", "--pr", APP1, "--json")
+    assert code == 0, err
+    assert json.loads(out)["reviewers"]["odd"]["prs"] == 1
 
 
 def test_a_reviewer_whose_pull_requests_are_all_filtered_out_has_no_figures(run, here):

@@ -10,7 +10,7 @@ from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
 
 OF_COMMANDS = {"out", "overwrite", "fail_under", "fail_over", "as_json", "quiet"}
 """What a command does with the result, which the options object does not know."""
-FILTERS = {"language", "pr_category", "comment_category", "context"}
+FILTERS = {"language", "pr_category", "comment_category", "context", "severity", "exclude_producer"}
 
 
 def parameters(command):

@@ -84,7 +84,7 @@ def check_benchmark(benchmark: ReferenceSet, line_distance: int = 1, doubts: Ite
 def _lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
     """What can be seen without scoring anything."""
     for key, review in benchmark.references.items():
-        if not any(comment.counted for comment in review.comments):
+        if not any(comment.counted and not comment.neutral for comment in review.comments):
             yield Finding("warning", f"{key}: no reference; every comment on it counts as noise")
         yield from _lint_review(key, "reference", review.comments, benchmark.has_locations)
         if key in benchmark.negatives:

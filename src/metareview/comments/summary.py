@@ -108,6 +108,8 @@ class CommentsConfig:
     reviewer: tuple[str, ...] = ()
     """Patterns of who was scored; empty: everybody. So too whose comments were the references."""
     reference_reviewer: tuple[str, ...] = ()
+    pr: str | None = None
+    """The pull request of files that name none."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -25,6 +25,8 @@ class CommentFormat:
     read: Callable[[Source], Iterator[Review]]
     write: Callable[[Iterable[Review]], dict[str, str]] | None = None
     holds: frozenset[str] | None = None
+    by_tools: bool = False
+    """Whether only tools write it, about one pull request: what is in it was never annotated by anybody."""
 
 
 @dataclass(frozen=True, slots=True)

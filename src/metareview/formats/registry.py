@@ -86,7 +86,7 @@ class InputFile:
     authors: frozenset[str | None]
     """Whose comments were taken from it, in small letters; None: somebody whom neither data nor subfolder names."""
     annotated: bool
-    """Whether one of these comments has a category, a context or a severity."""
+    """Whether one of these comments has a category, a context or a severity, in a format that annotators use."""
 
 
 @dataclass
@@ -113,7 +113,8 @@ class Inputs:
         """All reviews of a file by those who are chosen; `owner` is whoever neither data nor subfolder names."""
         authors: set[str | None] = set()
         annotated = False
-        for review in comment_formats(format_name)[format_name].read(source):
+        known = comment_formats(format_name)[format_name]
+        for review in known.read(source):
             if review.comments and all(comment.in_reply_to is not None for comment in review.comments):
                 continue  # Who only answered others has not reviewed: that is no silence either.
             named = review.reviewer or subfolder
@@ -126,6 +127,7 @@ class Inputs:
                 if review.comments:
                     authors.add(named and named.casefold())
                     annotated |= any(each.category or each.context or each.severity for each in review.comments)
+        annotated &= not known.by_tools
         self.formats.add(format_name)
         self.files.append(
             InputFile(

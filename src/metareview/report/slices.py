@@ -25,6 +25,8 @@ class Dimension:
     key: str
     title: str
     measures: tuple[Measure, ...]
+    usual: bool = True
+    """Whether a reader may miss it where the data does not name it."""
 
     @property
     def main(self) -> Measure:
@@ -39,8 +41,8 @@ DIMENSIONS = (
     Dimension("comment_category", "Category of the reference", _OF_REFERENCES),
     Dimension("context", "Context that the issue needs", _OF_REFERENCES),
     Dimension("severity", "Severity of the reference", _OF_REFERENCES),
-    Dimension("producer", "Who made the reference", _OF_REFERENCES),
-    Dimension("is_ai_comment", "Reference by AI or people", _OF_REFERENCES),
+    Dimension("producer", "Who wrote the reference", _OF_REFERENCES, usual=False),
+    Dimension("is_ai_comment", "Reference by AI or people", _OF_REFERENCES, usual=False),
 )
 _ORDER = {"critical": 0, "high": 1, "medium": 2, "low": 3, "unknown": 9}
 

@@ -37,7 +37,8 @@ def doubts_about_references(
     """A set without references, a file that is both, and candidates among the references, unless people are `chosen`
     from them."""
     yield from _shared(files.negatives, files.references, "the negatives", "the references", _CHOOSE)
-    if not any(comment.counted for review in references.references.values() for comment in review.comments):
+    reviews = references.references.values()
+    if not any(comment.counted and not comment.neutral for review in reviews for comment in review.comments):
         there = plural(len(references.references), "pull request")
         names = ", ".join(file.name for file in files.references[:3])
         yield Doubt(

@@ -77,6 +77,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         *inputs.warnings,
         *([f"{plural(cut, 'absolute path')} cut to the longest part that is a reference's path"] if cut else ()),
         *(() if forced else _word_for_word(reviews, references)),
+        *_own_remarks(references),
         *_note_warnings(reviews, references),
     ]
     return CommentInputs(
@@ -154,6 +155,19 @@ def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
                 f"every note of {reviewer} ({count:,}) is word for word that of a reference:"
                 " check that its comments are not among the references"
             )
+
+
+def _own_remarks(references: ReferenceSet) -> Iterator[str]:
+    """References that the author of the pull request wrote: remarks for reviewers rather than a review."""
+    authors = Counter(
+        review.author
+        for review in references.references.values()
+        for comment in review.comments
+        if comment.counted and comment.author and (review.author or "").casefold() == comment.author.casefold()
+    )
+    if authors:
+        shown = ", ".join(f"{name} {count:,}" for name, count in authors.most_common(_SHOWN_ABSENT))
+        yield f"references by the author of the pull request itself: {shown}; --reference-reviewer '!NAME' excludes"
 
 
 def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:

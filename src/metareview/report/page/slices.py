@@ -22,7 +22,7 @@ def slice_section(summary: CommentsSummary) -> Section | None:
     if reviewers > MOST_COLUMNS:
         parts.insert(0, remark(f"The {MOST_COLUMNS} best of {reviewers} reviewers are shown; the run has them all."))
     named = {slices.dimension for slices in tables}
-    if missing := [dimension.title.lower() for dimension in DIMENSIONS if dimension not in named]:
+    if missing := [dimension.title.lower() for dimension in DIMENSIONS if dimension.usual and dimension not in named]:
         parts.append(paragraph(f"The data does not name: {', '.join(missing)}.", css="muted"))
     return Section("slices", "Where each reviewer is strong and weak", join(parts))
 
