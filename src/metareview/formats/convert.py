@@ -49,7 +49,10 @@ def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
     if not ordered or target.write is None:
         raise UsageError("There is nothing to convert: no review is left.")
     files = target.write(ordered)
-    read_back, names_it = _read_back(target, files, ordered)
+    try:
+        read_back, names_it = _read_back(target, files, ordered)
+    except InputError as error:
+        raise UsageError(f"{format_name} cannot hold these reviews: {error.problem}. Use jsonl.") from None
     if len(read_back) != len(ordered) or any(
         len(old.comments) != len(new.comments) for old, new in zip(ordered, read_back, strict=True)
     ):

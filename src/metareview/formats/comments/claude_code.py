@@ -31,4 +31,4 @@ def _comment(record: Record) -> Comment:
 
 
 SUMMARY = "Claude Code's review: [{file, line, summary, failure_scenario, category}]"
-PLUGIN = CommentFormat(SUMMARY, sniff, read)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

@@ -47,4 +47,4 @@ def _severity(record: Record) -> str | None:
 
 
 SUMMARY = "Codex's review: {findings: [{title, body, priority, code_location: {absolute_file_path, line_range}}]}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

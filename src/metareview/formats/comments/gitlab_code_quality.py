@@ -41,4 +41,4 @@ def _comment(record: Record) -> Comment:
 
 
 SUMMARY = "GitLab's Code Quality report: [{description, check_name, fingerprint, severity, location}]"
-PLUGIN = CommentFormat(SUMMARY, sniff, read)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

@@ -33,6 +33,8 @@ def read(source: Source) -> Iterator[Review]:
             yield Review(url, golden, source=source.name)
             continue
         for url in record.value:
+            if not url.strip():
+                record.fail(url, "an empty address", "Give the pull request's address as the key.")
             tools = record.child(url, "a pull request")
             for tool in tools.value:
                 candidates = tuple(item.comment(_CANDIDATE) for item in tools.children(tool, "a candidate"))

@@ -36,4 +36,4 @@ def read(source: Source) -> Iterator[Review]:
 
 
 SUMMARY = "open-code-review: {comments: [{path, content, start_line, end_line, category, severity}]}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

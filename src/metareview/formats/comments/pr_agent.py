@@ -53,4 +53,4 @@ def _suggestion(record: Record) -> Comment:
 
 
 SUMMARY = "PR-Agent's JSON: {review: {key_issues_to_review: [{relevant_file, issue_content, start_line, …}]}}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

@@ -22,4 +22,4 @@ def read(source: Source) -> Iterator[Review]:
 
 
 SUMMARY = "reviewdog's diagnostics in one document: {source, diagnostics: [{message, location, severity, code}]}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

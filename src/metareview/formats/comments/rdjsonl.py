@@ -71,4 +71,4 @@ def _diagnostic(review: Review, comment: Comment) -> dict[str, object]:
 
 
 SUMMARY = "reviewdog's diagnostics, one a line: {message, location: {path, range}, severity, source, code}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read, write)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write, by_tools=True)

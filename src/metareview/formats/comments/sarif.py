@@ -186,4 +186,4 @@ def _place(result: Record, places: Places) -> tuple[str | None, tuple[int | None
 
 
 SUMMARY = "SARIF 2.1.0: a review per run, a comment per result; suppressed and absent results are left out"
-PLUGIN = CommentFormat(SUMMARY, sniff, read, write)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write, by_tools=True)

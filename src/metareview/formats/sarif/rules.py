@@ -40,7 +40,10 @@ class Rules:
             for key in ("guid", "name"):
                 if name := component.optional_text(key):
                     self._places.setdefault(name.casefold(), place)
-            self._shared.append(_texts(component.part("globalMessageStrings")))
+            # An extension's own go before those of the driver, which some tools have it share.
+            self._shared.append(
+                {**(self._shared[0] if place else {}), **_texts(component.part("globalMessageStrings"))}
+            )
             records = component.parts("rules")
             self._rules.append(
                 [_rule(record, self._shared[place], (place, position)) for position, record in enumerate(records)]
