@@ -19,10 +19,11 @@ with atheris.instrument_imports(include=["metareview"]):
     from metareview.formats.registry import comment_formats
     from metareview.formats.source import Source
 
+    FORMATS = comment_formats()
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "formats"))
 from format_samples import FILE_NAME, SAMPLES
 
-FORMATS = comment_formats()
 NAMES = list(FORMATS)
 WRITERS = [name for name in NAMES if FORMATS[name].write is not None]
 STRANGE = [None, True, 0, -1, 1.5, 2**31, 10**30, "", "x", "10-15", "N/A", "\ud800", "file:///C:/a", "../..", "{0}",

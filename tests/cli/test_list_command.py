@@ -15,7 +15,10 @@ OURS = f"metareview {__version__}"
 NAMES = {
     "judges": ["none", "exact", "rouge", "offline", "embedding", "llm", "cascade"],
     "routers": ["mentions", "popularity", "recency", "codeowners", "revfinder", "chrev"],
-    "formats": ["aacr-text", "aacr", "jsonl", "github", "martian", "events", "gerrit"],
+    "formats": [
+        *("aacr-text", "aacr", "jsonl", "github", "martian", "aacr-2", "bc-bench", "claude-code", "codex"),
+        *("gitlab-code-quality", "open-code-review", "pr-agent", "rdjson", "rdjsonl", "sarif", "events", "gerrit"),
+    ],
     "metrics": [
         *("precision", "recall", "f1", "line_precision", "line_recall", "line_f1", "noise", "false_positives"),
         *("hit@1", "hit@3", "hit@5", "mrr"),
@@ -79,7 +82,8 @@ def test_an_unknown_kind_is_exit_2_with_the_kinds(run):
 def test_help_texts_take_their_names_from_the_registries(run):
     assert ", ".join(JUDGES.names()) in " ".join(run("comments", "--help")[1].split())
     assert ", ".join(ROUTERS.names()) in " ".join(run("routing", "--help")[1].split())
-    assert ", ".join(comment_formats()) in " ".join(run("check", "--help")[1].split())
+    # Help texts break lines at hyphens too.
+    assert ", ".join(comment_formats()) in " ".join(run("check", "--help")[1].split()).replace("- ", "-")
     assert judge_names() == JUDGES.names()
     assert metric_names() == [*(measure.short for measure in MEASURES), "hit@K", "mrr"]
     assert ", ".join(metric_names()) in " ".join(run("report", "--help")[1].split())

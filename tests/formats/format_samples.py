@@ -3,6 +3,11 @@
 import json
 
 URL = "https://github.com/octo/shop/pull/7"
+FORMATS = (
+    "aacr-text, aacr, jsonl, github, martian, aacr-2, bc-bench, claude-code, codex, gitlab-code-quality, "
+    "open-code-review, pr-agent, rdjson, rdjsonl, sarif"
+)
+"""All of them, in the order of sniffing."""
 FILE_NAME = "octo_shop_7.json"
 """Names the pull request for formats that do not."""
 
@@ -253,3 +258,12 @@ SAMPLES = {
         [{"repo": "octo/shop", "head_commit": "0a1b2c", "language": "Go", "reference_comments": [COMMENT]}]
     ),
 }
+COMMENTS = dict.fromkeys(SAMPLES, 1) | {
+    "aacr-text": 2,
+    "sarif": 3,
+    "rdjsonl": 2,
+    "pr-agent": 2,
+    "gitlab-code-quality": 2,
+    "bc-bench": 2,
+}
+"""How many each of them holds."""

@@ -11,7 +11,7 @@ from metareview.model.comment import Comment, Review
 
 def only_document(source: Source) -> Any:
     """The one JSON value of a file; None where it holds none, or several."""
-    return source.documents[0].value if source.looks_like_json and len(source.documents) == 1 else None
+    return source.documents[0].value if source.looks_like_json and source.documents.are_one else None
 
 
 def first_object(values: object) -> dict[str, Any]:

@@ -280,11 +280,11 @@ class Record(NamedTuple):
         """The same as `text`, but a value that is none is left out, with a warning, unless the source is strict."""
         return self._field(self.text, key) if self.value.get(key) is not None else None
 
-    def items(self) -> list[Record]:
+    def items(self) -> Iterator[Record]:
         """The items of a list; what is no list is the only item."""
         if not isinstance(self.value, list):
-            return [self]
-        return [self._at(index) for index in range(len(self.value))]
+            return iter([self])
+        return (self._at(index) for index in range(len(self.value)))
 
     def _at(self, step: str | int) -> Record:
         return self._replace(value=self.value[step], path=(*self.path, step))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -129,11 +128,7 @@ class Inputs:
                     annotated |= any(each.category or each.context or each.severity for each in review.comments)
         annotated &= not known.by_tools
         self.formats.add(format_name)
-        self.files.append(
-            InputFile(
-                key, source.name, format_name, hashlib.sha256(source.data).hexdigest(), frozenset(authors), annotated
-            )
-        )
+        self.files.append(InputFile(key, source.name, format_name, source.sha256, frozenset(authors), annotated))
         self.warnings += source.all_warnings()
 
 

@@ -15,7 +15,7 @@ _CANDIDATE = {"note": "text", "path": "path", "from_line": "line", "to_line": "l
 
 
 def sniff(source: Source) -> bool:
-    if not source.looks_like_json or len(source.documents) != 1:
+    if not source.looks_like_json or not source.documents.are_one:
         return False
     value = source.documents[0].value
     if isinstance(value, list):
