@@ -34,7 +34,7 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
 
 def _log(reviews: Iterable[Review]) -> str:
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review) for review in reviews]}
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(document, ensure_ascii=False) + "\n"
 
 
 def _run(review: Review) -> dict[str, object]:
