@@ -117,6 +117,10 @@ def test_what_is_there_is_only_replaced_when_asked(run, reviews, here):
     for out, fix in [("out.jsonl", "is a file, and 2 files are to be written"), (".", "")]:
         code, _, err = run("convert", reviews, "--to", "sarif", "-o", out)
         assert (code == 2, fix in err) == (bool(fix), True)
+    assert (
+        "Warning: . also holds out.jsonl, reviews.jsonl, which stays there"
+        in run("convert", reviews, "--to", "sarif", "-o", ".", "--overwrite")[2]
+    )
     assert "octo_shop_7.sarif exists" in run("convert", reviews, "--to", "sarif", "-o", ".")[2]
     (here / "folder").mkdir()
     assert "folder is a folder" in run("convert", reviews, "--to", "jsonl", "-o", "folder")[2]

@@ -84,6 +84,14 @@ def test_a_run_without_results_is_no_silence_and_one_that_failed_late_says_so():
     assert warnings == ["r.sarif: a run of T failed (executionSuccessful is false): its results may not be all"]
 
 
+def test_an_error_that_a_run_survived_is_told_of():
+    notes = [{"message": {"text": "a.c: cannot be parsed"}, "level": "error"}, {"message": {"text": "Slow."}}]
+    run = {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}]}
+    found, warnings = comments(log({"message": {"text": "m"}}, **run))
+    assert [comment.note for comment in found] == ["m"]
+    assert warnings == ["r.sarif: a run of T reports an error: a.c: cannot be parsed"]
+
+
 def test_runs_that_nobody_could_fill_in_are_told_of():
     assert read({"version": "2.1.0", "runs": None}) == ([], ["r.sarif: runs is null: whatever was to write it failed"])
 
@@ -131,6 +139,7 @@ def test_suppressed_absent_and_passing_results_are_left_out_and_counted():
             result("informational", kind="informational"),
             result("open", kind="open"),
             result("review", kind="review"),
+            result("a kind of its own", kind="\ud800"),
         )
     )
     assert [(comment.note, comment.severity) for comment in found] == [
@@ -141,8 +150,10 @@ def test_suppressed_absent_and_passing_results_are_left_out_and_counted():
         ("old", "warning"),
         ("open", None),
         ("review", None),
+        ("a kind of its own", None),
     ]
     assert warnings == [
+        "r.sarif:1: kind holds half a surrogate pair; replaced by ?",
         "r.sarif: 2 results left out: suppressed",
         "r.sarif: 1 result left out: gone since the baseline (absent)",
         "r.sarif: 1 result left out: of kind pass, which is no problem",

@@ -74,6 +74,10 @@ def command(
         return
     files = written_to(out, converted)
     _place(out, files, overwrite)
+    stays = [] if out in files else sorted(path.name for path in out.iterdir() if path not in files)
+    if stays:
+        warnings.append(f"{out} also holds {', '.join(stays[:3])}{' …' if len(stays) > 3 else ''}, which stays there")
+        screen.say(warning_lines(warnings[-1:]))
     comments = sum(len(review.comments) for review in inputs.reviews)
     document = {
         "schema": "metareview.convert/1",

@@ -94,7 +94,7 @@ def _read_back(target: CommentFormat, files: Mapping[str, str], reviews: Sequenc
         for about in (None, reviews[0].pr):
             source = Source.of_text(text, name or "written", about=about)
             try:
-                found += target.read(source)
+                found += list(target.read(source))
                 break
             except InputError:
                 if about is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from metareview.model.comment import Comment, Review
 
 _ISSUES, _SUGGESTIONS = "key_issues_to_review", "code_suggestions"
 _ISSUE = {"path": "relevant_file", "from_line": "start_line", "to_line": "end_line", "category": "issue_header"}
+_YAML = re.compile(rf"(?:```\w*\s*)?(?:review|{_SUGGESTIONS}):[ \t]*\r?\n")
 _SUGGESTION = {
     "path": "relevant_file",
     "from_line": "relevant_lines_start",
@@ -23,7 +25,7 @@ _SUGGESTION = {
 
 def sniff(source: Source) -> bool:
     value = only_document(source)
-    if source.text.lstrip("`yaml \n").startswith(("review:\n", f"{_SUGGESTIONS}:\n")):
+    if _YAML.match(source.text.lstrip()) and (f"{_ISSUES}:" in source.text or f"{_SUGGESTIONS}:" in source.text):
         return True  # so that it can be told what to do about it
     inner = value.get("review") if isinstance(value, dict) else None
     return any(isinstance(each, dict) and (_ISSUES in each or _SUGGESTIONS in each) for each in (value, inner))

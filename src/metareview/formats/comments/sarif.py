@@ -21,8 +21,8 @@ from metareview.model.words import plural
 _VERSION = "2.1.0"
 _FIX = "Write SARIF 2.1.0; the SARIF Multitool converts older versions."
 _REPOSITORY = re.compile(r"(?:\w+://)?(?:[^/@\s]+@)?[^/:\s]+[/:](?P<name>[^\s?#]+/[^\s/?#]+?)(?:\.git)?/?")
-_COUNTED_KINDS = ("fail", "open", "review")
-"""A problem, or what may be one and asks for somebody to look."""
+_NO_PROBLEM = ("pass", "notApplicable", "informational")
+"""Any other kind is a problem, or what may be one and asks for somebody to look."""
 _EXTERNAL_LISTS = ("results", "artifacts", "invocations", "extensions")
 
 
@@ -87,7 +87,8 @@ def _reviews(run: Record) -> Iterator[Review]:
     source = run.source
     driver = run.part("tool").part("driver")
     reviewer = driver.optional_text("name") or None
-    failure = _failure(run)
+    failed, error = _failure(run)
+    failure = error or "executionSuccessful is false" if failed else None
     if run.value.get("results") is None or (failure is not None and not run.value["results"]):
         why = f" ({failure})" if failure else ""
         source.warnings.append(f"{source.name}: a run of {reviewer or 'a tool'} has no results{why}; it is no silence")
@@ -96,6 +97,8 @@ def _reviews(run: Record) -> Iterator[Review]:
         source.warnings.append(
             f"{source.name}: a run of {reviewer or 'a tool'} failed ({failure}): its results may not be all"
         )
+    elif error is not None:
+        source.warnings.append(f"{source.name}: a run of {reviewer or 'a tool'} reports an error: {error}")
     names, commit = _names(run)
     comments = tuple(_comments(run, driver, commit))
     review = Review("", comments, reviewer, source=source.name, other_names=names)
@@ -105,16 +108,15 @@ def _reviews(run: Record) -> Iterator[Review]:
     yield replace(review, pr=review.pr or own_name or source.required_pull_request())
 
 
-def _failure(run: Record) -> str | None:
-    """What a run failed with; None where nothing says that it failed."""
+def _failure(run: Record) -> tuple[bool, str | None]:
+    """Whether a run failed, and the first error that it reports."""
+    failed, errors = False, list[str | None]()
     for invocation in run.parts("invocations"):
+        failed |= invocation.value.get("executionSuccessful") is False
         notes = invocation.parts("toolExecutionNotifications") + invocation.parts("toolConfigurationNotifications")
-        errors = [note for note in notes if note.value.get("level") == "error"]
-        if invocation.value.get("executionSuccessful") is False:
-            texts = [note.part("message").optional_text("text") for note in errors]
-            texts += [invocation.optional_text(key) for key in ("processStartFailureMessage", "exitCodeDescription")]
-            return next((text[:200] for text in texts if text), "executionSuccessful is false")
-    return None
+        errors += [note.part("message").optional_text("text") for note in notes if note.value.get("level") == "error"]
+        errors.append(invocation.optional_text("processStartFailureMessage"))
+    return failed, next((text[:200] for text in errors if text), None)
 
 
 def _names(run: Record) -> tuple[tuple[str, ...], str | None]:
@@ -135,8 +137,7 @@ def _comments(run: Record, driver: Record, commit: str | None) -> Iterator[Comme
     rules, places = Rules(run, driver), Places(run)
     left_out = Counter[str]()
     for result in run.children("results", "a result"):
-        kind = result.value.get("kind")
-        kind = kind if isinstance(kind, str) else "fail"
+        kind = result.optional_text("kind") or "fail"
         why = _left_out(result, kind)
         if why:
             left_out[why] += 1
@@ -168,7 +169,7 @@ def _left_out(result: Record, kind: str) -> str | None:
         return "suppressed"
     if value.get("baselineState") == "absent":
         return "gone since the baseline (absent)"
-    return None if kind in _COUNTED_KINDS else f"of kind {kind[:40]}, which is no problem"
+    return f"of kind {kind}, which is no problem" if kind in _NO_PROBLEM else None
 
 
 def _category(result: Record) -> str | None:
