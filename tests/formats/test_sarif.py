@@ -405,6 +405,20 @@ def test_what_is_kept_beside_the_runs_is_read(reference):
     assert warnings == []
 
 
+@pytest.mark.parametrize("strange", [5, "x", {}, [5]])
+def test_what_is_kept_beside_may_be_anything(strange):
+    document = log({"message": {"text": "m"}})
+    document["inlineExternalProperties"] = [
+        {"guid": "g", "artifacts": strange, "extensions": strange, "driver": strange}
+    ]
+    reference = {"guid": "g"}
+    references = {"artifacts": [reference], "extensions": [reference], "driver": reference}
+    document["runs"][0] |= {"externalPropertyFileReferences": references, "artifacts": strange}
+    document["runs"][0]["tool"]["extensions"] = strange
+    [comment], _ = comments(document, strict=False)
+    assert comment.note == "m"
+
+
 def test_other_files_are_not_read_and_told_of():
     document = log({"message": {"text": "m"}})
     other = {"location": {"uri": "more.sarif-external-properties"}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -54,33 +54,41 @@ def _with_inline(run: Record, inline: list[Record]) -> Record:
     references = run.part("externalPropertyFileReferences")
     if not references.value:
         return run
-    merged: dict[str, Any] = dict(run.value)
-    tool: dict[str, Any] = dict(run.part("tool").value)
+    tool = run.part("tool")
+    holders = {name: tool if name == "extensions" else run for name in _EXTERNAL_LISTS}
+    lists: dict[str, list[Any]] = {}
+    driver = dict(tool.part("driver").value)
     missing = []
+    by_guid = {guid: each for each in reversed(inline) if isinstance(guid := each.value.get("guid"), str)}
     for name, value in references.value.items():
         for reference in [references.part(name)] if isinstance(value, dict) else references.parts(name):
-            found = _inline_of(reference, inline)
+            found = _inline_of(reference, inline, by_guid)
             if found is None:
                 missing.append(name)
             elif name in _EXTERNAL_LISTS:
-                holder = tool if name == "extensions" else merged
-                holder[name] = [*(holder.get(name) or []), *(found.value.get(name) or [])]
+                lists.setdefault(name, list(_list_of(holders[name], name))).extend(_list_of(found, name))
             elif name == "driver":
-                tool["driver"] = {**(tool.get("driver") or {}), **found.part("driver").value}
+                driver |= found.part("driver").value
     if missing:
-        names = ", ".join(dict.fromkeys(missing))
+        names = ", ".join(run.clean("externalPropertyFileReferences", name) for name in dict.fromkeys(missing))
         run.source.warnings.append(f"{run.source.name}: {names} of a run are in other files, which are not read")
-    return run._replace(value={**merged, "tool": tool})
+    extensions = {name: lists.pop(name) for name in ("extensions",) if name in lists}
+    return run._replace(value={**run.value, **lists, "tool": {**tool.value, "driver": driver, **extensions}})
 
 
-def _inline_of(reference: Record, inline: list[Record]) -> Record | None:
+def _list_of(properties: Record, name: str) -> list[Any]:
+    value = properties.value.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _inline_of(reference: Record, inline: list[Record], by_guid: Mapping[str, Record]) -> Record | None:
     """By place in the log, or by guid."""
     uri = reference.part("location").value.get("uri")
     place = re.fullmatch(r"sarif:/inlineExternalPropert\w+/([0-9]{1,6})", uri) if isinstance(uri, str) else None
     if place and int(place[1]) < len(inline):
         return inline[int(place[1])]
     guid = reference.value.get("guid")
-    return next((each for each in inline if guid is not None and each.value.get("guid") == guid), None)
+    return by_guid.get(guid) if isinstance(guid, str) else None
 
 
 def _reviews(run: Record) -> Iterator[Review]:

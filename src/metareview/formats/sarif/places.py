@@ -16,7 +16,7 @@ _DRIVE = re.compile(r"/[A-Za-z]:(?:/|\Z)")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 _UNCLEAN = re.compile(r"//|(?:\A|/)\.{1,2}(?:/|\Z)")
 _MANY_ROOTS = 100
-_DEEPEST = 50
+_DEEPEST = 10
 """Files within files and bases of bases beyond this are no real ones."""
 Lines = tuple[int | None, int | None]
 
