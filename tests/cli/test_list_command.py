@@ -16,7 +16,9 @@ NAMES = {
     "judges": ["none", "exact", "rouge", "offline", "embedding", "llm", "cascade"],
     "routers": ["mentions", "popularity", "recency", "codeowners", "revfinder", "chrev"],
     "formats": [
-        *("aacr-text", "aacr", "jsonl", "github", "martian", "gitlab", "events", "gerrit", "sqlite", "gharchive")
+        *("aacr-text", "aacr", "jsonl", "github", "martian", "aacr-2", "bc-bench", "claude-code", "codex", "gitlab"),
+        *("gitlab-code-quality", "open-code-review", "pr-agent", "rdjson", "rdjsonl", "sarif"),
+        *("events", "gerrit", "sqlite", "gharchive"),
     ],
     "metrics": [
         *("precision", "recall", "f1", "line_precision", "line_recall", "line_f1", "noise", "false_positives"),
@@ -81,7 +83,8 @@ def test_an_unknown_kind_is_exit_2_with_the_kinds(run):
 def test_help_texts_take_their_names_from_the_registries(run):
     assert ", ".join(JUDGES.names()) in " ".join(run("comments", "--help")[1].split())
     assert ", ".join(ROUTERS.names()) in " ".join(run("routing", "--help")[1].split())
-    assert ", ".join(comment_formats()) in " ".join(run("check", "--help")[1].split())
+    # Help texts break lines at hyphens too.
+    assert ", ".join(comment_formats()) in " ".join(run("check", "--help")[1].split()).replace("- ", "-")
     assert judge_names() == JUDGES.names()
     assert metric_names() == [*(measure.short for measure in MEASURES), "hit@K", "mrr"]
     assert ", ".join(metric_names()) in " ".join(run("report", "--help")[1].split())

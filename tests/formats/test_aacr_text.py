@@ -117,6 +117,12 @@ def test_a_reversed_range_is_swapped_with_a_warning_that_names_the_line():
     assert warnings == ["comments_repo_5.txt:4: <from> 9 is after <to> 4; swapped"]
 
 
+def test_a_reversed_range_in_one_tag_is_swapped_too():
+    found, warnings = parsed("<path>a</path>\n<to>9-6</to><note>x</note>")
+    assert found == [Comment("x", "a", from_line=6, to_line=9)]
+    assert warnings == ["comments_repo_5.txt:2: <from> 9 is after <to> 6; swapped"]
+
+
 def test_past_ten_warnings_of_a_kind_only_their_number_is_said():
     _, warnings = parsed("<from>2</from><to>1</to><note>x</note><notesplit />\n" * 13)
     assert len(warnings) == 11

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from comment_strategies import recognised
+from format_samples import COMMENTS, FORMATS, SAMPLES
 
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError, UsageError
@@ -15,15 +16,7 @@ from metareview.model.comment import Comment, Review, Skipped
 
 BLOCK = "<path>a.py</path><from>3</from><to>4</to><note>{}</note><notesplit />\n"
 URL = "https://github.com/octo/shop/pull/5"
-GITLAB = "https://gitlab.com/octo/shop/-/merge_requests/5"
-SAMPLES = {
-    "aacr-text": BLOCK.format("x"),
-    "aacr": json.dumps([{"githubPrUrl": URL, "comments": [{"note": "x"}]}]),
-    "jsonl": json.dumps({"pr": URL, "comments": [{"note": "x"}]}),
-    "github": json.dumps([{"body": "x", "pull_request_url": URL, "path": "a.py", "user": {"login": "o"}}]),
-    "martian": json.dumps([{"url": URL, "comments": [{"comment": "x"}]}]),
-    "gitlab": json.dumps({"web_url": GITLAB, "discussions": [{"individual_note": True, "notes": [{"body": "x"}]}]}),
-}
+SUFFIXES = ".json, .jsonl, .ndjson, .rdjson, .rdjsonl, .sarif, .txt"
 
 
 def tree(folder, files):
@@ -49,17 +42,19 @@ def refusal(path, **options):
 def test_a_file_is_recognised_by_what_is_in_it(tmp_path, name, suffix):
     path = tree(tmp_path, {f"file{suffix}": SAMPLES[name]}) / f"file{suffix}"
     assert recognised(Source(path)) == [name]
-    inputs = read_inputs(path)
+    inputs = read_inputs(path, about=URL)
     assert inputs.formats == {name}
-    assert [comment.note for review in inputs.reviews for comment in review.comments] == ["x"]
+    assert all(comment.counted for review in inputs.reviews for comment in review.comments)
+    assert sum(len(review.comments) for review in inputs.reviews) == COMMENTS[name]
 
 
 def test_the_samples_are_of_every_format():
     assert set(SAMPLES) == set(COMMENT_FORMATS.names())
+    assert ", ".join(COMMENT_FORMATS.names()) == FORMATS
 
 
 def test_an_unknown_format_is_answered_with_the_known_ones():
-    with pytest.raises(UsageError, match=r"'csv'.*aacr-text, aacr, jsonl, github, martian"):
+    with pytest.raises(UsageError, match=rf"'csv'.*{FORMATS}"):
         comment_formats("csv")
 
 
@@ -86,9 +81,7 @@ def test_a_format_that_is_named_is_taken_at_its_word(tmp_path):
 )
 def test_a_file_of_no_known_format_is_refused_with_the_formats(tmp_path, content, message):
     path = tree(tmp_path, {"a.json": content}) / "a.json"
-    assert refusal(path) == (
-        f"{path}: {message}. The formats are {', '.join(COMMENT_FORMATS.names())}; choose one with --format."
-    )
+    assert refusal(path) == (f"{path}: {message}. The formats are {FORMATS}; choose one with --format.")
 
 
 @pytest.mark.parametrize(
@@ -179,8 +172,8 @@ def test_hidden_files_are_not_there_and_other_files_are_listed(tmp_path):
     inputs = read_inputs(tmp_path)
     assert said(inputs) == [(tmp_path.name, "shop#5", [])]
     assert {Path(item.file).name: item.reason for item in inputs.skipped} == {
-        "README.md": "not one of .json, .jsonl, .ndjson, .txt",
-        "chart.png": "not one of .json, .jsonl, .ndjson, .txt",
+        "README.md": f"not one of {SUFFIXES}",
+        "chart.png": f"not one of {SUFFIXES}",
         "notes.txt": "not in a known format",
         "empty.json": "it is empty, and its name tells no pull request",
         "other.json": "not in a known format",

@@ -4,6 +4,7 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 
 import pytest
+from format_samples import FORMATS
 
 from metareview import plugins
 from metareview.errors import UsageError
@@ -67,7 +68,7 @@ def test_an_installed_format_is_found_by_content(installed):
 
 
 def test_the_type_tells_formats_of_comments_from_those_of_histories(installed):
-    assert list(comment_formats()) == ["aacr-text", "aacr", "jsonl", "github", "martian", "gitlab", "bars"]
+    assert list(comment_formats()) == [*FORMATS.split(", "), "bars"]
     assert list(history_formats()) == ["events", "gerrit", "sqlite", "gharchive", "numbers"]
     with pytest.raises(UsageError, match="numbers is no format: it is HistoryFormat, not CommentFormat"):
         read_inputs(installed / "said.txt", format_name="numbers")
@@ -87,7 +88,7 @@ def test_an_object_that_is_no_format_is_refused(module):
 
 
 def test_each_built_in_format_says_what_it_is():
-    assert COMMENT_FORMATS.names() == ["aacr-text", "aacr", "jsonl", "github", "martian", "gitlab"]
+    assert ", ".join(COMMENT_FORMATS.names()) == FORMATS
     assert HISTORY_FORMATS.names() == ["events", "gerrit", "sqlite", "gharchive"]
     for known in (*comment_formats().values(), *history_formats().values()):
         assert 20 < len(known.summary) < 120

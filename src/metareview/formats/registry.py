@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text",
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit", "sqlite", "gharchive"))
 
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
-_SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson"}
+_SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson", ".sarif", ".rdjson", ".rdjsonl"}
 
 Paths = str | Path | Sequence[str | Path]
 Records = Sequence[Mapping[str, object]]
@@ -110,7 +109,7 @@ class Inputs:
         return {file.key: file.sha256 for file in self.files}
 
     def take(
-        self, format_name: str, source: Source, key: str, subfolder: str | None, owner: str, chosen: Selection
+        self, format_name: str, source: Source, key: str, subfolder: str | None, owner: str | None, chosen: Selection
     ) -> None:
         """All reviews of a file by those who are chosen; `owner` is whoever neither data nor subfolder names."""
         authors: set[str | None] = set()
@@ -121,8 +120,9 @@ class Inputs:
                 continue  # Who only answered others has not reviewed: that is no silence either.
             named = review.reviewer or subfolder
             reviewer = named or owner
-            self.reviewers[reviewer] = None
-            if reviewer in chosen:
+            if reviewer:
+                self.reviewers[reviewer] = None
+            if (reviewer or "") in chosen:
                 if self.keeps_authors:
                     comments = _by(named, review.comments) if named else review.comments
                     self.reviews.append(replace(review, reviewer=named, comments=comments))
@@ -133,11 +133,7 @@ class Inputs:
                     annotated |= any(each.category or each.context or each.severity for each in review.comments)
         annotated &= not known.by_tools
         self.formats.add(format_name)
-        self.files.append(
-            InputFile(
-                key, source.name, format_name, hashlib.sha256(source.data).hexdigest(), frozenset(authors), annotated
-            )
-        )
+        self.files.append(InputFile(key, source.name, format_name, source.sha256, frozenset(authors), annotated))
         self.warnings += source.all_warnings()
 
 
@@ -154,13 +150,15 @@ def read_inputs(
     strict: bool = True,
     about: str | None = None,
     keep_authors: bool = False,
+    name_by_file: bool = True,
     role: str = "generated",
 ) -> Inputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
     `reviewer` names the reviewer where the input has none; without it, the subfolder's, folder's or file's name does.
     `chosen` says whose reviews are taken. Unless `strict`, a field of a comment that cannot be read is left out, with
-    a warning. `about` is the pull request of files that name none. `role` is what messages call records in memory.
+    a warning. `about` is the pull request of files that name none. Without `name_by_file` a file's name is nobody's.
+    `role` is what messages call records in memory.
     """
     inputs = Inputs(keeps_authors=keep_authors)
     if not isinstance(given, str | Path):
@@ -187,8 +185,8 @@ def read_inputs(
             inputs.skipped.append(Skipped(source.name, reason))
             continue
         subfolder = _reviewer_of(name)
-        owner = readable(reviewer or (path.resolve().name if in_folder else path.stem))
-        inputs.take(found, source, readable(name.as_posix()), subfolder, owner, chosen)
+        owner = reviewer or (path.resolve().name if in_folder else path.stem if name_by_file else None)
+        inputs.take(found, source, readable(name.as_posix()), subfolder, owner and readable(owner), chosen)
     if in_folder:
         for folder in sorted(item for item in path.iterdir() if item.is_dir() and item.name[0] != "."):
             if not any(file.is_relative_to(folder) for file in files):

@@ -16,7 +16,7 @@ def read_router_config(path: str | Path) -> dict[str, Any]:
     """The object of the file; InputError where it holds anything else."""
     source = Source(Path(path))
     documents = source.documents
-    if len(documents) != 1:
+    if not documents.are_one:
         problem = "it holds more than one JSON value" if documents else "the file is empty"
         raise InputError(problem, file=source.name, fix=_FIX)
     config: dict[str, Any] = documents[0].as_object("a router's configuration", _FIX).value

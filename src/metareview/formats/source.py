@@ -30,6 +30,7 @@ Progress = Callable[[int, int], None]
 _LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
 _SPACE = " \t\r\n\ufeff"
+_FENCE = "```"
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -54,9 +55,9 @@ class Source:
         self.name = readable(str(self.path))
 
     @classmethod
-    def of_text(cls, text: str, name: str, *, strict: bool = True) -> Source:
+    def of_text(cls, text: str, name: str, *, strict: bool = True, about: str | None = None) -> Source:
         """A source that is no file, such as an argument of the Python API."""
-        source = cls(Path(name), strict)
+        source = cls(Path(name), strict, about)
         source.data = text.encode("utf-8", "surrogatepass")
         source.text = text
         return source
@@ -155,34 +156,56 @@ class Source:
 
     @cached_property
     def text(self) -> str:
+        if "data" in vars(self):
+            data = self.data
+        else:  # not kept: its text is
+            with self._opened() as stream:
+                data = stream.read()
+        self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
         try:
-            return self.data.decode("utf-8-sig")
+            return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            self._fail_reading(self.data.count(b"\n", 0, error.start) + 1, error)
+            self._fail_reading(data.count(b"\n", 0, error.start) + 1, error)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the file as it is."""
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def looks_like_json(self) -> bool:
-        return self.text.lstrip()[:1] in ("{", "[")
+        start, end = self.json_ends
+        return start < end and self.text[start] in "{["
 
     @cached_property
-    def documents(self) -> list[Record]:
-        """Every JSON value in the file, one after the other: a document, JSON lines, or pages behind each other."""
-        documents: list[Record] = []
+    def json_ends(self) -> tuple[int, int]:
+        """Where the file's JSON begins and ends: all of it, or, as models like to write it, one Markdown fence."""
         text = self.text
-        at = _skip(text, 0)
-        while at < len(text):
-            try:
-                value, end = _decode(text, at)
-            except (ValueError, RecursionError) as error:
-                blamed, offset = error, at
-                if isinstance(error, json.JSONDecodeError):
-                    in_lines = documents or self.path.suffix.lower() in (".jsonl", ".ndjson")
-                    blamed = self._error_within_line(at, error) if in_lines else error
-                    offset = min(blamed.pos, len(text.rstrip()))
-                self._fail_reading(self.line_at(offset), blamed)
-            documents.append(Record(self, value, start=at))
-            at = _skip(text, end)
-        return documents
+        start, end = _skip(text, 0), len(text)
+        if text.startswith(_FENCE, start):
+            first, closing = text.find("\n", start) + 1, len(text.rstrip()) - len(_FENCE)
+            if 0 < first <= closing and text.startswith(_FENCE, closing) and f"\n{_FENCE}" not in text[first:closing]:
+                return _skip(text, first), closing
+        return start, end
+
+    @cached_property
+    def documents(self) -> Documents:
+        """Every JSON value in the file, one after the other: a document, JSON lines, or pages behind each other."""
+        return Documents(self)
+
+    def document_at(self, at: int, *, is_first: bool) -> tuple[Record, int]:
+        """The JSON value that begins there, and where the next one does."""
+        text = self.text
+        try:
+            value, end = _decode(text, at)
+        except (ValueError, RecursionError) as error:
+            blamed, offset = error, at
+            if isinstance(error, json.JSONDecodeError):
+                in_lines = not is_first or self.path.suffix.lower() in (".jsonl", ".ndjson")
+                blamed = self._error_within_line(at, error) if in_lines else error
+                offset = min(blamed.pos, len(text.rstrip()))
+            self._fail_reading(self.line_at(offset), blamed)
+        return Record(self, value, start=at), _skip(text, end)
 
     def records(self, what: str, *, depth: int = 0, fix: str = SEE_FORMATS) -> Iterator[Record]:
         """Each JSON value of the file, which must be an object; with `depth`, those in lists (of lists) too."""
@@ -239,6 +262,39 @@ class Source:
     def all_warnings(self) -> list[str]:
         more = [(kind, count - _LOCATED_WARNINGS) for kind, count in self._kinds.items() if count > _LOCATED_WARNINGS]
         return self.warnings + [f"{self.name}: {count} more like this: {kind}" for kind, count in more]
+
+
+class Documents:
+    """The JSON values of a file, each parsed when it is come to: only the first is kept, so that JSON lines take no
+    more memory than their longest.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._start, self._end = source.json_ends
+
+    @cached_property
+    def _first(self) -> tuple[Record, int]:
+        return self._source.document_at(self._start, is_first=True)
+
+    def __bool__(self) -> bool:
+        return self._start < self._end
+
+    @property
+    def are_one(self) -> bool:
+        """Whether there is exactly one."""
+        return bool(self) and self._first[1] >= self._end
+
+    def __getitem__(self, place: int) -> Record:
+        return self._first[0] if place == 0 and self else list(self)[place]
+
+    def __iter__(self) -> Iterator[Record]:
+        if self:
+            record, at = self._first
+            yield record
+            while at < self._end:
+                record, at = self._source.document_at(at, is_first=False)
+                yield record
 
 
 def readable(text: str) -> str:

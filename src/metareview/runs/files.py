@@ -71,14 +71,14 @@ def to_line(record: Mapping[str, Any]) -> str:
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    _write_whole(path, map(to_line, records))
+    write_whole(path, map(to_line, records))
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    _write_whole(path, [json.dumps(document, ensure_ascii=False, indent=1) + "\n"])
+    write_whole(path, [json.dumps(document, ensure_ascii=False, indent=1) + "\n"])
 
 
-def _write_whole(path: Path, parts: Iterable[str]) -> None:
+def write_whole(path: Path, parts: Iterable[str]) -> None:
     """All of it or nothing: beside it first, then renamed. Half a surrogate pair, as in a folder's name that is no
     UTF-8, is written as JSON's own escape for it."""
     beside = path.with_name(path.name + ".new")

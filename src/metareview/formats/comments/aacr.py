@@ -12,11 +12,11 @@ from metareview.model.comment import Review
 
 
 def sniff(source: Source) -> bool:
-    if not source.looks_like_json or len(source.documents) != 1:
+    if not source.looks_like_json or not source.documents.are_one:
         return False
     value = source.documents[0].value
     first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict) and "githubPrUrl" in first
+    return isinstance(first, dict) and "githubPrUrl" in first and "reference_comments" not in first
 
 
 def read(source: Source) -> Iterator[Review]:

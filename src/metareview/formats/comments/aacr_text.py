@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat
@@ -35,7 +36,7 @@ def read(source: Source) -> Iterator[Review]:
 def parse(source: Source) -> Iterator[Comment]:
     """The comments of a file, whatever its name."""
     begin = 0
-    for split in [*_SPLIT.finditer(source.text), None]:
+    for split in chain(_SPLIT.finditer(source.text), [None]):
         comment = _comment(source, begin, source.text[begin : split.start() if split else None])
         if comment is not None:
             yield comment
@@ -65,7 +66,8 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
     start, end = _lines(source, begin, fields)
     if start is not None and end is not None and start > end:
         detail = f"<from> {start} is after <to> {end}; swapped"
-        source.warn(REVERSED, lambda: source.line_at(begin + fields["from"].start()), detail)
+        first = fields.get("from") or fields["to"]
+        source.warn(REVERSED, lambda: source.line_at(begin + first.start()), detail)
         start, end = end, start
     path, side = (fields[name][2].strip() or None if name in fields else None for name in ("path", "side"))
     return Comment(note if closing else "", path, side, start, end)

@@ -104,10 +104,4 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
 
 
 SUMMARY = "GitHub's review comments, reviews, issue comments and threads: REST, GraphQL, gh pr view, webhooks"
-HOLDS = frozenset(
-    (
-        *("note", "path", "side", "from_line", "to_line", "id", "at", "commit", "in_reply_to", "outdated", "reactions"),
-        *("pr", "reviewer", "comments"),
-    )
-)
-PLUGIN = CommentFormat(SUMMARY, sniff, read, write, HOLDS)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -11,12 +11,12 @@ from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
-_GOLDEN = {"note": "comment", "severity": "severity"}
+_GOLDEN = {"note": "comment", "severity": "severity", "category": "category", "neutral": "neutral"}
 _CANDIDATE = {"note": "text", "path": "path", "from_line": "line", "to_line": "line"}
 
 
 def sniff(source: Source) -> bool:
-    if not source.looks_like_json or len(source.documents) != 1:
+    if not source.looks_like_json or not source.documents.are_one:
         return False
     value = source.documents[0].value
     if isinstance(value, list):
@@ -41,6 +41,8 @@ def read(source: Source) -> Iterator[Review]:
             yield Review(url, golden, source=source.name)
             continue
         for url in record.value:
+            if not url.strip():
+                record.fail(url, "an empty address", "Give the pull request's address as the key.")
             tools = record.child(url, "a pull request")
             for tool in tools.value:
                 candidates = tuple(item.comment(_CANDIDATE) for item in tools.children(tool, "a candidate"))
@@ -65,10 +67,11 @@ def write(reviews: Iterable[Review]) -> dict[str, str]:
     return {"": json.dumps(candidates, ensure_ascii=False, indent=1) + "\n"}
 
 
-def _golden_comment(review: Review, comment: Comment) -> dict[str, str | None]:
+def _golden_comment(review: Review, comment: Comment) -> dict[str, str | bool | None]:
     if comment.path or comment.side or comment.from_line or comment.to_line:
         raise UsageError(f"martian's golden comments have no location, and one here has ({review.pr}). Use jsonl.")
-    return {"comment": comment.note, "severity": comment.severity}
+    golden: dict[str, str | bool | None] = {"comment": comment.note, "severity": comment.severity}
+    return golden | {name: value for name in ("category", "neutral") if (value := comment[name]) is not None}
 
 
 def _candidate(review: Review, comment: Comment) -> dict[str, str | int | None]:

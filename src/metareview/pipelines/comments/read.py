@@ -61,7 +61,7 @@ def read(options: CommentsOptions) -> CommentInputs:
     reviews, cut = _with_relative_paths(reviews, references)
     skipped = (*inputs.skipped, *unknown)
     if not reviews:
-        reason = skipped[0].reason if skipped else "it holds no reviews"
+        reason = skipped[0].reason if skipped else next(iter(inputs.warnings), "it holds no reviews")
         doubt = Doubt(
             label(options.generated, "generated"),
             f"no pull request is left to score: {reason}",

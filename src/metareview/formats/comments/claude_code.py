@@ -1,0 +1,34 @@
+"""`claude-code`: the findings of Claude Code's review, a list of objects with file, line and summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from metareview.formats.findings import first_object, only_document, paragraphs, review_of
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
+
+_KEYS = {"path": "file", "from_line": "line", "category": "category", "severity": "severity"}
+_NOTE = ("summary", "failure_scenario")
+
+
+def sniff(source: Source) -> bool:
+    first = first_object(only_document(source))
+    return "file" in first and any(key in first for key in _NOTE)
+
+
+def read(source: Source) -> Iterator[Review]:
+    yield review_of(source, map(_comment, source.records("a finding", depth=1)))
+
+
+def _comment(record: Record) -> Comment:
+    comment = record.comment(_KEYS)
+    note = paragraphs(*(record.optional_text(key) for key in _NOTE))
+    return replace(comment, note=note, to_line=comment.to_line or comment.from_line)
+
+
+SUMMARY = "Claude Code's review: [{file, line, summary, failure_scenario, category}]"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

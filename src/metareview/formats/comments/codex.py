@@ -1,0 +1,50 @@
+"""`codex`: the JSON of Codex's review: findings with a title, a body, a priority and an absolute path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metareview.formats.findings import first_object, only_document, paragraphs, review_of
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
+
+
+def sniff(source: Source) -> bool:
+    value = only_document(source)
+    if not isinstance(value, dict) or not isinstance(value.get("findings"), list):
+        return False
+    first = first_object(value["findings"])
+    return not value["findings"] or "code_location" in first or {"title", "body"} <= first.keys()
+
+
+def read(source: Source) -> Iterator[Review]:
+    """Paths stay absolute here: what they are relative to is known where the references are."""
+    for record in source.records("a review"):
+        yield review_of(source, map(_comment, record.children("findings", "a finding")))
+
+
+def _comment(record: Record) -> Comment:
+    location = record.part("code_location")
+    paths = (location.optional_text(key) for key in ("absolute_file_path", "path", "file_path", "file"))
+    start, end = location.part("line_range").lines("start", "end")
+    return Comment(
+        paragraphs(record.optional_text("title"), record.optional_text("body")),
+        path=next((path for path in paths if path), None),
+        from_line=start,
+        to_line=end,
+        severity=_severity(record),
+    )
+
+
+def _severity(record: Record) -> str | None:
+    """Priorities 0 to 3 as P0 to P3."""
+    priority = record.value.get("priority")
+    if type(priority) in (int, float) and priority in (0, 1, 2, 3):
+        return f"P{int(priority)}"
+    return record.optional_text("priority") or None
+
+
+SUMMARY = "Codex's review: {findings: [{title, body, priority, code_location: {absolute_file_path, line_range}}]}"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

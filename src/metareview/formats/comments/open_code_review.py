@@ -1,0 +1,39 @@
+"""`open-code-review`: one object with a list of comments, each with path, content and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metareview.formats.findings import first_object, only_document, review_of
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.source import Source
+from metareview.model.comment import Review
+
+_KEYS = {
+    "note": "content",
+    "path": "path",
+    "from_line": "start_line",
+    "to_line": "end_line",
+    "category": "category",
+    "severity": "severity",
+}
+
+
+def sniff(source: Source) -> bool:
+    value = only_document(source)
+    if not isinstance(value, dict) or not isinstance(value.get("comments"), list):
+        return False
+    if not value["comments"]:
+        return all(key == "comments" or isinstance(other, str | None) for key, other in value.items()) and not (
+            value.keys() & {"pr", "githubPrUrl", "url"}
+        )
+    return {"path", "content"} <= first_object(value["comments"]).keys()
+
+
+def read(source: Source) -> Iterator[Review]:
+    for record in source.records("a review"):
+        yield review_of(source, (each.comment(_KEYS) for each in record.children("comments", "a comment")))
+
+
+SUMMARY = "open-code-review: {comments: [{path, content, start_line, end_line, category, severity}]}"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

@@ -1,0 +1,58 @@
+"""`pr-agent`: PR-Agent's review (`key_issues_to_review`) and suggestions (`code_suggestions`) as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from metareview.formats.findings import only_document, paragraphs, review_of
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.record import Record
+from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review
+
+_ISSUES, _SUGGESTIONS = "key_issues_to_review", "code_suggestions"
+_ISSUE = {"path": "relevant_file", "from_line": "start_line", "to_line": "end_line", "category": "issue_header"}
+_YAML = re.compile(rf"(?:```\w*\s*)?(?:review|{_SUGGESTIONS}):[ \t]*\r?\n")
+_SUGGESTION = {
+    "path": "relevant_file",
+    "from_line": "relevant_lines_start",
+    "to_line": "relevant_lines_end",
+    "category": "label",
+}
+
+
+def sniff(source: Source) -> bool:
+    value = only_document(source)
+    if _YAML.match(source.text.lstrip()) and (f"{_ISSUES}:" in source.text or f"{_SUGGESTIONS}:" in source.text):
+        return True  # so that it can be told what to do about it
+    inner = value.get("review") if isinstance(value, dict) else None
+    return any(isinstance(each, dict) and (_ISSUES in each or _SUGGESTIONS in each) for each in (value, inner))
+
+
+def read(source: Source) -> Iterator[Review]:
+    if not source.looks_like_json:
+        source.fail(
+            1, "PR-Agent's YAML is not read", "Write the review as JSON, as PR-Agent's GitHub action puts it out."
+        )
+    for record in source.records("a review"):
+        found: list[Comment] = []
+        for holder in (record, record.part("review")):
+            found += map(_issue, holder.children(_ISSUES, "an issue"))
+            found += map(_suggestion, holder.children(_SUGGESTIONS, "a suggestion"))
+        yield review_of(source, found)
+
+
+def _issue(record: Record) -> Comment:
+    note = paragraphs(record.optional_text("issue_header"), record.optional_text("issue_content"))
+    return replace(record.comment(_ISSUE), note=note)
+
+
+def _suggestion(record: Record) -> Comment:
+    note = paragraphs(record.optional_text("one_sentence_summary"), record.optional_text("suggestion_content"))
+    return replace(record.comment(_SUGGESTION), note=note)
+
+
+SUMMARY = "PR-Agent's JSON: {review: {key_issues_to_review: [{relevant_file, issue_content, start_line, …}]}}"
+PLUGIN = CommentFormat(SUMMARY, sniff, read, by_tools=True)

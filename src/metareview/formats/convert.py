@@ -1,0 +1,128 @@
+"""Reviews in another format, and what of them that format cannot hold: found by reading back what was written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from metareview.errors import InputError, UsageError
+from metareview.formats.protocol import CommentFormat
+from metareview.formats.registry import comment_formats
+from metareview.formats.source import Source
+from metareview.model.comment import Comment, Review, merged, normal_path, normal_side
+from metareview.model.words import plural
+
+_COMMENT_FIELDS = tuple(field.name for field in fields(Comment) if field.name not in ("from_line", "to_line"))
+_REVIEW_FIELDS = tuple(field.name for field in fields(Review) if field.name not in ("comments", "source", "pr"))
+_DECIDING = ("note", "path", "side", "neutral", "in_reply_to")
+_DEFAULT_SIDE = "right"
+"""Where a comment without a side is taken to point, so that this side may go unsaid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The text of each file by its name ("": any), and how often each field got lost, those of a comment first."""
+
+    files: Mapping[str, str]
+    lost: Mapping[str, int]
+    lost_of_reviews: Mapping[str, int]
+    names_its_pull_request: bool
+
+    def warnings(self, format_name: str) -> list[str]:
+        """What the format cannot hold, in a sentence."""
+        said = [f"{name} ({plural(count, 'comment')})" for name, count in self.lost.items()]
+        said += [f"{name} ({plural(count, 'review')})" for name, count in self.lost_of_reviews.items()]
+        lines = [f"{format_name} has no place for {', '.join(said)}: left out"] if said else []
+        if not self.names_its_pull_request:
+            lines.append(f"{format_name} does not say which pull request it is about: give --pr when it is read")
+        return lines
+
+
+def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
+    """The reviews as files of this format. UsageError where it is only read, or cannot hold what figures rest on: a
+    note, a place, whether a comment counts, a silence.
+    """
+    target = writable_format(format_name)
+    ordered = _by_pull_request(reviews)
+    if not ordered or target.write is None:
+        raise UsageError("There is nothing to convert: no review is left.")
+    files = target.write(ordered)
+    try:
+        read_back, names_it = _read_back(target, files, ordered)
+    except InputError as error:
+        raise UsageError(f"{format_name} cannot hold these reviews: {error.problem}. Use jsonl.") from None
+    if len(read_back) != len(ordered) or any(
+        len(old.comments) != len(new.comments) for old, new in zip(ordered, read_back, strict=True)
+    ):
+        raise UsageError(f"{format_name} cannot hold these reviews: fewer come back than were written. Use jsonl.")
+    of_comments, of_reviews = Counter[str](), Counter[str]()
+    for old, new in zip(ordered, read_back, strict=True):
+        of_reviews.update(name for name in _REVIEW_FIELDS if _differ(getattr(old, name), getattr(new, name)))
+        for comment, kept in zip(old.comments, new.comments, strict=True):
+            of_comments.update(_lost(comment, kept, format_name, old.pr))
+    return Converted(files, of_comments, of_reviews, names_it)
+
+
+def writable_format(name: str) -> CommentFormat:
+    """The format of this name, if it can be written; else UsageError with those that can."""
+    found = comment_formats(name)[name]
+    if found.write is None:
+        writable = [each for each, known in comment_formats().items() if known.write is not None]
+        raise UsageError(f"{name} is only read; write {', '.join(writable[:-1])} or {writable[-1]}.")
+    return found
+
+
+def _by_pull_request(reviews: Iterable[Review]) -> list[Review]:
+    """What belongs together side by side, as every reader gives it back: by pull request, then by reviewer."""
+    by_run: dict[str | None, list[Review]] = {}
+    for review in reviews:
+        by_run.setdefault(review.run, []).append(review)
+    by_key: dict[str, list[Review]] = {}
+    for of_run in by_run.values():
+        for review in merged(of_run).values():
+            by_key.setdefault(review.key, []).append(review)
+    return [review for group in by_key.values() for review in group]
+
+
+def _read_back(target: CommentFormat, files: Mapping[str, str], reviews: Sequence[Review]) -> tuple[list[Review], bool]:
+    """What a reader makes of the files, and whether they say by themselves which pull request they are about."""
+    found: list[Review] = []
+    names_it = True
+    for name, text in files.items():
+        for about in (None, reviews[0].pr):
+            source = Source.of_text(text, name or "written", about=about)
+            try:
+                found += list(target.read(source))
+                break
+            except InputError:
+                if about is not None:
+                    raise
+                names_it = False
+    return found, names_it
+
+
+def _lost(comment: Comment, kept: Comment, format_name: str, pr: str) -> list[str]:
+    """The fields that are gone; UsageError where one of them would change a figure."""
+    lost = [name for name in _COMMENT_FIELDS if _differ(comment[name], kept[name])]
+    if comment.span != kept.span:
+        lost.append("lines")
+    harmless = {"path": normal_path(comment.path) == normal_path(kept.path),
+                "side": normal_side(comment.side) in (normal_side(kept.side), _DEFAULT_SIDE)}  # fmt: skip
+    for name in lost:
+        if name == "lines" or (name in _DECIDING and not harmless.get(name)):
+            raise UsageError(f"{format_name} has no place for {name}, which figures rest on ({pr}). Use jsonl.")
+    return lost
+
+
+def _differ(old: object, new: object) -> bool:
+    """Nothing said is nothing lost."""
+    return old not in (None, "", ()) and old != new
+
+
+def written_to(path: Path, converted: Converted) -> dict[Path, str]:
+    """Where each file goes: a single one of any name is OUT itself, others are in the folder OUT."""
+    if list(converted.files) == [""]:
+        return {path: converted.files[""]}
+    return {path / name: text for name, text in converted.files.items()}

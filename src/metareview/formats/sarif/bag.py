@@ -1,0 +1,45 @@
+"""Our own property bag in a SARIF file: what a comment or a review has and SARIF has no place for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from metareview.formats.record import OWN_NAMES, Record
+from metareview.model.comment import Comment, Review
+
+BAG = "metareview"
+REVIEW_TEXTS = ("language", "pr_category", "run", "author", "merged_at", "closed_at")
+REVIEW_NUMBERS = ("cost", "tokens", "seconds")
+REVIEW_FIELDS = ("reviewer", "pr", *REVIEW_TEXTS, *REVIEW_NUMBERS, "meta")
+
+
+def bag_of(record: Record) -> Record | None:
+    """The bag of a run or a result, if it has one."""
+    properties = record.value.get("properties")
+    if not isinstance(properties, dict) or not isinstance(properties.get(BAG), dict):
+        return None
+    return record.part("properties").part(BAG)
+
+
+def with_bag(comment: Comment, bag: Record) -> Comment:
+    """The comment with what its bag says of it, which may also be that it has no such thing."""
+    kept: Mapping[str, Any] = bag.comment().to_dict()
+    return replace(comment, **{name: kept.get(name) for name in OWN_NAMES if name in bag.value and name != "note"},
+                   note=kept["note"] if "note" in bag.value else comment.note)  # fmt: skip
+
+
+def comment_bag(comment: Comment, as_read: Comment) -> dict[str, object]:
+    """What must be kept for `with_bag` to make of one comment the other."""
+    names = (field.name for field in fields(Comment))
+    return {name: comment[name] for name in names if comment[name] != as_read[name]}
+
+
+def review_with_bag(review: Review, bag: Record) -> Review:
+    """The same for a review."""
+    kept: dict[str, Any] = {name: bag.optional_text(name) for name in REVIEW_TEXTS}
+    kept |= {name: bag.number(name) for name in REVIEW_NUMBERS}
+    pr = bag.optional_text("pr") or review.pr
+    reviewer = bag.optional_text("reviewer") or None if "reviewer" in bag.value else review.reviewer
+    return replace(review, pr=pr, reviewer=reviewer, meta=bag.mapping("meta"), **kept)

@@ -1,0 +1,159 @@
+"""The rules of a SARIF run: which one a result is about, what its messages say, and how severe it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from metareview.formats.record import Record
+from metareview.formats.sarif.messages import message_text
+
+Texts = Mapping[str, str]
+_DEEPEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is known of a rule; of one that the file does not describe, nothing but its component's messages."""
+
+    id: str | None = None
+    name: str | None = None
+    level: str | None = None
+    description: str = ""
+    messages: Texts | None = None
+    shared_messages: Texts | None = None
+    position: tuple[int, int] | None = None
+    """Of its component and within it."""
+
+
+class Rules:
+    """The rules of a run's driver and extensions."""
+
+    def __init__(self, run: Record, driver: Record) -> None:
+        components = [driver, *run.part("tool").parts("extensions")]
+        self._rules: list[list[Rule]] = []
+        self._shared: list[Texts] = []
+        self._by_id: dict[tuple[int | None, str], Rule] = {}
+        self._by_guid: dict[str, Rule] = {}
+        self._places: dict[str, int] = {}
+        for place, component in enumerate(components):
+            for key in ("guid", "name"):
+                if name := component.optional_text(key):
+                    self._places.setdefault(name.casefold(), place)
+            # An extension's own go before those of the driver, which some tools have it share.
+            self._shared.append(
+                {**(self._shared[0] if place else {}), **_texts(component.part("globalMessageStrings"))}
+            )
+            records = component.parts("rules")
+            self._rules.append(
+                [_rule(record, self._shared[place], (place, position)) for position, record in enumerate(records)]
+            )
+            for rule, record in zip(self._rules[place], records, strict=True):
+                if rule.id is not None:
+                    self._by_id.setdefault((place, rule.id), rule)
+                    self._by_id.setdefault((None, rule.id), rule)
+                if guid := record.optional_text("guid"):
+                    self._by_guid.setdefault(guid.casefold(), rule)
+        self._levels = [dict(self._overrides(invocation)) for invocation in run.parts("invocations")]
+
+    def of(self, result: Record) -> Rule:
+        """The rule of a result: by `rule`, `ruleIndex` and `ruleId`, in the order of how exactly each names it."""
+        reference = result.part("rule") if result.value.get("rule") is not None else None
+        return self._find(reference, result.value.get("ruleId"), result.value.get("ruleIndex"))
+
+    def _find(self, reference: Record | None, rule_id: object, index: object) -> Rule:
+        place: int | None = None
+        if reference is not None:
+            place = self._component(reference)
+            rule_id = reference.value.get("id") if rule_id is None else rule_id
+            index = reference.value.get("index") if index is None or place else index
+            guid = reference.value.get("guid")
+            if isinstance(guid, str) and (rule := self._by_guid.get(guid.casefold())):
+                return rule
+        home = place or 0
+        if type(index) is int and 0 <= index < len(self._rules[home]):
+            return self._rules[home][index]
+        for name in _and_its_parents(rule_id) if isinstance(rule_id, str) else ():
+            if rule := self._by_id.get((place, name)):
+                return rule
+        return Rule(shared_messages=self._shared[home])
+
+    def _component(self, reference: Record) -> int | None:
+        """Where the component is that a reference names; None where it names none."""
+        component = reference.part("toolComponent").value
+        index = component.get("index")
+        if type(index) is int and 0 <= index < len(self._rules) - 1:
+            return index + 1
+        names = (name.casefold() for key in ("guid", "name") if isinstance(name := component.get(key), str))
+        return next((self._places[name] for name in names if name in self._places), None)
+
+    def _overrides(self, invocation: Record) -> Iterator[tuple[tuple[int, int], str]]:
+        """The levels that an invocation sets, by the rule's position."""
+        for override in invocation.parts("ruleConfigurationOverrides"):
+            rule = self._find(override.part("descriptor"), None, None)
+            level = override.part("configuration").optional_text("level")
+            if level is not None and rule.position is not None:
+                yield rule.position, level
+
+    def level(self, result: Record, rule: Rule, kind: str) -> str | None:
+        """error, warning or note; None where the concept does not apply."""
+        level = result.optional_text("level")
+        if level is None:
+            if kind != "fail":
+                return None
+            level = self._override(result, rule) or rule.level or "warning"
+        return None if level == "none" else level
+
+    def _override(self, result: Record, rule: Rule) -> str | None:
+        if not self._levels or rule.position is None:
+            return None
+        index = result.part("provenance").value.get("invocationIndex")
+        if type(index) is not int:
+            index = 0 if len(self._levels) == 1 else -1
+        return self._levels[index].get(rule.position) if 0 <= index < len(self._levels) else None
+
+
+def result_text(result: Record, rule: Rule) -> str:
+    """What a result says: its own text, that which its message's id stands for, or else what its rule is about."""
+    message = result.part("message")
+    template = message.optional_text("text") or message.optional_text("markdown")
+    if not template and isinstance(name := message.value.get("id"), str):
+        found = ((texts or {}).get(name) for texts in (rule.messages, rule.shared_messages))
+        template = next((text for text in found if text), None)
+    if not template:
+        return rule.description
+    arguments = message.value.get("arguments")
+    return message_text(template, _strings(message, arguments) if arguments else ())
+
+
+def _strings(message: Record, arguments: object) -> Sequence[str]:
+    values = arguments if isinstance(arguments, list) else []
+    return [message.clean("arguments", value if isinstance(value, str) else str(value)) for value in values]
+
+
+def _rule(record: Record, shared: Texts, position: tuple[int, int]) -> Rule:
+    name = record.optional_text("name")
+    descriptions = (record.part(key).optional_text("text") for key in ("shortDescription", "fullDescription"))
+    return Rule(
+        id=record.optional_text("id"),
+        name=name,
+        level=record.part("defaultConfiguration").optional_text("level"),
+        description=message_text(next((text for text in descriptions if text), name or "")),
+        messages=_texts(record.part("messageStrings")),
+        shared_messages=shared,
+        position=position,
+    )
+
+
+def _texts(strings: Record) -> Texts:
+    found = ((key, strings.part(key)) for key in strings.value)
+    return {key: text for key, each in found if (text := each.optional_text("text") or each.optional_text("markdown"))}
+
+
+def _and_its_parents(rule_id: str) -> Iterator[str]:
+    """A hierarchical id with ever fewer of its parts: `a/b/c`, `a/b`, `a`."""
+    for _ in range(_DEEPEST):
+        yield rule_id
+        rule_id, slash, _ = rule_id.rpartition("/")
+        if not slash:
+            return

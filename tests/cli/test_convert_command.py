@@ -1,0 +1,155 @@
+import json
+from pathlib import Path
+
+import pytest
+
+URL = "https://github.com/octo/shop/pull/7"
+COMMENT = {"note": "Leaks.", "path": "a.py", "side": "right", "from_line": 3, "to_line": 4, "severity": "ERROR"}
+
+
+@pytest.fixture
+def reviews(here):
+    records = [
+        {"pr": URL, "reviewer": "bot", "language": "Go", "comments": [COMMENT, {**COMMENT, "reactions": {"+1": 1}}]},
+        {"pr": f"{URL}1", "reviewer": "bot", "comments": [{**COMMENT, "resolved": True, "reactions": {"+1": 1}}]},
+    ]
+    path = here / "reviews.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_one_file_is_written_and_read_back_the_same(run, reviews, here):
+    assert run("convert", reviews, "--to", "jsonl", "-o", "out.jsonl") == (
+        0,
+        "",
+        "Wrote out.jsonl: 3 comments in 2 reviews\n",
+    )
+    assert (here / "out.jsonl").read_text() == reviews.read_text()
+    assert [path.name for path in sorted(here.iterdir())] == ["out.jsonl", "reviews.jsonl"]
+
+
+def test_what_gets_lost_is_named_with_its_count(run, reviews, here):
+    code, _, err = run("convert", reviews, "--to", "rdjsonl", "-o", "out")
+    assert code == 0
+    assert err == (
+        "Warning: rdjsonl has no place for side (3 comments), reactions (2 comments), resolved (1 comment), "
+        "language (1 review): left out\nWrote out (2 files): 3 comments in 2 reviews\n"
+    )
+    assert sorted(path.name for path in (here / "out").iterdir()) == ["octo_shop_7.rdjsonl", "octo_shop_71.rdjsonl"]
+
+
+def test_json_says_the_same(run, reviews):
+    code, out, err = run("convert", reviews, "--to", "rdjsonl", "-o", "out", "--json", "-q")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["schema"] == "metareview.convert/1"
+    assert (found["from"], found["to"], found["prs"], found["reviews"], found["comments"]) == (
+        ["jsonl"],
+        "rdjsonl",
+        2,
+        2,
+        3,
+    )
+    assert found["lost"] == {"comments": {"side": 3, "reactions": 2, "resolved": 1}, "reviews": {"language": 1}}
+    assert [file["bytes"] for file in found["files"]] == [Path(file["file"]).stat().st_size for file in found["files"]]
+
+
+def test_a_folder_of_files_is_read_back(run, reviews, here):
+    run("convert", reviews, "--to", "sarif", "-o", "out")
+    code, _, err = run("convert", "out", "--to", "jsonl", "-o", "back.jsonl")
+    assert (code, err) == (0, "Wrote back.jsonl: 3 comments in 2 reviews\n")
+    assert (here / "back.jsonl").read_text() == reviews.read_text()
+
+
+def test_a_file_that_does_not_say_its_pull_request_says_so(run, reviews, here):
+    (here / "one.jsonl").write_text(reviews.read_text().splitlines()[0])
+    _, out, err = run("convert", "one.jsonl", "--to", "rdjsonl", "-o", "-")
+    assert [json.loads(line)["message"] for line in out.splitlines()] == ["Leaks.", "Leaks."]
+    assert "rdjsonl does not say which pull request it is about: give --pr when it is read" in err
+    (here / "r.rdjsonl").write_text(out)
+    code, out, _ = run("convert", "r.rdjsonl", "--to", "jsonl", "-o", "-", "--pr", URL, "-q")
+    assert code == 0
+    assert json.loads(out) == {
+        "pr": URL,
+        "reviewer": "bot",
+        "comments": [{"note": "Leaks.", "path": "a.py", "from_line": 3, "to_line": 4, "severity": "ERROR"}] * 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "target", "message"),
+    [
+        ({"neutral": True}, "aacr-text", "aacr-text has no place for neutral, which figures rest on"),
+        ({"in_reply_to": "1"}, "rdjsonl", "rdjsonl has no place for in_reply_to, which figures rest on"),
+        ({"side": "left"}, "rdjsonl", "rdjsonl points at the new file only"),
+        ({"note": "a </note> b"}, "aacr-text", "aacr-text cannot hold this note"),
+        ({}, "codex", "codex is only read; write aacr-text, aacr, jsonl, github, martian, rdjsonl or sarif."),
+        ({}, "csv", "Unknown format 'csv'"),
+        ({}, "martian", "martian's candidates have one line and no side"),
+    ],
+)
+def test_what_figures_rest_on_is_never_left_out(run, here, fields, target, message):
+    (here / "in.jsonl").write_text(
+        json.dumps({"pr": URL, "reviewer": "b", "comments": [{"note": "x"}, {**COMMENT, **fields}]})
+    )
+    code, out, err = run("convert", "in.jsonl", "--to", target, "-o", "out")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Error: {message}")
+    assert not (here / "out").exists()
+
+
+def test_silence_is_kept_or_refused(run, here):
+    (here / "in.jsonl").write_text(json.dumps({"pr": URL, "reviewer": "b"}))
+    assert run("convert", "in.jsonl", "--to", "sarif", "-o", "out.sarif")[0] == 0
+    assert run("convert", "out.sarif", "--to", "jsonl", "-o", "-", "-q")[1] == (
+        json.dumps({"pr": URL, "reviewer": "b", "comments": []}) + "\n"
+    )
+    assert "cannot hold the silence of b" in run("convert", "in.jsonl", "--to", "rdjsonl", "-o", "x")[2]
+
+
+def test_what_is_there_is_only_replaced_when_asked(run, reviews, here):
+    (here / "out.jsonl").write_text("mine")
+    code, _, err = run("convert", reviews, "--to", "jsonl", "-o", "out.jsonl")
+    assert (code, err) == (2, "Error: out.jsonl exists. Add --overwrite, or name another.\n")
+    assert (here / "out.jsonl").read_text() == "mine"
+    assert run("convert", reviews, "--to", "jsonl", "-o", "out.jsonl", "--overwrite")[0] == 0
+    assert (here / "out.jsonl").read_text() == reviews.read_text()
+    for out, fix in [("out.jsonl", "is a file, and 2 files are to be written"), (".", "")]:
+        code, _, err = run("convert", reviews, "--to", "sarif", "-o", out)
+        assert (code == 2, fix in err) == (bool(fix), True)
+    assert (
+        "Warning: . also holds out.jsonl, reviews.jsonl, which stays there"
+        in run("convert", reviews, "--to", "sarif", "-o", ".", "--overwrite")[2]
+    )
+    assert "octo_shop_7.sarif exists" in run("convert", reviews, "--to", "sarif", "-o", ".")[2]
+    (here / "folder").mkdir()
+    assert "folder is a folder" in run("convert", reviews, "--to", "jsonl", "-o", "folder")[2]
+    assert "there is no folder none" in run("convert", reviews, "--to", "jsonl", "-o", "none/x.jsonl")[2]
+
+
+def test_standard_output_takes_one_file_and_no_json_beside_it(run, reviews):
+    assert "takes 2 files here" in run("convert", reviews, "--to", "sarif", "-o", "-")[2]
+    assert "both print to standard output" in run("convert", reviews, "--to", "jsonl", "-o", "-", "--json")[2]
+
+
+def test_reviewers_are_chosen_and_named(run, here):
+    (here / "in").mkdir()
+    (here / "in/comments_shop_7.txt").write_text("<note>x</note>")
+    (here / "in/b.jsonl").write_text(json.dumps({"pr": URL, "reviewer": "b", "comments": [{"note": "y"}]}))
+    (here / "in/README.md").write_text("x")
+    _, out, err = run("convert", "in", "--to", "jsonl", "-o", "-")
+    assert [json.loads(line)["reviewer"] for line in out.splitlines()] == ["b", "in"]
+    assert "Skipped: in/README.md" in err
+    _, out, _ = run("convert", "in", "--to", "jsonl", "-o", "-", "--name", "N", "--reviewer", "n*", "-q")
+    assert [json.loads(line)["reviewer"] for line in out.splitlines()] == ["N"]
+    _, out, _ = run("convert", "in/comments_shop_7.txt", "--to", "jsonl", "-o", "-", "-q")
+    assert json.loads(out) == {"pr": "shop#7", "comments": [{"note": "x"}]}
+    assert "matches nobody" in run("convert", "in", "--to", "jsonl", "-o", "x", "--reviewer", "z")[2]
+
+
+def test_a_line_that_is_none_is_a_warning_or_an_error(run, here):
+    (here / "octo_shop_7.json").write_text('[{"file": "a.py", "line": "N/A", "summary": "x"}]')
+    code, out, err = run("convert", "octo_shop_7.json", "--to", "jsonl", "-o", "-")
+    assert (code, json.loads(out)["comments"]) == (0, [{"note": "x", "path": "a.py"}])
+    assert "octo_shop_7.json:1: line must be a line number" in err
+    assert run("convert", "octo_shop_7.json", "--to", "jsonl", "-o", "-", "--strict")[0] == 2
