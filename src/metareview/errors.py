@@ -11,7 +11,7 @@ A message says what was wrong, where, and what to do about it. Anything else tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -32,6 +32,10 @@ def did_you_mean(text: str, names: Iterable[str]) -> str:
     """` Did you mean 'offline'?`, to stand behind a sentence that refuses the text; nothing where no name is near."""
     meant = nearest(text, names)
     return "" if meant is None else f" Did you mean {meant!r}?"
+
+
+Line = int | Callable[[], int]
+"""A line's number, or how to find it."""
 
 
 class MetareviewError(Exception):
@@ -55,13 +59,26 @@ class InputError(MetareviewError):
 
     exit_code = 2
 
-    def __init__(self, problem: str, *, file: str | Path | None = None, line: int | None = None, fix: str = "") -> None:
-        place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
-        sentence = problem if problem.endswith((".", "?", "!")) else problem + "."
-        super().__init__(" ".join(part for part in (place, sentence, fix) if part))
+    def __init__(
+        self, problem: str, *, file: str | Path | None = None, line: Line | None = None, fix: str = ""
+    ) -> None:
+        super().__init__(problem)
         self.problem = problem
         self.file = None if file is None else str(file)
-        self.line = line
+        self.fix = fix
+        self._line = line
+
+    @property
+    def line(self) -> int | None:
+        """Looked for when somebody asks: of a large file's thousand small mistakes, few lines are ever shown."""
+        if callable(self._line):
+            self._line = self._line()
+        return self._line
+
+    def __str__(self) -> str:
+        place = "" if self.file is None else f"{self.file}:" if self.line is None else f"{self.file}:{self.line}:"
+        sentence = self.problem if self.problem.endswith((".", "?", "!")) else self.problem + "."
+        return " ".join(part for part in (place, sentence, self.fix) if part)
 
 
 class GateFailed(MetareviewError):

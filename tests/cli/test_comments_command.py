@@ -85,7 +85,7 @@ def test_a_file_for_no_known_pull_request_is_skipped_and_listed(summary, here):
     (here / "reviews/README.md").write_text("x")
     found = summary()
     assert found["skipped"] == [
-        {"file": "reviews/README.md", "reason": "not one of .json, .jsonl, .ndjson, .txt"},
+        {"file": "reviews/README.md", "reason": "not one of .json, .jsonl, .ndjson, .rdjson, .rdjsonl, .sarif, .txt"},
         {"file": "reviews/comments_app_12.txt", "reason": "its pull request app#12 is not in the reference set"},
     ]
     assert found["reviewers"]["reviews"]["total_generated_nums"] == 3

@@ -124,7 +124,10 @@ def repeated(name, size):
         return text * (size // len(text))
     document = json.loads(SAMPLES[name])
     if isinstance(document, list):
-        return json.dumps(document * (size // len(SAMPLES[name])))
+        copies = document * (size // len(SAMPLES[name]))
+        if name == "github":  # where a comment of the same id is the same comment
+            copies = [{**comment, "id": number} for number, comment in enumerate(copies)]
+        return json.dumps(copies)
     if name == "sarif":
         results = document["runs"][0]["results"]
         document["runs"][0]["results"] = results * (size // len(json.dumps(results)))
@@ -152,3 +155,30 @@ def test_memory_is_at_most_ten_times_the_file(tmp_path, name):
         tracemalloc.stop()
     assert sum(len(review.comments) for review in reviews) > 1000
     assert peak < 10 * size + 500_000
+
+
+BAD_LINES = {
+    "aacr-text": "".join(["<from>N/A</from><note>x</note><notesplit />"] * 300),
+    "jsonl": json.dumps({"pr": "u", "comments": [{"note": "x", "from_line": "N/A"}] * 300}),
+    "claude-code": json.dumps([{"file": "a", "line": "N/A", "summary": "x", "failure_scenario": "y"}] * 300),
+    "sarif": json.dumps(
+        {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "s"}}, "results": [
+            {"message": {"text": "x"}, "locations": [
+                {"physicalLocation": {"artifactLocation": {"uri": "a"}, "region": {"startLine": "N/A"}}}]}] * 300}]}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_LINES)
+def test_only_lines_that_are_shown_are_looked_for(tmp_path, monkeypatch, name):
+    """To look for the line of each of thousands of small mistakes would take as long as the square of their number."""
+    looked_for = []
+    line_at = Source.line_at
+    monkeypatch.setattr(Source, "line_at", lambda source, offset: looked_for.append(offset) or line_at(source, offset))
+    path = tmp_path / FILE_NAME
+    path.write_text(BAD_LINES[name])
+    source = Source(path, strict=False)
+    reviews = list(comment_formats()[name].read(source))
+    assert sum(len(review.comments) for review in reviews) == 300
+    assert len(source.all_warnings()) == 11
+    assert len(looked_for) == 10

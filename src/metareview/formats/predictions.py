@@ -31,16 +31,16 @@ def read_predictions(path: str | Path) -> list[Predictions]:
     An answer that names no repository, nor lies in a folder that does, is under NO_REPOSITORY.
     """
     routers: dict[str, dict[tuple[str, int], Prediction]] = {}
-    places: dict[tuple[str, str, int], tuple[str, int]] = {}
+    known: dict[tuple[str, str, int], Record] = {}
     warnings: list[str] = []
     for source in _sources(Path(path)):
         for record in _records(source):
             saved = "pr_number" in record.value or isinstance(record.value.get("result"), dict)
             router, repo, pr, prediction = _saved_route(record) if saved else _answer(record)
-            place = (source.name, record.line_of(None))
-            first = places.setdefault((router, repo, pr), place)
-            if first != place:
-                where = f"on line {first[1]}" if first[0] == source.name else f"in {first[0]}"
+            first = known.setdefault((router, repo, pr), record)
+            if first is not record:
+                in_file = first.source.name
+                where = f"on line {first.line_of(None)}" if in_file == source.name else f"in {in_file}"
                 problem = f"router {router} answers for {repo}#{pr} a second time (first {where})"
                 record.fail(None, problem, "Keep one answer.")
             routers.setdefault(router, {})[repo, pr] = prediction

@@ -60,7 +60,7 @@ class Record(NamedTuple):
 
     def fail(self, key: str | None, problem: str, fix: str) -> NoReturn:
         """Refuse the record, naming the line of the value at `key`, or its own."""
-        self.source.fail(self.line_of(key), problem, fix)
+        self.source.fail(lambda: self.line_of(key), problem, fix)
 
     def refuse(self, key: str, expected: str, fix: str, *, quote: bool = False) -> NoReturn:
         """Refuse the value at `key`, which is absent or not what is expected; `quote` shows it."""
@@ -275,7 +275,7 @@ class Record(NamedTuple):
     def _leave_out(self, key: str, expected: str) -> None:
         problem = f"{key} must be {expected}"
         found = "" if type(self.value[key]) is list else f", found {_kind(self.value[key])}"
-        error = InputError(problem + found, file=self.source.name, line=self.line_of(key), fix=SEE_FORMATS)
+        error = InputError(problem + found, file=self.source.name, line=lambda: self.line_of(key), fix=SEE_FORMATS)
         self.source.leave_out(error)
 
     def optional_text(self, key: str) -> str | None:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
-from metareview.errors import InputError
+from metareview.errors import InputError, Line
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.model.address import pull_request_of_path
@@ -167,12 +167,18 @@ class Source:
         except UnicodeDecodeError as error:
             self._fail_reading(data.count(b"\n", 0, error.start) + 1, error)
 
+    def forget_text(self) -> None:
+        """Let go of the text of a file that was read whole: beyond ASCII it takes more room than all that is in it.
+        It is read again should somebody ask, for the line of a mistake."""
+        if "data" not in vars(self):
+            vars(self).pop("text", None)
+
     @cached_property
     def sha256(self) -> str:
         """Of the file as it is."""
         return hashlib.sha256(self.data).hexdigest()
 
-    @property
+    @cached_property
     def looks_like_json(self) -> bool:
         start, end = self.json_ends
         return start < end and self.text[start] in "{["
@@ -222,6 +228,13 @@ class Source:
             return json.JSONDecodeError(inner.msg, self.text, at + inner.pos)
         return error
 
+    def mentions(self, text: str) -> bool:
+        """Whether the file has this text in it, plain ASCII, without keeping it."""
+        if "text" in vars(self):
+            return text in self.text
+        with self._opened() as stream:
+            return text.encode() in stream.read()
+
     # Messages
 
     def line_at(self, offset: int) -> int:
@@ -235,7 +248,7 @@ class Source:
             # Nested nearly too deeply: it could be read, but from a call less deep than this one.
             return self.line_at(start)
 
-    def fail(self, line: int, problem: str, fix: str) -> NoReturn:
+    def fail(self, line: Line, problem: str, fix: str) -> NoReturn:
         raise InputError(problem, file=self.name, line=line, fix=fix) from None
 
     def _fail_reading(self, line: int, error: ValueError | RecursionError) -> NoReturn:
@@ -275,7 +288,10 @@ class Documents:
 
     @cached_property
     def _first(self) -> tuple[Record, int]:
-        return self._source.document_at(self._start, is_first=True)
+        record, end = self._source.document_at(self._start, is_first=True)
+        if end >= self._end:
+            self._source.forget_text()
+        return record, end
 
     def __bool__(self) -> bool:
         return self._start < self._end

@@ -88,8 +88,8 @@ def _line(source: Source, begin: int, field: re.Match[str] | None) -> LineEnds |
         return ends
     problem = f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}"
     fix = "Lines count from 1; leave the tag empty where there is none."
-    line = source.line_at(begin + field.start())
-    source.leave_out(InputError(problem, file=source.name, line=line, fix=fix))
+    start = begin + field.start()
+    source.leave_out(InputError(problem, file=source.name, line=lambda: source.line_at(start), fix=fix))
     return None
 
 

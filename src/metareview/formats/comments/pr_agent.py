@@ -25,7 +25,11 @@ _SUGGESTION = {
 
 def sniff(source: Source) -> bool:
     value = only_document(source)
-    if _YAML.match(source.text.lstrip()) and (f"{_ISSUES}:" in source.text or f"{_SUGGESTIONS}:" in source.text):
+    if (
+        not source.looks_like_json
+        and _YAML.match(source.text.lstrip())
+        and (f"{_ISSUES}:" in source.text or f"{_SUGGESTIONS}:" in source.text)
+    ):
         return True  # so that it can be told what to do about it
     inner = value.get("review") if isinstance(value, dict) else None
     return any(isinstance(each, dict) and (_ISSUES in each or _SUGGESTIONS in each) for each in (value, inner))

@@ -10,7 +10,7 @@ from metareview.formats.source import Source
 def missing_pages(source: Source) -> int:
     """How many lists of the file go on on a page that it does not have: lists of one name of one owner, of which no
     page is the last."""
-    if '"hasNextPage"' not in source.text:
+    if not source.mentions('"hasNextPage"'):
         return 0
     goes_on: dict[tuple[object, ...], bool] = {}
     stack: list[tuple[Any, object, tuple[str, ...]]] = [(document.value, None, ()) for document in source.documents]
