@@ -6,7 +6,7 @@ import pytest
 
 from github_data import actor, event, repository, sample_server
 from github_server import GitHubServer, Reply
-from metareview.formats.registry import read_history
+from metareview.formats.history import read_history
 from metareview.sources.github.history import time_order
 
 AT = "2026-03-02T09:00:00Z"
