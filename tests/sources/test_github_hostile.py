@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from github_data import sample_server
 from github_server import Reply
 from metareview.errors import UsageError
-from metareview.formats.history import read_history, read_inputs
+from metareview.formats.history import read_history
+from metareview.formats.registry import read_inputs
 from pulls import Pull
 
 JUNK = st.sampled_from(
