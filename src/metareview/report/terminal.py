@@ -40,7 +40,7 @@ def fitted(table: Table, width: int) -> tuple[list[str], list[str], list[str]]:
     columns = [known[at] for at in kept]
     widths = _widths(columns, width)
     texts = [column.text for column in columns]
-    head = _aligned([column.head for column in columns], widths, texts)
+    head = _aligned([column.head for column in columns], widths, texts, head=True)
     body = [line for row in rows(columns) for line in _aligned(row, widths, texts)]
     return head, body, [column.head for at, column in enumerate(known) if at not in kept]
 
@@ -61,18 +61,24 @@ def _broken(text: str, wide: int) -> list[str]:
     return lines
 
 
-def _aligned(row: Sequence[str], widths: list[int], texts: list[bool]) -> list[str]:
-    """One row of the table, as many lines as its longest cell takes; figures stand to the right, all at the bottom."""
+def _aligned(row: Sequence[str], widths: list[int], texts: list[bool], *, head: bool = False) -> list[str]:
+    """One row of the table, as many lines as its longest cell takes; figures stand to the right. Cells begin on the
+    first line, but heads end on the last, above their column."""
     cells = [_broken(cell, wide) for cell, wide in zip(row, widths, strict=True)]
     high = max(map(len, cells), default=0)
     lines = []
-    for parts in zip(*([""] * (high - len(cell)) + cell for cell in cells), strict=True):
+    for parts in zip(*(_filled(cell, high, head) for cell in cells), strict=True):
         padded = []
         for part, wide, text in zip(parts, widths, texts, strict=True):
             blank = " " * max(0, wide - cell_len(part))
             padded.append(part + blank if text else blank + part)
         lines.append((" " * _GAP).join(padded).rstrip())
     return lines
+
+
+def _filled(cell: list[str], high: int, at_end: bool) -> list[str]:
+    blank = [""] * (high - len(cell))
+    return blank + cell if at_end else cell + blank
 
 
 def _least(column: Column) -> int:
