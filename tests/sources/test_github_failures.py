@@ -173,7 +173,7 @@ def test_a_server_that_is_not_there(pull):
 
 
 def test_a_server_that_never_answers(pull, monkeypatch):
-    monkeypatch.setattr("metareview.sources.github.api._SECONDS", 0.05)
+    monkeypatch.setattr("metareview.sources.api._SECONDS", 0.05)
     with sample_server(latency=0.5) as server, pytest.raises(UsageError, match=r"no answer within 0\.05 s"):
         pull(server)
 

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from metareview.errors import UsageError
 from metareview.http.secret import Secret
+from metareview.sources.access import api_address, sound_token
 from metareview.sources.address import GITHUB, Target
 
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 _GH_SECONDS = 10.0
 
 
@@ -58,19 +58,7 @@ def _rest_address(target: Target) -> str:
 
 
 def _checked(address: str, name: str) -> str:
-    """An address that a token may be sent to."""
-    try:
-        parts = urlsplit(address.strip())
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        parts, host = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(f"{name} is not an http or https address. Give one, as in https://ghe.example/api/v3")
-    if parts.username is not None or parts.password is not None:
-        raise UsageError(f"{name} holds a user name or password. Leave it out; set GITHUB_TOKEN instead.")
-    if parts.scheme == "http" and host not in _LOCAL:
-        raise UsageError(f"the token would go unencrypted to http://{host}. Use https.")
-    return address.strip().rstrip("/")
+    return api_address(address, name, "GITHUB_TOKEN", "https://ghe.example/api/v3")
 
 
 def _origin(address: str) -> tuple[str, str]:
@@ -92,9 +80,7 @@ def _token(host: str, own: bool, environ: Mapping[str, str]) -> Secret:
             f"there is no token for {host}. Set {wanted} to one that may read the repository, or log in once with "
             f"{log_in}"
         )
-    if not (found.isascii() and found.isprintable()) or " " in found:
-        raise UsageError(f"the token for {host} has characters that no token has. Copy it again.")
-    return Secret(found)
+    return sound_token(found, host)
 
 
 def _token_of_gh(host: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 from urllib.parse import quote
 
 from metareview.model.selection import Selection
@@ -12,8 +10,8 @@ from metareview.model.time import parse_time
 from metareview.sources.github.api import GitHubApi
 from metareview.sources.github.people import GHOST, identity, login
 from metareview.sources.node import Node, Unexpected
+from metareview.sources.records import JsonObject, Patches, Said, add_patches, present, reviewer_records
 
-JsonObject = dict[str, Any]
 REACTIONS = {
     "THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "HOORAY": "hooray",
     "CONFUSED": "confused", "HEART": "heart", "ROCKET": "rocket", "EYES": "eyes",
@@ -22,45 +20,25 @@ _MOST_FILES = 3_000
 """GitHub shows no more of a commit: with as many there may be others."""
 _FILES_PER_PAGE = 300
 
-Patches = Callable[[str], "list[JsonObject] | None"]
-"""The files of a commit; None where they cannot be had."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A comment, who made it, and whether it is review rather than conversation."""
-
-    at: int
-    reviewer: str
-    comment: JsonObject
-
 
 def records(node: Node, reviewers: Selection, patches: Patches | None) -> list[JsonObject]:
     """One record per chosen reviewer of a pull request. Its commits are in the first.
 
     A reviewer who submitted a review and wrote nothing has a record without comments: silence is an answer.
     """
-    said = sorted(_all_said(node), key=lambda each: (each.at, each.comment["id"]))
-    comments: dict[str, list[JsonObject]] = {}
-    for each in said:
-        comments.setdefault(each.reviewer, []).append(each.comment)
-    for review in _submitted(node):
-        comments.setdefault(_name(review), [])
-    chosen = {name: theirs for name, theirs in comments.items() if name in reviewers}
-    if not chosen:
-        return []
-    shared = {"author": _name(node), "merged_at": node.text("mergedAt"), "closed_at": node.text("closedAt")}
-    result = [
-        _present({"pr": node.required("url"), "reviewer": name, **shared}) | {"comments": theirs}
-        for name, theirs in chosen.items()
-    ]
-    every = [comment for theirs in chosen.values() for comment in theirs]
-    comments_last = result[0].pop("comments")
-    result[0] |= {"commits": _commits(node, every, patches), "comments": comments_last}
-    return result
+    about = {
+        "pr": node.required("url"),
+        "author": _name(node),
+        "merged_at": node.text("mergedAt"),
+        "closed_at": node.text("closedAt"),
+    }
+    silent = [_name(review) for review in _submitted(node)]
+    return reviewer_records(
+        about, _all_said(node), silent, reviewers, lambda comments: _commits(node, comments, patches)
+    )
 
 
-def _all_said(node: Node) -> Iterator[_Said]:
+def _all_said(node: Node) -> Iterator[Said]:
     for thread in node.nodes("reviewThreads"):
         yield from _thread(thread)
     for review in _submitted(node):
@@ -76,7 +54,7 @@ def _submitted(node: Node) -> list[Node]:
     return [review for review in node.nodes("reviews") if review.text("state") != "PENDING"]
 
 
-def _thread(thread: Node) -> Iterator[_Said]:
+def _thread(thread: Node) -> Iterator[Said]:
     """The comment that began a thread, with its place, and the replies to it.
 
     The place is where the line is now, in the latest commit; for an outdated comment where it was, in the commit that
@@ -109,7 +87,7 @@ def _thread(thread: Node) -> Iterator[_Said]:
         yield from _comment(comment, comment.instant("createdAt"), more)
 
 
-def _comment(node: Node, at: str, more: JsonObject) -> Iterator[_Said]:
+def _comment(node: Node, at: str, more: JsonObject) -> Iterator[Said]:
     note = node.text("body") or ""
     if not note.strip():
         return
@@ -122,7 +100,7 @@ def _comment(node: Node, at: str, more: JsonObject) -> Iterator[_Said]:
         "at": at,
         **{name: more.get(name) for name in ("commit", "in_reply_to", "resolved", "outdated")},
     }
-    yield _Said(parse_time(at), reviewer, _present(fields) | {"reactions": _reactions(node)})
+    yield Said(parse_time(at), reviewer, present(fields) | {"reactions": _reactions(node)})
 
 
 def _reactions(node: Node) -> dict[str, int]:
@@ -140,10 +118,6 @@ def _name(node: Node) -> str:
     return login(node.child("author")) or GHOST
 
 
-def _present(fields: JsonObject) -> JsonObject:
-    return {name: value for name, value in fields.items() if value is not None}
-
-
 def _commits(node: Node, comments: list[JsonObject], patches: Patches | None) -> list[JsonObject]:
     """The commits, oldest first, with patches from the first one that a comment on lines could have led to."""
     commits = []
@@ -159,23 +133,10 @@ def _commits(node: Node, comments: list[JsonObject], patches: Patches | None) ->
             "author": user.text("login") if user is not None else author.text("name"),
             "parents": [parent.required("oid") for parent in commit.nodes("parents")],
         }
-        commits.append(_present(fields))
+        commits.append(present(fields))
     if patches is not None:
-        for commit_fields in commits[_first_wanted([each["sha"] for each in commits], comments) :]:
-            files = patches(commit_fields["sha"])
-            if files is not None:
-                commit_fields["files"] = files
+        add_patches(commits, comments, patches)
     return commits
-
-
-def _first_wanted(shas: list[str], comments: list[JsonObject]) -> int:
-    """The place of the first commit after one that a comment on lines was made on.
-
-    A commit that is not there any more, after a force push, may have been anywhere.
-    """
-    place = {sha: index for index, sha in enumerate(shas)}
-    on_lines = [each for each in comments if "to_line" in each and "in_reply_to" not in each]
-    return min((place.get(each.get("commit", ""), -1) + 1 for each in on_lines), default=len(shas))
 
 
 def files_of_commit(api: GitHubApi, repository: str, sha: str) -> list[JsonObject] | None:
@@ -187,7 +148,7 @@ def files_of_commit(api: GitHubApi, repository: str, sha: str) -> list[JsonObjec
         if commit is None:
             return None
         files += [
-            _present({
+            present({
                 "path": file.required("filename"),
                 "previous_path": file.text("previous_filename"),
                 "status": file.text("status"),
