@@ -12,15 +12,13 @@ docs/github.md is about, and prints what to set: `python tests/github_server.py`
 from __future__ import annotations
 
 import base64
-import json
 import re
 import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from scripted_server import Exchange, Reply, ScriptedServer
 
 TOKEN = "ghp_test0123456789verysecretindeed"
 _LEXEME = re.compile(r'"[^"]*"|\$\w+|\.\.\.|[A-Za-z_]\w*|\d+|[{}()\[\]:,!]')
@@ -76,31 +74,6 @@ SCHEMA: dict[str, dict[str, object]] = {
     "ReviewDismissedEvent": {**EVENT, "previousReviewState": None, "review": "PullRequestReview"},
 }  # fmt: skip
 _ACTORS = ("User", "Bot", "Mannequin", "Organization")
-
-
-@dataclass
-class Reply:
-    status: int = 200
-    body: object = b""
-    """Bytes go out as they are, everything else as JSON."""
-    headers: dict[str, str] = field(default_factory=dict)
-    drop: bool = False
-    """Close the connection instead of answering."""
-    cut: int | None = None
-    """Close it after so many bytes of the body."""
-
-
-@dataclass
-class Exchange:
-    number: int
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: dict
-
-    @property
-    def query(self) -> str:
-        return self.body.get("query", "")
 
 
 @dataclass(frozen=True)
@@ -208,7 +181,7 @@ class Query:
         return int(found) if found.isdigit() else found
 
 
-class GitHubServer:
+class GitHubServer(ScriptedServer):
     """Serves until the `with` block ends. `log` has every request.
 
     `largest_page` is the most nodes of a page, whatever is asked for.
@@ -224,10 +197,8 @@ class GitHubServer:
     ) -> None:
         self.repositories = {each["nameWithOwner"].casefold(): each for each in repositories}
         self.patches = patches or {}
-        self.script = script
+        super().__init__(script, latency)
         self.largest_page = largest_page
-        self.latency = latency
-        self.log: list[Exchange] = []
         self.remaining = 5_000
         self.resets_at = "2030-01-01T00:00:00Z"
         self._nodes = {}
@@ -240,58 +211,8 @@ class GitHubServer:
             name: {pull["number"]: pull for pull in each["pullRequests"]} for name, each in self.repositories.items()
         }
 
-    def __enter__(self) -> GitHubServer:
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
-            def do_GET(self) -> None:
-                server._serve(self)
-
-            def do_POST(self) -> None:
-                server._serve(self)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(10)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
-
     def environment(self, token: str = TOKEN) -> dict[str, str]:
         return {"GITHUB_API_URL": self.url, "GITHUB_GRAPHQL_URL": f"{self.url}/graphql", "GITHUB_TOKEN": token}
-
-    def _serve(self, handler: BaseHTTPRequestHandler) -> None:
-        length = int(handler.headers.get("content-length") or 0)
-        body = json.loads(handler.rfile.read(length)) if length else {}
-        headers = {name.lower(): value for name, value in handler.headers.items()}
-        exchange = Exchange(len(self.log), handler.command, handler.path, headers, body)
-        self.log.append(exchange)
-        time.sleep(self.latency)
-        reply = self.script(exchange) or self._reply(exchange)
-        handler.close_connection = reply.drop or reply.cut is not None
-        if reply.drop:
-            return
-        data = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-        handler.send_response(reply.status)
-        for name, value in {"content-length": str(len(data)), **reply.headers}.items():
-            handler.send_header(name, value)
-        with suppress(ConnectionError):  # whoever asked may have been killed
-            handler.end_headers()
-            handler.wfile.write(data[: reply.cut])
 
     def _reply(self, exchange: Exchange) -> Reply:
         if not exchange.headers.get("authorization", "").startswith("Bearer "):

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, field
 
+import gitlab_server
 from github_server import TOKEN
 from metareview.http.secret import Secret
 from metareview.sources.address import parse_targets
 from metareview.sources.clock import Clock
 from metareview.sources.github.access import Access
+from metareview.sources.gitlab.access import GitLabAccess
 from metareview.sources.pull import PullOptions, pull_comments, pull_history
 
 
@@ -43,3 +45,14 @@ class Pull:
         """What the file holds after a pull."""
         self(*arguments, file=file, overwrite=True, **options)
         return (self.folder / file).read_bytes()
+
+
+@dataclass
+class GitLabPull(Pull):
+    """Comments from a GitLab server likewise."""
+
+    def __call__(self, server, what="", file="out.jsonl", token=gitlab_server.TOKEN, **options):
+        access = GitLabAccess("gitlab.example", f"{server.url}/api/v4", Secret(token))
+        target = parse_targets([f"https://gitlab.example/{gitlab_server.PATH}{what}"])
+        chosen = PullOptions(target, self.folder / file, **options)
+        return pull_comments(chosen, access, lambda line, pressing: self.told.append(line), self.clock)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import gitlab_server
 from github_data import SAMPLE, sample_server
 from github_server import TOKEN, Reply
 from metareview.cli import main
@@ -15,7 +16,8 @@ def server(monkeypatch, tmp_path):
     with sample_server() as running:
         for name, value in running.environment().items():
             monkeypatch.setenv(name, value)
-        monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
+        for name in ("GITHUB_SERVER_URL", "GITLAB_HOST", "GITLAB_TOKEN", "CI_SERVER_URL"):
+            monkeypatch.delenv(name, raising=False)
         monkeypatch.chdir(tmp_path)
         yield running
 
@@ -25,6 +27,7 @@ def run(capsys, *arguments):
         main(["pull", *arguments])
     out, err = capsys.readouterr()
     assert TOKEN not in out + err
+    assert gitlab_server.TOKEN not in out + err
     return end.value.code, out, err
 
 
@@ -86,7 +89,8 @@ def test_a_history_that_routing_replays(server, capsys):
         (["history", "acme/shop", "--since", "2026-02-01", "--until", "2026-01-01", "-o", "c.jsonl"], "Swap them"),
         (["comments", "acme/shop", "--reviewer", "!", "-o", "c.jsonl"], "names nobody"),
         (["comments", "acme/shop", "--api", "nowhere", "-o", "c.jsonl"], "--api is not an http"),
-        (["comments", "https://gitlab.com/g/p", "-o", "c.jsonl"], "GitLab"),
+        (["comments", "https://gitlab.com/g/p", "-o", "c.jsonl"], "Set GITLAB_TOKEN"),
+        (["history", "https://gitlab.com/g/p", "-o", "c.jsonl"], "histories are pulled from GitHub alone. Pull the"),
     ],
 )
 def test_mistakes_are_exit_2_with_the_fix(server, capsys, tmp_path, arguments, words):
@@ -95,6 +99,38 @@ def test_mistakes_are_exit_2_with_the_fix(server, capsys, tmp_path, arguments, w
     assert words in err
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_gitlab_comments_and_what_to_do_next(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with gitlab_server.GitLabServer(gitlab_server.sample()) as running:
+        for name, value in running.environment().items():
+            monkeypatch.setenv(name, value)
+        address = f"{running.url}/{gitlab_server.PATH}"
+        code, out, err = run(capsys, "comments", address, "-o", "comments.jsonl")
+        assert (code, out) == (0, "group/sub/shop: 5 pull requests, 6 comments by 5 reviewers: comments.jsonl\n")
+        assert "metareview comments comments.jsonl --reference comments.jsonl --reviewer '*[bot]'" in err
+        some = f"{gitlab_server.PATH}!3,4,9"
+        code, out, err = run(
+            capsys, "comments", some, "-o", "c.jsonl", "--json", "-q", "--no-patches", "--api", f"{running.url}/api/v4"
+        )
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {
+        "schema": "metareview.pull/1",
+        "file": "c.jsonl",
+        "repository": "group/sub/shop",
+        "prs": 2,
+        "lines": 2,
+        "comments": {"ben": 1, "chloe": 1},
+        "requests": 8,
+        "warnings": ["no pull request: #9"],
+    }
+    with pytest.raises(SystemExit) as end:
+        main(["comments", "comments.jsonl", "--reference", "comments.jsonl", "--reviewer", "*[bot]",
+              "--reference-reviewer", "!*[bot]", "--judge", "exact", "--json", "--out", "run"])  # fmt: skip
+    assert end.value.code == 0
+    [scored] = json.loads(capsys.readouterr().out)["reviewers"].values()
+    assert scored["total_generated_nums"] == 1
 
 
 def test_a_file_that_is_there(server, capsys, tmp_path):

@@ -1,8 +1,13 @@
 import pytest
 
-from pulls import Pull
+from pulls import GitLabPull, Pull
 
 
 @pytest.fixture
 def pull(tmp_path):
     return Pull(tmp_path)
+
+
+@pytest.fixture
+def gitlab_pull(tmp_path):
+    return GitLabPull(tmp_path)

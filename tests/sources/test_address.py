@@ -25,6 +25,13 @@ from metareview.sources.address import Target, parse_targets
             ["https://gitlab.com/group/sub/shop/-/merge_requests/7"],
             Target("gitlab.com", "group/sub", "shop", (7,), gitlab=True),
         ),
+        (["https://gitlab.example/group/shop"], Target("gitlab.example", "group", "shop", gitlab=True)),
+        (["https://code.example/group/shop/-/merge_requests"], Target("code.example", "group", "shop", gitlab=True)),
+        (["group/shop!7"], Target("gitlab.com", "group", "shop", (7,), gitlab=True)),
+        (["group/sub/shop!7,9-11"], Target("gitlab.com", "group/sub", "shop", (7, 9, 10, 11), gitlab=True)),
+        (["g/shop!7!9", "G/Shop!8"], Target("gitlab.com", "g", "shop", (7, 8, 9), gitlab=True)),
+        (["code.example:8443/group/shop!7"], Target("code.example:8443", "group", "shop", (7,), gitlab=True)),
+        (["dotted.group/shop!7"], Target("gitlab.com", "dotted.group", "shop", (7,), gitlab=True)),
     ],
 )
 def test_what_is_meant(texts, target):
@@ -33,6 +40,16 @@ def test_what_is_meant(texts, target):
 
 def test_a_short_name_is_of_the_server_whose_runner_we_are_on():
     assert parse_targets(["acme/shop"], "ghe.corp.example").host == "ghe.corp.example"
+    assert parse_targets(["acme/shop!7"], gitlab_host="code.example") == Target(
+        "code.example", "acme", "shop", (7,), gitlab=True
+    )
+
+
+def test_an_address_of_the_environment_s_gitlab_server_is_gitlab_s():
+    assert parse_targets(["https://code.example/a/b/c"], gitlab_host="code.example") == Target(
+        "code.example", "a/b", "c", gitlab=True
+    )
+    assert not parse_targets(["https://code.example/a/b"]).gitlab
 
 
 @pytest.mark.parametrize(
@@ -40,6 +57,11 @@ def test_a_short_name_is_of_the_server_whose_runner_we_are_on():
     [
         (["shop"], "names no repository"),
         (["acme/shop#x"], "'x' is no number"),
+        (["acme/shop!x"], "'x' is no number"),
+        (["acme/shop!"], "'' is no number"),
+        (["shop!7"], "names no repository"),
+        (["-x.example/acme/shop!7"], "not an http"),
+        (["gitlab.com/a/b!1", "gitlab.example/a/b!1"], "several repositories"),
         (["acme/shop#"], "'' is no number"),
         (["acme/shop#0"], "no range"),
         (["acme/shop#9-3"], "no range"),

@@ -13,6 +13,7 @@ import pytest
 
 from github_data import later, repository, sample_server
 from github_server import TOKEN, GitHubServer
+from gitlab_server import PATH, GitLabServer, sample
 from metareview.sources.github.history import time_order
 
 
@@ -25,18 +26,21 @@ def command(server, *arguments, folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is not for Windows")
-@pytest.mark.parametrize("what", ["comments", "history"])
+@pytest.mark.parametrize("what", ["comments", "history", "GitLab's comments"])
 def test_killed_again_and_again_it_ends_with_the_same_bytes(tmp_path, what):
     chance = random.Random(what)
-    with sample_server(largest_page=3, latency=0.004) as server:
-        through = command(server, what, "acme/shop", "-o", "through.jsonl", folder=tmp_path)
+    gitlab = what.startswith("GitLab")
+    serve = GitLabServer(sample(), largest_page=1, latency=0.004) if gitlab else None
+    with serve or sample_server(largest_page=3, latency=0.004) as server:
+        asked = ("comments", f"{server.url}/{PATH}") if gitlab else (what, "acme/shop")
+        through = command(server, *asked, "-o", "through.jsonl", folder=tmp_path)
         assert through.wait(60) == 0
         through.stdout.close()
         requests = len(server.log)
         kills = 0
         for _ in range(60):
             begun = len(server.log)
-            process = command(server, what, "acme/shop", "-o", "killed.jsonl", folder=tmp_path)
+            process = command(server, *asked, "-o", "killed.jsonl", folder=tmp_path)
             last = begun + chance.randint(requests // 6, requests // 2)
             while process.poll() is None and len(server.log) < last:
                 time.sleep(0.002)

@@ -1,4 +1,4 @@
-"""`metareview pull comments` and `metareview pull history`: from GitHub into a file."""
+"""`metareview pull comments` and `metareview pull history`: from GitHub or GitLab into a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--since", metavar="TIME", help="Only pull requests created at or after this time."),
         click.option("--until", metavar="TIME", help="Only pull requests created before this time."),
         click.option("--api", metavar="URL",
-                     help="The address of the API.  [default: $GITHUB_API_URL, else the server's own]"),
+                     help="The address of the API.  [default: the server's own; for GitHub's, $GITHUB_API_URL]"),
         click.option("--overwrite", is_flag=True, help="Replace FILE, and what is left of another pull into it."),
     )):  # fmt: skip
         command = option(command)
@@ -31,32 +31,35 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group(epilog="Example: metareview pull comments acme/shop -o comments.jsonl")
 def command() -> None:
-    """Fetch review comments or a history from GitHub, or from a GitHub Enterprise Server by its address.
+    """Fetch review comments or a history from GitHub, or from a GitHub Enterprise Server by its address; comments from
+    GitLab as well.
 
-    The token is GITHUB_TOKEN, GH_TOKEN or that of gh auth token. A pull that was cut off goes on with the same command.
+    The token is GITHUB_TOKEN, GH_TOKEN or that of gh auth token; for GitLab it is GITLAB_TOKEN, with GITLAB_HOST where
+    the server is another than gitlab.com. A pull that was cut off goes on with the same command.
     """
 
 
 @command.command(epilog="Example: metareview pull comments 'acme/shop#12,15,20-30' -o comments.jsonl")
-@click.argument("targets", nargs=-1, required=True, metavar="OWNER/REPO[#N…]")
+@click.argument("targets", nargs=-1, required=True, metavar="OWNER/REPO[#N…]|URL")
 @_shared_options
 @click.option("--reviewer", multiple=True, metavar="GLOB",
               help="Only what these people and bots wrote: * and ? are wild, ! excludes; repeatable.")  # fmt: skip
 @click.option("--no-patches", is_flag=True,
-              help="Leave out what commits changed, which takes a request per commit.")  # fmt: skip
+              help="Leave out what commits changed, which takes a request or two per commit.")  # fmt: skip
 @common_options
 def comments(
     targets: tuple[str, ...], reviewer: tuple[str, ...], no_patches: bool, screen: Screen, **more: Any
 ) -> None:
     """Review comments, threads, reviews and commits of pull requests, one record per pull request and reviewer.
 
-    All pull requests of a repository, or those whose numbers or addresses are given.
+    All pull requests of a repository, or those whose numbers or addresses are given. GitLab's merge requests by their
+    or their project's address, or as GROUP/PROJECT!N.
     """
     from metareview.model.selection import Selection
     from metareview.sources.pull import pull_comments
 
     selection = Selection(reviewer)
-    pulled = _pull(pull_comments, targets, more, screen, reviewers=selection, patches=not no_patches)
+    pulled = _pull(pull_comments, targets, more, screen, pulls_gitlab=True, reviewers=selection, patches=not no_patches)
     total = sum(pulled.counts.values())
     said = f"{_count(total, 'comment')} by {_count(len(pulled.counts), 'reviewer')}"
     file = quote(str(pulled.file))
@@ -78,19 +81,30 @@ def history(targets: tuple[str, ...], screen: Screen, **more: Any) -> None:
 
 
 def _pull(
-    pull: Callable[..., Pulled], targets: tuple[str, ...], given: dict[str, Any], screen: Screen, **chosen: Any
+    pull: Callable[..., Pulled],
+    targets: tuple[str, ...],
+    given: dict[str, Any],
+    screen: Screen,
+    *,
+    pulls_gitlab: bool = False,
+    **chosen: Any,
 ) -> Pulled:
     from metareview.sources.address import parse_targets
-    from metareview.sources.github.access import github_access, server_host
+    from metareview.sources.github.access import Access, github_access, server_host
+    from metareview.sources.gitlab.access import GitLabAccess, gitlab_access, gitlab_host
     from metareview.sources.pull import PullOptions
 
-    target = parse_targets(targets, server_host())
-    if target.gitlab:
-        fix = "Save a merge request's discussions with its API and read that file; see docs/formats.md."
-        raise UsageError(f"{target.host} is a GitLab server, and only GitHub's are pulled from. {fix}")
+    target = parse_targets(targets, server_host(), gitlab_host())
     api, out = given.pop("api"), given["out"]
     options: PullOptions = PullOptions(target, **given, **chosen)
-    access = github_access(target, api)
+    access: Access | GitLabAccess
+    if not target.gitlab:
+        access = github_access(target, api)
+    elif pulls_gitlab:
+        access = gitlab_access(target, api)
+    else:
+        fix = "Pull the comments of its merge requests, or write the history as events; see docs/routing.md."
+        raise UsageError(f"{target.host} is a GitLab server, and histories are pulled from GitHub alone. {fix}")
     try:
         with screen.status() as tell:
             return pull(options, access, tell)

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from metareview.errors import UsageError
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
 from metareview.sources.address import Target
+from metareview.sources.api import Api
 from metareview.sources.clock import Clock
 from metareview.sources.github.access import Access
-from metareview.sources.github.api import GitHubApi, ScopesMissing
-from metareview.sources.github.comments import files_of_commit, records
-from metareview.sources.github.history import events, time_order
-from metareview.sources.github.pages import Pages, warning_of_unreadable
-from metareview.sources.github.queries import COMMENTS, history
+from metareview.sources.github.api import GitHubApi
+from metareview.sources.github.history import time_order
+from metareview.sources.github.origin import GitHubOrigin
+from metareview.sources.gitlab.access import GitLabAccess
+from metareview.sources.gitlab.api import GitLabApi
+from metareview.sources.gitlab.origin import GitLabOrigin
 from metareview.sources.journal import Journal
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.node import Unexpected
+from metareview.sources.records import JsonObject
 
-JsonObject = dict[str, Any]
 Tell = Callable[[str, bool], None]
 """Gets a line on how far it is, and whether somebody should see it in any case: a wait, rather than a step."""
 _SHOWN_NUMBERS = 10
@@ -83,23 +85,50 @@ class Pulled:
     warnings: tuple[str, ...] = ()
 
 
-def pull_comments(options: PullOptions, access: Access, tell: Tell, clock: Clock | None = None) -> Pulled:
+class Origin(Protocol):
+    """Where pull requests come from."""
+
+    name: str
+    """Whose API it is, for messages."""
+
+    @property
+    def api(self) -> Api:
+        """Which has asked, and knows what is left of the limit."""
+
+    def listed(self, since: int | None, until: int | None, after: str | None) -> Iterator[tuple[list[int], str | None]]:
+        """Numbers of the pull requests created in [since, until), in pages; with each page where to go on."""
+
+    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, list[JsonObject] | None]]:
+        """The lines of each pull request, as soon as it is whole; None for a number that is none (any more)."""
+
+    def warnings(self) -> list[str]:
+        """What could not be had."""
+
+
+def pull_comments(
+    options: PullOptions, access: Access | GitLabAccess, tell: Tell, clock: Clock | None = None
+) -> Pulled:
     """Comments with threads, reviews, reactions and commits, as `jsonl`."""
-    return _Pull(options, "comments", access, tell, clock or Clock()).run()
+    clock, target = clock or Clock(), options.target
+    origin: Origin
+    if isinstance(access, GitLabAccess):
+        gitlab = GitLabApi(access, clock, lambda line: tell(line, True))
+        origin = GitLabOrigin(gitlab, target, options.reviewers, patches=options.patches)
+    else:
+        github = GitHubApi(access, clock, lambda line: tell(line, True))
+        origin = GitHubOrigin(github, target, options.reviewers, patches=options.patches)
+    return _Pull(options, "comments", origin, tell).run()
 
 
 def pull_history(options: PullOptions, access: Access, tell: Tell, clock: Clock | None = None) -> Pulled:
     """What happened on pull requests, in time order, as `events`."""
-    return _Pull(options, "history", access, tell, clock or Clock()).run()
+    api = GitHubApi(access, clock or Clock(), lambda line: tell(line, True))
+    return _Pull(options, "history", GitHubOrigin(api, options.target, None, patches=False), tell).run()
 
 
 class _Pull:
-    def __init__(self, options: PullOptions, command: str, access: Access, tell: Tell, clock: Clock) -> None:
-        self._options, self._command, self._tell = options, command, tell
-        self._api = GitHubApi(access, clock, lambda line: tell(line, True))
-        self._pages = Pages(self._api, options.target)
-        self._warnings: list[str] = []
-        self._teams = True
+    def __init__(self, options: PullOptions, command: str, origin: Origin, tell: Tell) -> None:
+        self._options, self._command, self._origin, self._tell = options, command, origin, tell
 
     def run(self) -> Pulled:
         options = self._options
@@ -110,16 +139,14 @@ class _Pull:
                 self._fetch(journal, numbers)
             result = self._result(journal)
             journal.put_in_place(time_order if self._command == "history" else None)
-        except ScopesMissing as problem:
-            raise UsageError(f"the token lacks a scope{problem}. Give one that may read the repository.") from None
         except Unexpected as problem:
             raise UsageError(
-                f"{options.target.host} sends replies that are not those of GitHub's API ({problem}). "
+                f"{options.target.host} sends replies that are not those of {self._origin.name}'s API ({problem}). "
                 "What was done is kept: the same command goes on from there."
             ) from None
         finally:
             journal.close()
-            self._api.close()
+            self._origin.api.close()
         return result
 
     def _numbers(self, journal: Journal) -> list[int]:
@@ -133,7 +160,7 @@ class _Pull:
         numbers = [number for mark in listings for number in mark["listed"]]
         if not listings or listings[-1]["after"] is not None:
             after = listings[-1]["after"] if listings else None
-            for page, next_page in self._pages.listed(since, until, after):
+            for page, next_page in self._origin.listed(since, until, after):
                 journal.add([], {"listed": page, "after": next_page})
                 numbers += page
                 self._tell(f"{len(numbers):,} pull requests listed{self._left()}", False)
@@ -144,65 +171,50 @@ class _Pull:
         left = [number for number in numbers if number not in done]
         if done:
             self._tell(f"going on from an earlier pull: {len(done):,} of {len(numbers):,} pull requests are here", True)
-        while left:
-            whole = COMMENTS if self._command == "comments" else history(self._teams)
-            try:
-                for number, node in self._pages.pull_requests(left, whole):
-                    self._keep(journal, number, node)
-                    done.add(number)
-                    line = f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}"
-                    self._tell(line, False)
-            except ScopesMissing:
-                if not self._teams or self._command == "comments":
-                    raise
-                self._teams = False
-            left = [number for number in left if number not in done]
+        for number, lines in self._origin.lines(left):
+            self._keep(journal, number, lines)
+            done.add(number)
+            self._tell(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
 
-    def _keep(self, journal: Journal, number: int, node: Node | None) -> None:
-        if node is None:
+    def _keep(self, journal: Journal, number: int, lines: Sequence[JsonObject] | None) -> None:
+        if lines is None:
             journal.add([], {"done": number, "missing": True})
             return
         if self._command == "history":
-            lines = events(node, self._pages.repository)
             counts = Counter(event["kind"] for event in lines)
         else:
-            lines = records(node, self._options.reviewers, self._patches if self._options.patches else None)
             counts = Counter({record["reviewer"]: len(record["comments"]) for record in lines})
         journal.add(lines, {"done": number, "lines": len(lines), "counts": counts})
 
-    def _patches(self, sha: str) -> list[JsonObject] | None:
-        return files_of_commit(self._api, self._pages.repository, sha)
-
     def _left(self) -> str:
-        return f", {self._api.limit.words}" if self._api.limit is not None else ""
+        limit = self._origin.api.limit
+        return f", {limit.words}" if limit is not None else ""
 
     def _result(self, journal: Journal) -> Pulled:
+        warnings: list[str] = []
         marks = [mark for mark in journal.marks if "done" in mark]
         missing = sorted(mark["done"] for mark in marks if mark.get("missing"))
         if marks and len(missing) == len(marks):
             shown = _numbers_in_words(missing)
             raise UsageError(f"{self._options.target.repository} has no pull request {shown}. Check the number.")
         if missing:
-            self._warnings.append(f"no pull request: {_numbers_in_words(missing)}")
+            warnings.append(f"no pull request: {_numbers_in_words(missing)}")
         counts: Counter[str] = Counter()
         for mark in marks:
             counts.update(mark.get("counts", {}))
-        if not self._teams:
-            self._warnings.append("the token may not read teams (scope read:org), so requests to teams have no target")
-        if self._pages.unreadable:
-            self._warnings.append(warning_of_unreadable(self._pages.unreadable))
+        warnings += self._origin.warnings()
         ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         lines = sum(mark.get("lines", 0) for mark in marks)
         if marks and not lines:
-            self._warnings.append("nothing was found for these pull requests and reviewers")
+            warnings.append("nothing was found for these pull requests and reviewers")
         return Pulled(
             self._options.out,
             self._options.target.repository,
             prs=len(marks) - len(missing),
             lines=lines,
             counts=ordered,
-            requests=self._api.requests,
-            warnings=tuple(self._warnings),
+            requests=self._origin.api.requests,
+            warnings=tuple(warnings),
         )
 
 

@@ -118,13 +118,20 @@ def _named(record: Record) -> str:
 
 
 def _account(record: Record) -> str:
-    """The author's name; bots of projects and groups end in `[bot]`, so that they are chosen as on GitHub."""
     if record.value.get("author") is None:
         return GHOST
     author = record.child("author", "author")
-    name = author.text("username") or GHOST
-    is_bot = author.value.get("bot") is True or _BOT.fullmatch(name)
-    return f"{name}[bot]" if is_bot and not name.endswith("[bot]") else name
+    return account_name(author.text("username"), is_bot=author.value.get("bot") is True)
+
+
+def account_name(username: str | None, *, is_bot: bool = False) -> str:
+    """The author's name; bots of projects and groups end in `[bot]`, so that they are chosen as on GitHub.
+
+    >>> account_name("project_12_bot_9f")
+    'project_12_bot_9f[bot]'
+    """
+    name = username or GHOST
+    return f"{name}[bot]" if (is_bot or _BOT.fullmatch(name)) and not name.endswith("[bot]") else name
 
 
 def _comments(record: Record) -> list[Comment]:

@@ -1,0 +1,1 @@
+"""Merge requests of a GitLab server, over its REST API (v4)."""

@@ -1,0 +1,78 @@
+"""Requests to GitLab's REST API: objects, and lists page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from metareview.http.connections import USER_AGENT, Reply
+from metareview.sources.api import Api, TooMuch, object_of, parsed
+from metareview.sources.clock import Clock
+from metareview.sources.gitlab.access import GitLabAccess
+from metareview.sources.node import Node, Unexpected
+
+_LIMIT_WAIT = 60.0
+"""GitLab's limits are for a minute."""
+_PER_PAGE = 100
+
+
+class GitLabApi(Api):
+    """Asks one server. `tell` gets a line for whoever waits, whenever it waits."""
+
+    variable: ClassVar[str] = "GITLAB_TOKEN"
+    limit_headers: ClassVar[str] = "ratelimit-"
+    used_up: ClassVar[str] = "the limit is used up"
+
+    def __init__(self, access: GitLabAccess, clock: Clock, tell: Callable[[str], None]) -> None:
+        headers = {"PRIVATE-TOKEN": access.token.reveal(), "Accept": "application/json", "User-Agent": USER_AGENT}
+        super().__init__(access.host, access.rest, access.token, headers, clock, tell)
+
+    def one(self, path: str) -> Node | None:
+        """The object at a path; None where it is not there, or not to be shown."""
+        return self.get(path, object_of)
+
+    def page(self, path: str, number: int, query: str = "") -> tuple[list[Node], int | None] | None:
+        """A page of the list at a path, and the number of the next; None where there is no such list."""
+        more = f"&{query}" if query else ""
+        asked = f"{path}?per_page={_PER_PAGE}&page={number}{more}"
+        return self.get(asked, lambda reply: (_objects(reply), _next_page(reply, number)))
+
+    def whole(self, path: str, most: int | None = None) -> list[Node] | None:
+        """All pages of a list, or as many as it takes to have `most`; None where there is no such list."""
+        found: list[Node] = []
+        number: int | None = 1
+        while number is not None and (most is None or len(found) < most):
+            page = self.page(path, number)
+            if page is None:
+                return None
+            found += page[0]
+            number = page[1]
+        return found
+
+    def _seconds_until_allowed(self, reply: Reply, words: str) -> float | None:
+        if reply.status != 429:
+            return None
+        wait = self._seconds_asked_for(reply, even_if_some_are_left=True)
+        return _LIMIT_WAIT if wait is None else wait
+
+    def _fix_of_refusal(self, said: str) -> str:
+        return "Give a token with the scope read_api, of somebody who may read the project and its merge requests."
+
+
+def _objects(reply: Reply) -> list[Node]:
+    value = parsed(reply.data)
+    if not isinstance(value, list):
+        raise TooMuch("the reply is JSON, but no list")
+    return Node({"items": value}).children("items")
+
+
+def _next_page(reply: Reply, number: int) -> int | None:
+    """The next page as the headers name it. A proxy may drop those of GitLab's own; `link` is everybody's."""
+    text = reply.headers.get("x-next-page")
+    if text is None:
+        return number + 1 if 'rel="next"' in reply.headers.get("link", "") else None
+    if not text.strip():
+        return None
+    if not (text.isascii() and text.isdigit()) or len(text) > 9 or int(text) <= number:
+        raise Unexpected("the pages run in a circle")
+    return int(text)
