@@ -92,6 +92,46 @@ def test_reviews_and_remarks_have_no_place_and_empty_ones_are_silence(pull):
     assert not {"path", "side", "from_line", "resolved", "outdated"} & set(found[0]["comments"][0])
 
 
+SUMMARY = """**Actionable comments posted: 0**
+
+<details>
+<summary>Nitpick comments (1)</summary><blockquote>
+
+<details>
+<summary>src/cart.py (1)</summary><blockquote>
+
+`12-15`: **Close the handle**
+
+It leaks when parsing fails.
+
+</blockquote></details>
+
+</blockquote></details>
+"""
+
+
+def test_a_tools_summary_is_split_into_its_findings(pull):
+    reviews = [["coderabbitai[bot]", 5, "COMMENTED", SUMMARY]]
+    [record], _ = pulled(pull, told(reviews=reviews))
+    [comment] = record["comments"]
+    place = {name: comment[name] for name in ("path", "from_line", "to_line", "author", "meta")}
+    assert place == {
+        "path": "src/cart.py",
+        "from_line": 12,
+        "to_line": 15,
+        "author": "coderabbitai[bot]",
+        "meta": {"section": "Nitpick comments"},
+    }
+    assert comment["id"].endswith("-1")
+    assert "Close the handle" in comment["note"]
+    assert "Actionable" not in comment["note"]
+
+
+def test_a_tools_word_that_it_found_nothing_is_silence(pull):
+    [record], _ = pulled(pull, told(comments=[["coderabbitai[bot]", 5, "**Actionable comments posted: 0**"]]))
+    assert (record["reviewer"], record["comments"]) == ("coderabbitai[bot]", [])
+
+
 def test_what_is_not_sent_yet_is_nobodys_business(pull):
     thread = {"path": "a.py", "line": 3, "by": "ana", "after": 5, "note": "draft", "state": "PENDING"}
     found, _ = pulled(pull, told(threads=[thread]), told(number=8, comments=[["ben", 1, "Hi"]]))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
+from metareview.formats.bodies import comments_of
+from metareview.model.comment import Comment
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time
 from metareview.sources.github.api import GitHubApi
@@ -16,6 +19,11 @@ REACTIONS = {
     "THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "HOORAY": "hooray",
     "CONFUSED": "confused", "HEART": "heart", "ROCKET": "rocket", "EYES": "eyes",
 }  # fmt: skip
+_ORDER = (
+    *("id", "path", "side", "from_line", "to_line", "note", "author", "at", "commit", "category", "severity"),
+    *("reactions", "meta"),
+)
+"""The fields of a finding, as they stand in a record."""
 _MOST_FILES = 3_000
 """GitHub shows no more of a commit: with as many there may be others."""
 _FILES_PER_PAGE = 300
@@ -32,7 +40,8 @@ def records(node: Node, reviewers: Selection, patches: Patches | None) -> list[J
         "merged_at": node.text("mergedAt"),
         "closed_at": node.text("closedAt"),
     }
-    silent = [_name(review) for review in _submitted(node)]
+    # A tool whose summary has no finding has looked and found nothing.
+    silent = [_name(each) for each in (*_submitted(node), *_summaries(node))]
     return reviewer_records(
         about, _all_said(node), silent, reviewers, lambda comments: _commits(node, comments, patches)
     )
@@ -41,12 +50,31 @@ def records(node: Node, reviewers: Selection, patches: Patches | None) -> list[J
 def _all_said(node: Node) -> Iterator[Said]:
     for thread in node.nodes("reviewThreads"):
         yield from _thread(thread)
+    paths = [path for thread in node.nodes("reviewThreads") if (path := thread.text("path"))]
     for review in _submitted(node):
         commit = review.child("commit")
         more = {"commit": commit and commit.text("oid")}
-        yield from _comment(review, review.instant("submittedAt"), more)
+        yield from _findings(_comment(review, review.instant("submittedAt"), more), paths)
     for remark in node.nodes("comments"):
-        yield from _comment(remark, remark.instant("createdAt"), {})
+        yield from _findings(_comment(remark, remark.instant("createdAt"), {}), paths)
+
+
+def _findings(bodies: Iterable[Said], paths: Sequence[str]) -> Iterator[Said]:
+    """What bodies say: those of tools whose layout is known as their findings, each where it points."""
+    for body in bodies:
+        parts = comments_of(Comment(**body.comment), paths)
+        if len(parts) == 1 and parts[0].note == body.comment["note"]:
+            yield body
+            continue
+        for part in parts:
+            fields = part.to_dict()
+            yield replace(body, comment={name: fields[name] for name in _ORDER if name in fields})
+
+
+def _summaries(node: Node) -> list[Node]:
+    """Remarks that are no more than a tool's word that it found nothing."""
+    remarks = [remark for remark in node.nodes("comments") if (remark.text("body") or "").strip()]
+    return [remark for remark in remarks if not comments_of(Comment(remark.text("body") or ""))]
 
 
 def _submitted(node: Node) -> list[Node]:
