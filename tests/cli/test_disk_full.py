@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from github_data import sample_server
 from model_server import ModelServer, verdict
 
 KINDS = ("opened", "review_submitted", "review_comment")
@@ -51,6 +52,21 @@ def test_a_run_that_fills_the_disk_says_so_and_goes_on_when_there_is_room(tmp_pa
     done = metareview("demo", "-q", "--out", run)
     assert (done.returncode, done.stderr) == (0, "")
     assert files_of(run) == files_of(tmp_path / "whole")
+
+
+def test_a_pull_that_fills_the_disk_names_its_file_and_goes_on_when_there_is_room(tmp_path):
+    with sample_server() as server:
+        env = os.environ | server.environment()
+        command = ["pull", "comments", "acme/shop", "-q", "-o"]
+        assert metareview(*command, tmp_path / "whole.jsonl", env=env).returncode == 0
+        file = tmp_path / "out.jsonl"
+        stopped = metareview(*command, file, env=env, limit=10_000)
+        assert stopped.returncode == 2
+        [message] = stopped.stderr.splitlines()
+        assert message.startswith(f"Error: cannot write {file}.partial: ")
+        assert "the same command again" in message
+        assert metareview(*command, file, env=env).returncode == 0
+    assert file.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("limit", [300, 2_500])

@@ -57,7 +57,7 @@ def test_the_document(server, capsys):
         "lines": 5,
         "comments": {"sharpeye[bot]": 3, "ben": 1, "chloe": 1, "dmitri": 1, "lintwise[bot]": 0},
         "requests": 2,
-        "warnings": ["no pull request: #99"],
+        "warnings": ["acme/shop has no pull request #99"],
     }
 
 

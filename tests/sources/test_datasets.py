@@ -8,7 +8,7 @@ from file_server import FileServer
 from metareview.errors import InputError, UsageError
 from metareview.sources import datasets
 from metareview.sources.catalogue import DATASETS, datasets_with
-from metareview.sources.datasets import address, fetch, files_of_role, find_dataset, is_there, place
+from metareview.sources.datasets import ORIGIN, address, fetch, files_of_role, find_dataset, is_there, place
 from metareview.sources.download import Patience
 
 QUICK = Patience(seconds=5, attempts=2, pause=0)
@@ -105,8 +105,10 @@ def test_without_a_network_it_says_how_to_place_files_by_hand(monkeypatch, shop_
     with pytest.raises(InputError) as error:
         fetch(shop_bench, files, patience=QUICK)
     for file in files:
-        for part in (address(shop_bench, file), str(place(shop_bench, file)), file.sha256):
-            assert part in str(error.value)
+        # GitHub's address, not that of the mirror that has just failed.
+        origin = f"{ORIGIN}/{shop_bench.repository}/{shop_bench.commit}/{file.path}"
+        for part in (origin, str(place(shop_bench, file)), file.sha256):
+            assert f" {part}\n" in f"{error.value}\n"
     for file in files:  # and so it is done
         place(shop_bench, file).parent.mkdir(parents=True, exist_ok=True)
         place(shop_bench, file).write_bytes(FILES[file.path])

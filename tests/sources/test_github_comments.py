@@ -220,7 +220,15 @@ def test_numbers_ranges_and_times(pull):
 
 def test_numbers_that_are_no_pull_requests_are_named(pull):
     with GitHubServer(repository([told(comments=[["ben", 1, "x"]])])) as server:
-        assert pull(server, "acme/shop#6-8").warnings == ("no pull request: #6, #8",)
+        assert pull(server, "acme/shop#6-8").warnings == ("acme/shop has no pull request #6, #8",)
+
+
+def test_that_there_is_none_is_told(pull):
+    with GitHubServer(repository([told(at="2026-03-01T00:00:00Z")])) as server:
+        none = pull(server, "acme/shop", since="2027-01-01")
+        assert (none.prs, none.warnings) == (0, ("acme/shop has no pull request that was created in this time",))
+    with GitHubServer(repository([])) as server:
+        assert pull(server, "acme/shop", overwrite=True).warnings == ("acme/shop has no pull request",)
 
 
 def test_what_the_token_may_not_read_is_told(pull):

@@ -1,6 +1,7 @@
 """Work that is cut off anywhere and goes on ends with the same bytes."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -126,3 +127,5 @@ def test_where_nothing_can_be_written(tmp_path):
         Journal(tmp_path / "no" / "folder" / "out.jsonl", ASKED)
     with pytest.raises(UsageError, match="is a folder"):
         Journal(tmp_path, ASKED)
+    with pytest.raises(UsageError, match="a pull needs a file"):
+        Journal(Path("-"), ASKED)

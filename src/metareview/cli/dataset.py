@@ -26,7 +26,7 @@ def command() -> None:
     """
 
 
-@command.command("list", epilog="Example: metareview dataset list")
+@command.command("list", short_help="What there is, its licence, and where it lies.", epilog="Example: metareview dataset list")
 @common_options
 def list_command(screen: Screen) -> None:
     """Which data sets there are: what each is, its licence, its files, and where it lies on this machine."""
@@ -55,7 +55,8 @@ def _lines(dataset: Dataset, here: str) -> Iterator[str]:
     yield f"  {files}; {size}; {where.get(here, f'{here} files in {folder}')}"
 
 
-@command.command("get", epilog="Example: metareview dataset get aacr-bench revfinder-android")
+@command.command("get", short_help="Fetch data sets, each file checked by its hash.",
+                 epilog="Example: metareview dataset get aacr-bench revfinder-android")  # fmt: skip
 @click.argument("names", nargs=-1, required=True, metavar="NAME…", shell_complete=completing(dataset_names))
 @common_options
 def get_command(names: tuple[str, ...], screen: Screen) -> None:

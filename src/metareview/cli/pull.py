@@ -39,7 +39,8 @@ def command() -> None:
     """
 
 
-@command.command(epilog="Example: metareview pull comments 'acme/shop#12,15,20-30' -o comments.jsonl")
+@command.command(short_help="What reviewers wrote, with threads and commits.",
+                 epilog="Example: metareview pull comments 'acme/shop#12,15,20-30' -o comments.jsonl")  # fmt: skip
 @click.argument("targets", nargs=-1, required=True, metavar="OWNER/REPO[#N…]|URL")
 @_shared_options
 @click.option("--reviewer", multiple=True, metavar="GLOB",
@@ -67,7 +68,8 @@ def comments(
     _show(pulled, "comments", said, f"{next_step} --reviewer '*[bot]' --reference-reviewer '!*[bot]'", screen)
 
 
-@command.command(epilog="Example: metareview pull history acme/shop --since 2025-01-01 -o events.jsonl")
+@command.command(short_help="What happened, in time order: for metareview routing.",
+                 epilog="Example: metareview pull history acme/shop --since 2025-01-01 -o events.jsonl")  # fmt: skip
 @click.argument("targets", nargs=-1, required=True, metavar="OWNER/REPO[#N…]")
 @_shared_options
 @common_options

@@ -66,7 +66,11 @@ def place(dataset: Dataset, file: DataFile) -> Path:
 
 def address(dataset: Dataset, file: DataFile) -> str:
     """Where the file comes from: GitHub, or the mirror that the environment names in its place."""
-    return f"{_base()}/{dataset.repository}/{dataset.commit}/{quote(file.path)}"
+    return _address(_base(), dataset, file)
+
+
+def _address(base: str, dataset: Dataset, file: DataFile) -> str:
+    return f"{base}/{dataset.repository}/{dataset.commit}/{quote(file.path)}"
 
 
 def _base() -> str:
@@ -124,11 +128,13 @@ def fetch(
 
 
 def _cannot_be_had(dataset: Dataset, missing: Iterable[DataFile], reason: str) -> InputError:
-    by_hand = "; ".join(
-        f"{address(dataset, file)} to {place(dataset, file)} (SHA-256 {file.sha256})" for file in missing
+    # GitHub's address, even where a mirror failed: what the mirror does not have cannot be fetched there by hand either.
+    by_hand = "".join(
+        f"\n  {_address(ORIGIN, dataset, file)}\n    to {place(dataset, file)}\n    SHA-256 {file.sha256}"
+        for file in missing
     )
     return InputError(
         f"the data set {dataset.name} is not all here, and {urlsplit(_base()).netloc} cannot give it: {reason}",
-        fix=f"Run the same command again with a network (HTTPS_PROXY and {MIRROR} are heeded; what has come in is"
-        f" kept), or place by hand: {by_hand}.",
+        fix=f"Run the same command again once that server can be reached and has it (HTTPS_PROXY and {MIRROR} are used;"
+        f" what has come in is kept), or place by hand:{by_hand}",
     )

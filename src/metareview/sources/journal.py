@@ -43,6 +43,8 @@ class Journal:
             raise
 
     def _open(self, asked: Mapping[str, Any], overwrite: bool) -> None:
+        if str(self.file) == "-":
+            raise UsageError("a pull needs a file, to go on from where it is cut off. Give its name with -o.")
         if self.file.is_dir():
             raise UsageError(f"{self.file} is a folder. Give the name of a file with -o.")
         # Not truncated yet: it may be another process's, or hold what is to go on.
@@ -124,9 +126,11 @@ class Journal:
         self._release()
 
     def _release(self) -> None:
-        if self._handle is not None:
-            self._handle.close()
-            self._handle = None
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            # What could not be written for want of room fails once more here; it was told the first time.
+            with suppress(OSError):
+                handle.close()
 
     def _discard(self) -> None:
         with suppress(OSError):

@@ -198,14 +198,18 @@ class _Pull:
             shown = _numbers_in_words(missing)
             raise UsageError(f"{self._options.target.repository} has no pull request {shown}. Check the number.")
         if missing:
-            warnings.append(f"no pull request: {_numbers_in_words(missing)}")
+            shown = _numbers_in_words(missing)
+            warnings.append(f"{self._options.target.repository} has no pull request {shown}")
         counts: Counter[str] = Counter()
         for mark in marks:
             counts.update(mark.get("counts", {}))
         warnings += self._origin.warnings()
         ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         lines = sum(mark.get("lines", 0) for mark in marks)
-        if marks and not lines:
+        if not marks:
+            when = " that was created in this time" if self._options.since or self._options.until else ""
+            warnings.append(f"{self._options.target.repository} has no pull request{when}")
+        elif not lines:
             warnings.append("nothing was found for these pull requests and reviewers")
         return Pulled(
             self._options.out,
