@@ -153,3 +153,35 @@ def test_a_line_that_is_none_is_a_warning_or_an_error(run, here):
     assert (code, json.loads(out)["comments"]) == (0, [{"note": "x", "path": "a.py"}])
     assert "octo_shop_7.json:1: line must be a line number" in err
     assert run("convert", "octo_shop_7.json", "--to", "jsonl", "-o", "-", "--strict")[0] == 2
+
+
+def test_those_who_only_answered_are_kept_or_named(run, here):
+    said = {"pr": URL, "reviewer": "bot", "comments": [{"note": "Leaks.", "id": "1"}]}
+    answer = {"pr": URL, "reviewer": "ann", "comments": [{"note": "Fixed.", "in_reply_to": "1"}]}
+    (here / "in.jsonl").write_text(f"{json.dumps(said)}\n{json.dumps(answer)}\n")
+    for target, out in (("github", "comments_shop_7.json"), ("jsonl", "back.jsonl")):
+        assert run("convert", "in.jsonl", "--to", target, "-o", out)[::2] == (
+            0,
+            f"Wrote {out}: 2 comments in 2 reviews\n",
+        )
+    assert (here / "back.jsonl").read_text() == (here / "in.jsonl").read_text()
+    code, out, err = run("convert", "in.jsonl", "--to", "aacr", "-o", "-")
+    assert (code, [each["note"] for each in json.loads(out)[0]["comments"]]) == (0, ["Leaks."])
+    assert "aacr has no place for replies (1 comment), reviewer (1 review): left out" in err
+
+
+def test_github_asks_for_a_name_where_nobody_is_named_and_refuses_silence(run, here):
+    (here / "in.jsonl").write_text(json.dumps({"pr": URL, "comments": [COMMENT]}))
+    code, _, err = run("convert", "in.jsonl", "--to", "github", "-o", "out.json")
+    assert (code, err) == (2, f"Error: github cannot hold comments without a reviewer ({URL}). Name one with --name.\n")
+    assert run("convert", "in.jsonl", "--to", "github", "-o", "out.json", "--name", "bot", "-q")[0] == 0
+    (here / "in.jsonl").write_text(json.dumps({"pr": URL, "reviewer": "bot", "comments": []}))
+    code, _, err = run("convert", "in.jsonl", "--to", "github", "-o", "silent.json")
+    assert (code, err) == (2, f"Error: github cannot hold the silence of bot ({URL}). Use jsonl.\n")
+
+
+def test_a_severity_in_capitals_is_not_lost(run, here):
+    (here / "in.jsonl").write_text(
+        json.dumps({"pr": URL, "reviewer": "b", "comments": [{"note": "x", "severity": "error"}]})
+    )
+    assert "severity" not in run("convert", "in.jsonl", "--to", "rdjsonl", "-o", "-")[2]

@@ -51,8 +51,8 @@ def test_one_file_on_both_sides_is_refused(write, score, here):
     assert code == 2
     assert err == (
         "Error: a.jsonl: it is among the comments and among the references, and so scored against itself."
-        " Name another file for one of the two, or let --reviewer and --reference-reviewer choose people who share"
-        " nobody; --force goes on all the same.\n"
+        " Name another file for one of the two, or let --reviewer and --reference-reviewer choose different people;"
+        " --force goes on all the same.\n"
     )
     assert not (here / "r").exists()
 

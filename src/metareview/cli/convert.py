@@ -61,7 +61,14 @@ def command(
         raise UsageError("-o - and --json both print to standard output. Name a file, or leave out --json.")
     chosen = Selection(reviewer)
     inputs = read_inputs(
-        given, format_name=format_name, reviewer=name, chosen=chosen, strict=strict, about=pr, name_by_file=False
+        given,
+        format_name=format_name,
+        reviewer=name,
+        chosen=chosen,
+        strict=strict,
+        about=pr,
+        keep_answers=True,
+        name_by_file=False,
     )
     chosen.check([who for who in inputs.reviewers if who])
     converted = convert_reviews(inputs.reviews, target)
@@ -78,13 +85,13 @@ def command(
     if stays:
         warnings.append(f"{out} also holds {', '.join(stays[:3])}{' …' if len(stays) > 3 else ''}, which stays there")
         screen.say(warning_lines(warnings[-1:]))
-    comments = sum(len(review.comments) for review in inputs.reviews)
+    comments = sum(len(review.comments) for review in converted.reviews)
     document = {
         "schema": "metareview.convert/1",
         "from": sorted(inputs.formats),
         "to": target,
-        "prs": len({review.key for review in inputs.reviews}),
-        "reviews": len(inputs.reviews),
+        "prs": len({review.key for review in converted.reviews}),
+        "reviews": len(converted.reviews),
         "comments": comments,
         "files": [{"file": str(path), "bytes": len(text.encode("utf-8"))} for path, text in files.items()],
         "lost": {"comments": dict(converted.lost), "reviews": dict(converted.lost_of_reviews)},
@@ -92,7 +99,7 @@ def command(
         "skipped": [asdict(item) for item in inputs.skipped],
     }
     where = f"{out} ({plural(len(files), 'file')})" if out not in files else str(out)
-    reviews = f"{plural(comments, 'comment')} in {plural(len(inputs.reviews), 'review')}"
+    reviews = f"{plural(comments, 'comment')} in {plural(len(converted.reviews), 'review')}"
     screen.show(document, remarks=[f"Wrote {where}: {reviews}"])
 
 

@@ -26,7 +26,9 @@ def command() -> None:
     """
 
 
-@command.command("list", short_help="What there is, its licence, and where it lies.", epilog="Example: metareview dataset list")
+@command.command(
+    "list", short_help="What there is, its licence, and where it lies.", epilog="Example: metareview dataset list"
+)
 @common_options
 def list_command(screen: Screen) -> None:
     """Which data sets there are: what each is, its licence, its files, and where it lies on this machine."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from metareview.errors import InputError, UsageError
@@ -17,15 +17,18 @@ from metareview.model.words import plural
 _COMMENT_FIELDS = tuple(field.name for field in fields(Comment) if field.name not in ("from_line", "to_line"))
 _REVIEW_FIELDS = tuple(field.name for field in fields(Review) if field.name not in ("comments", "source", "pr"))
 _DECIDING = ("note", "path", "side", "neutral", "in_reply_to")
+_IN_WORDS = {"other_names": "other names of the pull request"}
 _DEFAULT_SIDE = "right"
 """Where a comment without a side is taken to point, so that this side may go unsaid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The text of each file by its name ("": any), and how often each field got lost, those of a comment first."""
+    """The text of each file by its name ("": any), the reviews in them, and how often each field got lost, those of a
+    comment first."""
 
     files: Mapping[str, str]
+    reviews: Sequence[Review]
     lost: Mapping[str, int]
     lost_of_reviews: Mapping[str, int]
     names_its_pull_request: bool
@@ -33,7 +36,9 @@ class Converted:
     def warnings(self, format_name: str) -> list[str]:
         """What the format cannot hold, in a sentence."""
         said = [f"{name} ({plural(count, 'comment')})" for name, count in self.lost.items()]
-        said += [f"{name} ({plural(count, 'review')})" for name, count in self.lost_of_reviews.items()]
+        said += [
+            f"{_IN_WORDS.get(name, name)} ({plural(count, 'review')})" for name, count in self.lost_of_reviews.items()
+        ]
         lines = [f"{format_name} has no place for {', '.join(said)}: left out"] if said else []
         if not self.names_its_pull_request:
             lines.append(f"{format_name} does not say which pull request it is about: give --pr when it is read")
@@ -42,10 +47,23 @@ class Converted:
 
 def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
     """The reviews as files of this format. UsageError where it is only read, or cannot hold what figures rest on: a
-    note, a place, whether a comment counts, a silence.
+    note, a place, whether a comment counts, a silence. Whoever only answered others is in no figure, and is left out
+    where the format cannot hold it.
     """
-    target = writable_format(format_name)
     ordered = _by_pull_request(reviews)
+    try:
+        return _converted(ordered, format_name)
+    except UsageError:
+        answers = [review for review in ordered if review.only_answers]
+        if not answers:
+            raise
+    converted = _converted([review for review in ordered if not review.only_answers], format_name)
+    replies = sum(len(review.comments) for review in answers)
+    return replace(converted, lost={**converted.lost, "replies": replies})
+
+
+def _converted(ordered: Sequence[Review], format_name: str) -> Converted:
+    target = writable_format(format_name)
     if not ordered or target.write is None:
         raise UsageError("There is nothing to convert: no review is left.")
     files = target.write(ordered)
@@ -62,7 +80,7 @@ def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
         of_reviews.update(name for name in _REVIEW_FIELDS if _differ(getattr(old, name), getattr(new, name)))
         for comment, kept in zip(old.comments, new.comments, strict=True):
             of_comments.update(_lost(comment, kept, format_name, old.pr))
-    return Converted(files, of_comments, of_reviews, names_it)
+    return Converted(files, ordered, of_comments, of_reviews, names_it)
 
 
 def writable_format(name: str) -> CommentFormat:
@@ -110,6 +128,8 @@ def _lost(comment: Comment, kept: Comment, format_name: str, pr: str) -> list[st
         lost.append("lines")
     harmless = {"path": normal_path(comment.path) == normal_path(kept.path),
                 "side": normal_side(comment.side) in (normal_side(kept.side), _DEFAULT_SIDE)}  # fmt: skip
+    if comment.severity and kept.severity and comment.severity.casefold() == kept.severity.casefold():
+        lost = [name for name in lost if name != "severity"]
     for name in lost:
         if name == "lines" or (name in _DECIDING and not harmless.get(name)):
             raise UsageError(f"{format_name} has no place for {name}, which figures rest on ({pr}). Use jsonl.")

@@ -103,6 +103,8 @@ class Inputs:
     keeps_authors: bool = False
     """Whether each comment keeps who wrote it, for references: those of several people become one review. A review
     whose reviewer nothing names then has none."""
+    keeps_answers: bool = False
+    """Whether those count as reviewers who only answered others."""
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -116,7 +118,7 @@ class Inputs:
         annotated = False
         known = comment_formats(format_name)[format_name]
         for review in known.read(source):
-            if review.comments and all(comment.in_reply_to is not None for comment in review.comments):
+            if review.only_answers and not self.keeps_answers:
                 continue  # Who only answered others has not reviewed: that is no silence either.
             named = review.reviewer or subfolder
             reviewer = named or owner
@@ -150,6 +152,7 @@ def read_inputs(
     strict: bool = True,
     about: str | None = None,
     keep_authors: bool = False,
+    keep_answers: bool = False,
     name_by_file: bool = True,
     role: str = "generated",
 ) -> Inputs:
@@ -158,9 +161,10 @@ def read_inputs(
     `reviewer` names the reviewer where the input has none; without it, the subfolder's, folder's or file's name does.
     `chosen` says whose reviews are taken. Unless `strict`, a field of a comment that cannot be read is left out, with
     a warning. `about` is the pull request of files that name none. Without `name_by_file` a file's name is nobody's.
+    With `keep_answers` those are reviewers too who only answered others; else what they said is not taken.
     `role` is what messages call records in memory.
     """
-    inputs = Inputs(keeps_authors=keep_authors)
+    inputs = Inputs(keeps_authors=keep_authors, keeps_answers=keep_answers)
     if not isinstance(given, str | Path):
         inputs.take("jsonl", _source_of(given, role, strict), role, None, reviewer or "reviewer", chosen)
         return inputs

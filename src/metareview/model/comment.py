@@ -224,6 +224,11 @@ class Review:
     def key(self) -> str:
         return pull_request_key(self.pr)
 
+    @property
+    def only_answers(self) -> bool:
+        """Whether all of it answers others: that is no review, nor a silence."""
+        return bool(self.comments) and all(comment.in_reply_to is not None for comment in self.comments)
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSet:

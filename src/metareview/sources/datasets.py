@@ -128,7 +128,7 @@ def fetch(
 
 
 def _cannot_be_had(dataset: Dataset, missing: Iterable[DataFile], reason: str) -> InputError:
-    # GitHub's address, even where a mirror failed: what the mirror does not have cannot be fetched there by hand either.
+    # GitHub's address, even where a mirror failed: what the mirror lacks cannot be fetched there by hand either.
     by_hand = "".join(
         f"\n  {_address(ORIGIN, dataset, file)}\n    to {place(dataset, file)}\n    SHA-256 {file.sha256}"
         for file in missing

@@ -66,8 +66,10 @@ def _is_review(comments: Sequence[Comment]) -> bool:
 def write(reviews: Iterable[Review]) -> dict[str, str]:
     comments = []
     for review in reviews:
-        if not review.reviewer or not review.comments:
-            raise UsageError(f"github cannot hold a review without reviewer or comments ({review.pr}). Use jsonl.")
+        if not review.reviewer:
+            raise UsageError(f"github cannot hold comments without a reviewer ({review.pr}). Name one with --name.")
+        if not review.comments:
+            raise UsageError(f"github cannot hold the silence of {review.reviewer} ({review.pr}). Use jsonl.")
         ids = [comment.id for comment in review.comments if comment.id]
         if len(set(ids)) < len(ids):
             raise UsageError(f"github cannot hold two comments of one id ({review.pr}). Use jsonl.")

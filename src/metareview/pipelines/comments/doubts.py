@@ -53,7 +53,7 @@ def doubts_about_references(
 
 def doubts_about_sides(generated: Sequence[InputFile], files: ReferenceFiles) -> Iterator[Doubt]:
     """Comments that are scored against themselves, the two sides swapped, and comments of nobody."""
-    choose = f"{_CHOOSE}, or let --reviewer and --reference-reviewer choose people who share nobody"
+    choose = f"{_CHOOSE}, or let --reviewer and --reference-reviewer choose different people"
     yield from _shared(generated, files.references, "the comments", "the references", choose)
     speaking = [file for file in generated if file.authors]
     if speaking and all(file.format == "github" and file.authors == {GHOST} for file in speaking):
