@@ -53,7 +53,7 @@ def test_what_is_odd_is_named():
         [
             pull(1, at(1, "x"), at(1, "x"), at(2, ""), Comment(note="y")),
             pull(2),
-            ("odd", Review("odd", (at(1, "z"),))),
+            ("o/r/odd", Review("o/r/odd", (at(1, "z"),))),
             ("github.com/other/r#1", Review("https://github.com/other/r/pull/1", (at(1, "q"),))),
         ]
     )
@@ -63,10 +63,21 @@ def test_what_is_odd_is_named():
         "1 references without a note",
         "1 references have no path",
         "github.com/o/r#2: no reference",
-        "odd: not the address of a pull request",
+        "o/r/odd: not the address of a pull request",
         "cannot tell apart github.com/o/r#1 and github.com/other/r#1",
     ):
         assert expected in warnings
+
+
+def test_pull_requests_without_a_number_are_one_note():
+    names = ["shop__security-1", "shop__security-2", "acme/shop@0a1b2c"]
+    result = check_benchmark(ReferenceSet({name: Review(name, (at(1, name),)) for name in names})).to_dict()
+    assert findings(result, "warning") == []
+    [note] = [text for text in findings(result, "note") if "number" in text]
+    assert note == (
+        "3 of 3 pull requests have no number: comments on 'shop__security-1' must name it in pr or, without a slash, "
+        "in the file's name"
+    )
 
 
 def test_without_locations_lines_are_not_probed():

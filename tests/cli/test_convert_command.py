@@ -185,3 +185,13 @@ def test_a_severity_in_capitals_is_not_lost(run, here):
         json.dumps({"pr": URL, "reviewer": "b", "comments": [{"note": "x", "severity": "error"}]})
     )
     assert "severity" not in run("convert", "in.jsonl", "--to", "rdjsonl", "-o", "-")[2]
+
+
+def test_where_nothing_is_left_the_warnings_say_why(run, here):
+    failed = {"tool": {"driver": {"name": "scan"}}, "results": None}
+    (here / "acme_shop_7.sarif").write_text(json.dumps({"version": "2.1.0", "runs": [failed]}))
+    code, _, err = run("convert", "acme_shop_7.sarif", "--to", "jsonl", "-o", "-")
+    first, last = err.splitlines()
+    assert code == 2
+    assert first.startswith("Warning: acme_shop_7.sarif: a run of scan has no results")
+    assert last == "Error: There is nothing to convert: no review is left."

@@ -47,6 +47,14 @@ def test_the_table_begins_each_row_with_the_name(run, kind):
     assert [row.split()[0] for row in rows if row[0] != " " and OURS in row] == NAMES[kind]
 
 
+def test_a_long_line_goes_on_below_the_name_that_it_is_about(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = run("list", "formats")[1].splitlines()[1:]
+    first = next(at for at, row in enumerate(rows) if row.startswith("claude-code "))
+    assert "Claude Code's review: [{file, line," in rows[first]
+    assert rows[first + 1].strip().endswith("category}]")
+
+
 def test_a_metric_is_listed_with_its_direction_and_its_key_in_json(run):
     items = {item["name"]: item["summary"] for item in json.loads(run("list", "metrics", "--json")[1])["items"]}
     assert items["noise"] == (

@@ -27,6 +27,8 @@ from metareview.pipelines.comments.answer import answer
 from metareview.pipelines.comments.doubts import Doubt
 from metareview.runs.files import JsonObject
 
+_IDENTIFIER = r"[^\s/#:]+|[^\s/#:]+/[^\s/#:@]+@\w+"
+"""What a pull request without a number goes by: an instance_id, or owner/repo@commit."""
 # Notes that several pull requests share ("add a test") match after shuffling too; more than this is no accident.
 _ALIKE = 0.05
 
@@ -120,12 +122,20 @@ def _lint_review(key: str, what: str, comments: Sequence[Comment], locations: bo
 
 def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
     named: dict[tuple[str, int], list[str]] = {}
+    unnumbered: list[str] = []
     for key, review in benchmark.references.items():
         name = repository_and_number(review.pr)
         if name is not None:
             named.setdefault((name[0].casefold(), name[1]), []).append(key)
         elif not re.fullmatch(r"[^/#]+#\d+", review.pr):
-            yield Finding("warning", f"{key}: not the address of a pull request; aacr-text cannot name it")
+            if re.fullmatch(_IDENTIFIER, review.pr):
+                unnumbered.append(review.pr)
+            else:
+                yield Finding("warning", f"{key}: not the address of a pull request; aacr-text cannot name it")
+    if unnumbered:
+        are = f"{len(unnumbered)} of {len(benchmark.references)} pull requests have no number"
+        fix = f"comments on {unnumbered[0]!r} must name it in pr or, without a slash, in the file's name"
+        yield Finding("note", f"{are}: {fix}")
     for keys in named.values():
         if len(keys) > 1:
             yield Finding("warning", f"aacr-text cannot tell apart {' and '.join(keys)}; use jsonl for these")

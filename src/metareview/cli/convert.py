@@ -71,9 +71,11 @@ def command(
         name_by_file=False,
     )
     chosen.check([who for who in inputs.reviewers if who])
+    # Said first: where nothing is left, or the target refuses, they may tell why.
+    screen.say(warning_lines(inputs.warnings, inputs.skipped))
     converted = convert_reviews(inputs.reviews, target)
-    warnings = [*converted.warnings(target), *inputs.warnings]
-    screen.say(warning_lines(warnings, inputs.skipped))
+    screen.say(warning_lines(converted.warnings(target)))
+    warnings = [*inputs.warnings, *converted.warnings(target)]
     if out == _STANDARD_OUTPUT:
         if len(converted.files) > 1:
             raise UsageError(f"{target} takes {len(converted.files)} files here. Name a folder with -o.")
