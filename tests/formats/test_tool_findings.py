@@ -102,6 +102,16 @@ def test_pr_agent_has_issues_and_suggestions_within_review_or_without():
     assert read("pr-agent", {"code_suggestions": [suggestion]}) == ([close], [])
 
 
+@pytest.mark.parametrize("said", ["No", "none", "", "No major issues detected", "No key issues to review."])
+def test_pr_agent_s_model_may_say_no_in_place_of_an_empty_list(said):
+    assert read("pr-agent", {"review": {"key_issues_to_review": said}}) == ([], [])
+
+
+def test_pr_agent_s_issues_as_a_text_are_refused():
+    with pytest.raises(InputError, match="key_issues_to_review must be a list, found a string"):
+        read("pr-agent", {"review": {"key_issues_to_review": "No lock is taken in add()."}})
+
+
 def test_pr_agent_s_yaml_is_refused_with_the_fix():
     text = "```yaml\nreview:\n  key_issues_to_review:\n    - relevant_file: a.py\n```\n"
     for each in (text, text.strip("`yaml\n")):

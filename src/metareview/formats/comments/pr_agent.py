@@ -15,6 +15,10 @@ from metareview.model.comment import Comment, Review
 _ISSUES, _SUGGESTIONS = "key_issues_to_review", "code_suggestions"
 _ISSUE = {"path": "relevant_file", "from_line": "start_line", "to_line": "end_line", "category": "issue_header"}
 _YAML = re.compile(rf"(?:```\w*\s*)?(?:review|{_SUGGESTIONS}):[ \t]*\r?\n")
+_NOTHING = re.compile(
+    r"(?:no|none|no (?:\w+ ){0,3}issues(?: (?:detected|found|identified|to review))?)?\.?", re.IGNORECASE
+)
+"""What its model writes in place of an empty list."""
 _SUGGESTION = {
     "path": "relevant_file",
     "from_line": "relevant_lines_start",
@@ -43,7 +47,9 @@ def read(source: Source) -> Iterator[Review]:
     for record in source.records("a review"):
         found: list[Comment] = []
         for holder in (record, record.part("review")):
-            found += map(_issue, holder.children(_ISSUES, "an issue"))
+            said = holder.value.get(_ISSUES)
+            if not (isinstance(said, str) and _NOTHING.fullmatch(said.strip())):
+                found += map(_issue, holder.children(_ISSUES, "an issue"))
             found += map(_suggestion, holder.children(_SUGGESTIONS, "a suggestion"))
         yield review_of(source, found)
 
