@@ -107,8 +107,9 @@ def test_without_a_network_it_says_how_to_place_files_by_hand(monkeypatch, shop_
     for file in files:
         # GitHub's address, not that of the mirror that has just failed.
         origin = f"{ORIGIN}/{shop_bench.repository}/{shop_bench.commit}/{file.path}"
-        for part in (origin, str(place(shop_bench, file)), file.sha256):
-            assert f" {part}\n" in f"{error.value}\n"
+        for part in (f" {origin} (SHA-256 {file.sha256})", f"by hand in {place(shop_bench, file).parent}: "):
+            assert part in str(error.value)
+    assert "\n" not in str(error.value)
     for file in files:  # and so it is done
         place(shop_bench, file).parent.mkdir(parents=True, exist_ok=True)
         place(shop_bench, file).write_bytes(FILES[file.path])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -127,14 +127,11 @@ def fetch(
     return missing
 
 
-def _cannot_be_had(dataset: Dataset, missing: Iterable[DataFile], reason: str) -> InputError:
+def _cannot_be_had(dataset: Dataset, missing: Sequence[DataFile], reason: str) -> InputError:
     # GitHub's address, even where a mirror failed: what the mirror lacks cannot be fetched there by hand either.
-    by_hand = "".join(
-        f"\n  {_address(ORIGIN, dataset, file)}\n    to {place(dataset, file)}\n    SHA-256 {file.sha256}"
-        for file in missing
-    )
+    by_hand = "; ".join(f"{_address(ORIGIN, dataset, file)} (SHA-256 {file.sha256})" for file in missing)
     return InputError(
         f"the data set {dataset.name} is not all here, and {urlsplit(_base()).netloc} cannot give it: {reason}",
         fix=f"Run the same command again once that server can be reached and has it (HTTPS_PROXY and {MIRROR} are used;"
-        f" what has come in is kept), or place by hand:{by_hand}",
+        f" what has come in is kept), or place by hand in {place(dataset, missing[0]).parent}: {by_hand}.",
     )
