@@ -123,7 +123,7 @@ def test_gitlab_comments_and_what_to_do_next(capsys, monkeypatch, tmp_path):
         "lines": 2,
         "comments": {"ben": 1, "chloe": 1},
         "requests": 8,
-        "warnings": ["no pull request: #9"],
+        "warnings": ["group/sub/shop has no pull request #9"],
     }
     with pytest.raises(SystemExit) as end:
         main(["comments", "comments.jsonl", "--reference", "comments.jsonl", "--reviewer", "*[bot]",

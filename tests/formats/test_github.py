@@ -230,9 +230,12 @@ def test_threads_times_and_reactions_are_read_back():
     assert read_back.comments == (whole,)
 
 
-@pytest.mark.parametrize("review", [Review(WEB, (SEVEN,)), Review(WEB, (), "octocat")])
-def test_what_it_cannot_hold_is_not_written(review):
-    with pytest.raises(UsageError, match="without reviewer or comments"):
+@pytest.mark.parametrize(
+    ("review", "problem"),
+    [(Review(WEB, (SEVEN,)), "without a reviewer .*--name"), (Review(WEB, (), "octocat"), "the silence of octocat")],
+)
+def test_what_it_cannot_hold_is_not_written(review, problem):
+    with pytest.raises(UsageError, match=problem):
         github.write([review])
 
 

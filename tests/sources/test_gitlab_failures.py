@@ -138,7 +138,7 @@ def test_merge_requests_that_run_out_between_the_listing_and_the_fetching(gitlab
 
     with GitLabServer(sample(), script) as server:
         result = gitlab_pull(server)
-    assert (result.prs, result.warnings) == (4, ("no pull request: #4",))
+    assert (result.prs, result.warnings) == (4, ("group/sub/shop has no pull request #4",))
 
 
 def test_a_detail_that_cannot_be_read_is_left_out_and_counted(gitlab_pull, tmp_path):
