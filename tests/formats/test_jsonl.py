@@ -106,7 +106,7 @@ def test_a_field_of_a_comment_that_cannot_be_read_is_refused_or_left_out(fields,
     source = Source.of_text(text, "a.jsonl", strict=False)
     [review] = jsonl.read(source)
     assert review.comments == (Comment("x"),)
-    assert source.all_warnings() == [f"a.jsonl:1: {problem}; left out"]
+    assert source.all_warnings() == [f"a.jsonl:1: {problem}; the field is left out"]
 
 
 @pytest.mark.parametrize(

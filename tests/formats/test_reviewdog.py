@@ -76,8 +76,8 @@ def test_what_cannot_be_read_is_left_out_or_refused():
     [review], warnings = read(wrong, strict=False)
     assert review.comments == (Comment("m", "a.py"),)
     assert warnings == [
-        "d.json:1: line must be a line number from 1 to 2147483647, found 'N/A'; left out",
-        "d.json:1: severity must be a string, found a list; left out",
+        "d.json:1: line must be a line number from 1 to 2147483647, found 'N/A'; the field is left out",
+        "d.json:1: severity must be a string, found a list; the field is left out",
     ]
     with pytest.raises(InputError, match=r"d\.json:1: line must be a line number"):
         read(wrong)

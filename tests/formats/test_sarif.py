@@ -451,8 +451,8 @@ def test_unless_strict_a_field_that_cannot_be_read_is_left_out():
     [comment], warnings = comments(log(result), strict=False)
     assert comment == Comment("m", "a.c", severity="warning")
     assert warnings == [
-        "r.sarif:1: startLine must be a line number from 1 to 2147483647, found 'N/A'; left out",
-        "r.sarif:1: level must be a string, found a number; left out",
+        "r.sarif:1: startLine must be a line number from 1 to 2147483647, found 'N/A'; the field is left out",
+        "r.sarif:1: level must be a string, found a number; the field is left out",
     ]
 
 
