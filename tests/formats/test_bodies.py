@@ -139,6 +139,23 @@ def test_praise_settings_and_headings_are_no_comment():
     assert split("**Actionable comments posted: 0**") == Parts((), "")
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<details>\n<summary>🤖 Fix all issues with AI agents</summary>\n\n```\nIn `@b.py`: close it.\n```\n</details>",
+        "<details>\n<summary>🤖 Prompt for AI agents</summary>\n\n```\nIn `@b.py`: close it.\n```\n</details>",
+        "---\n\n<details>\n<summary>ℹ️ Review info</summary>\n<details>\n<summary>⚙️ Run configuration</summary>\n\n"
+        "**Configuration used**: defaults\n</details>\n</details>",
+        "> [!NOTE]\n> Due to the large number of review comments, only the severe ones were posted inline.",
+    ],
+)
+def test_what_stands_around_the_findings_says_nothing_of_its_own(around):
+    """Instructions for agents say again what the comments on the lines say."""
+    assert split(f"**Actionable comments posted: 2**\n\n{around}\n") == Parts((), "")
+    beside = split(f"{RABBIT}\n{around}\n")
+    assert (len(beside.findings), beside.rest) == (4, "")
+
+
 def test_what_else_is_said_stays():
     assert split(RABBIT + "\nPlease rebase.").rest == "Please rebase."
     beside = RABBIT.replace("`9-11`: **Rename.**", "Somewhere: **Rename.**")
