@@ -134,7 +134,9 @@ def _body(remark: Remark) -> Comment:
 def _comment(remark: Remark, keys: dict[str, str], told: dict[str, object]) -> Comment:
     value = remark.record.value
     at = "created_at" if value.get("created_at") is not None else "submitted_at"
-    commit = "original_commit_id" if value.get("original_commit_id") is not None else "commit_id"
+    # Lines as they are now are those of the latest commit; as they were, of the one that the comment was made on.
+    commits = ("commit_id", "original_commit_id")[:: 1 if value.get("line") is not None else -1]
+    commit = next((name for name in commits if value.get(name) is not None), "commit_id")
     if isinstance(value.get("reactions"), dict):
         told["reactions"] = _given(value["reactions"])
     record = remark.record._replace(value={**value, **told}) if told else remark.record
