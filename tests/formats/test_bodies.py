@@ -444,3 +444,12 @@ def test_pieces_of_markup():
     assert plain("a&nbsp;<b>b</b><br>c &lt;T&gt; Vec<T>") == "a b c <T> Vec<T>"
     assert without_comments("a<!-- b -->c<!-- d") == "ac<!-- d"
     assert unquoted("> > a\n>b\nc", 1) == "> a\nb\nc"
+
+
+def test_the_files_of_a_pull_request_are_hashed_once_for_all_of_its_bodies(monkeypatch):
+    bodies = [f"## PR Reviewer Guide\n\n<a href='{link('src/7.py', f'R{n}')}'>Leak</a> {n}" for n in range(1, 21)]
+    known = frozenset(f"src/{number}.py" for number in range(50))
+    hashed, sha256 = [], hashlib.sha256
+    monkeypatch.setattr(hashlib, "sha256", lambda data: hashed.append(data) or sha256(data))
+    assert [split(body, known).findings[0].path for body in bodies] == ["src/7.py"] * 20
+    assert len(hashed) <= 50

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -148,13 +147,10 @@ def _given(reactions: dict[str, Any]) -> dict[str, Any]:
     return {name: count for name, count in reactions.items() if name not in ("url", "total_count") and count != 0}
 
 
-def paths_by_address(everything: list[Said]) -> dict[str, set[str]]:
+def paths_by_address(everything: list[Said]) -> dict[str, frozenset[str]]:
     """The files that are known of each pull request."""
     paths: dict[str, set[str]] = {}
-    for address, path in _paths(everything):
-        paths.setdefault(address, set()).add(path)
-    return paths
-
-
-def _paths(everything: list[Said]) -> Iterator[tuple[str, str]]:
-    return ((said.address or "", said.comment.path) for said in everything if said.comment.path)
+    for said in everything:
+        if said.comment.path:
+            paths.setdefault(said.address or "", set()).add(said.comment.path)
+    return {address: frozenset(known) for address, known in paths.items()}
