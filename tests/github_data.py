@@ -126,6 +126,7 @@ def thread(url: str, at: str, told: dict, first: str, head: str, ids: Numbers) -
             "url": f"{url}#{node}",
             "body": body,
             "createdAt": later(at, minutes),
+            "publishedAt": later(at, max(minutes, told.get("submitted", minutes))),
             "state": told.get("state", "SUBMITTED"),
             "outdated": outdated,
             "author": actor(by),

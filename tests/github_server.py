@@ -46,7 +46,7 @@ SCHEMA: dict[str, dict[str, object]] = {
         "comments": ["PullRequestReviewComment"],
     },
     "PullRequestReviewComment": {
-        **dict.fromkeys(("id", "url", "body", "createdAt", "state", "outdated")),
+        **dict.fromkeys(("id", "url", "body", "createdAt", "publishedAt", "state", "outdated")),
         "author": "Actor", "commit": "Commit", "originalCommit": "Commit", "replyTo": "PullRequestReviewComment",
         "reactionGroups": ("ReactionGroup",),
     },

@@ -98,6 +98,23 @@ def test_what_figures_rest_on_is_never_left_out(run, here, fields, target, messa
     assert not (here / "out").exists()
 
 
+@pytest.mark.parametrize("target", ["aacr", "aacr-text"])
+@pytest.mark.parametrize(
+    ("field", "values"), [("reviewer", ["bot", "ann"]), ("reviewer", ["bot", None]), ("run", [1, 2])]
+)
+def test_several_reviewers_never_become_one(run, here, target, field, values):
+    comment = {name: value for name, value in COMMENT.items() if name != "severity"}
+    records = [{"pr": f"{URL}{n}", field: value, "comments": [comment]} for n, value in enumerate(values)]
+    (here / "in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    code, _, err = run("convert", "in.jsonl", "--to", target, "-o", "out")
+    assert (code, err) == (2, f"Error: {target} has no place for {field}, and there are several here. Use jsonl.\n")
+    assert not (here / "out").exists()
+    (here / "one.jsonl").write_text(json.dumps(records[0]) + "\n")
+    code, _, err = run("convert", "one.jsonl", "--to", target, "-o", "out")
+    assert code == 0
+    assert f"Warning: {target} has no place for {field} (1 review): left out\n" in err
+
+
 def test_silence_is_kept_or_refused(run, here):
     (here / "in.jsonl").write_text(json.dumps({"pr": URL, "reviewer": "b"}))
     assert run("convert", "in.jsonl", "--to", "sarif", "-o", "out.sarif")[0] == 0

@@ -139,6 +139,23 @@ def test_praise_settings_and_headings_are_no_comment():
     assert split("**Actionable comments posted: 0**") == Parts((), "")
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<details>\n<summary>🤖 Fix all issues with AI agents</summary>\n\n```\nIn `@b.py`: close it.\n```\n</details>",
+        "<details>\n<summary>🤖 Prompt for AI agents</summary>\n\n```\nIn `@b.py`: close it.\n```\n</details>",
+        "---\n\n<details>\n<summary>ℹ️ Review info</summary>\n<details>\n<summary>⚙️ Run configuration</summary>\n\n"
+        "**Configuration used**: defaults\n</details>\n</details>",
+        "> [!NOTE]\n> Due to the large number of review comments, only the severe ones were posted inline.",
+    ],
+)
+def test_what_stands_around_the_findings_says_nothing_of_its_own(around):
+    """Instructions for agents say again what the comments on the lines say."""
+    assert split(f"**Actionable comments posted: 2**\n\n{around}\n") == Parts((), "")
+    beside = split(f"{RABBIT}\n{around}\n")
+    assert (len(beside.findings), beside.rest) == (4, "")
+
+
 def test_what_else_is_said_stays():
     assert split(RABBIT + "\nPlease rebase.").rest == "Please rebase."
     beside = RABBIT.replace("`9-11`: **Rename.**", "Somewhere: **Rename.**")
@@ -427,3 +444,12 @@ def test_pieces_of_markup():
     assert plain("a&nbsp;<b>b</b><br>c &lt;T&gt; Vec<T>") == "a b c <T> Vec<T>"
     assert without_comments("a<!-- b -->c<!-- d") == "ac<!-- d"
     assert unquoted("> > a\n>b\nc", 1) == "> a\nb\nc"
+
+
+def test_the_files_of_a_pull_request_are_hashed_once_for_all_of_its_bodies(monkeypatch):
+    bodies = [f"## PR Reviewer Guide\n\n<a href='{link('src/7.py', f'R{n}')}'>Leak</a> {n}" for n in range(1, 21)]
+    known = frozenset(f"src/{number}.py" for number in range(50))
+    hashed, sha256 = [], hashlib.sha256
+    monkeypatch.setattr(hashlib, "sha256", lambda data: hashed.append(data) or sha256(data))
+    assert [split(body, known).findings[0].path for body in bodies] == ["src/7.py"] * 20
+    assert len(hashed) <= 50

@@ -85,9 +85,18 @@ def test_a_comment_on_a_whole_file_has_no_lines():
 
 def test_when_on_which_commit_and_what_people_made_of_it_is_kept():
     reactions = {"url": "https://api.github.com/x", "total_count": 3, "+1": 2, "-1": 0, "heart": 1}
-    _, comment = one(created_at="2025-06-01T12:00:00Z", original_commit_id="a1", commit_id="b2", reactions=reactions)
-    assert (comment.at, comment.commit, comment.reactions) == ("2025-06-01T12:00:00Z", "a1", {"+1": 2, "heart": 1})
-    assert one(commit_id="b2")[1].commit == "b2"
+    _, comment = one(created_at="2025-06-01T12:00:00Z", commit_id="b2", reactions=reactions)
+    assert (comment.at, comment.commit, comment.reactions) == ("2025-06-01T12:00:00Z", "b2", {"+1": 2, "heart": 1})
+
+
+def test_lines_and_commit_belong_together():
+    """Lines were added above: the comment was made on line 7 of one commit, which is line 9 of the latest."""
+    commits = {"original_commit_id": "a1", "commit_id": "b2", "original_line": 7}
+    now, outdated = one(line=9, **commits)[1], one(line=None, **commits)[1]
+    assert (now.commit, now.to_line) == ("b2", 9)
+    assert (outdated.commit, outdated.to_line) == ("a1", 7)
+    assert one(subject_type="file", line=None, **commits)[1].commit == "a1"
+    assert one(line=9, original_commit_id="a1")[1].commit == "a1"
 
 
 def test_a_reversed_range_is_swapped_with_a_warning():

@@ -201,7 +201,9 @@ def test_reactions_and_commit_of_graphql_are_called_as_rest_calls_them():
     groups += [{"content": "HEART", "users": {"totalCount": 0}}]
     one = node(reactionGroups=groups, originalCommit={"oid": "a1"}, commit={"oid": "b2"})
     comment = only(response(reviewThreads={"nodes": [thread(one)]}))
-    assert (comment.reactions, comment.commit) == ({"+1": 2, "eyes": 1}, "a1")
+    assert (comment.reactions, comment.commit) == ({"+1": 2, "eyes": 1}, "b2")
+    outdated = thread(one, line=None, originalLine=9, isOutdated=True)
+    assert only(response(reviewThreads={"nodes": [outdated]})).commit == "a1"
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,11 @@ def test_placeholders_braces_and_links_are_resolved(template, arguments, text):
     assert message_text(template, arguments) == text
 
 
+def test_a_hostile_message_is_looked_through_once():
+    text = "[\\" * 200_000 + "]("
+    assert message_text(text) == text
+
+
 RULE = {
     "id": "R1",
     "name": "Leak",

@@ -1,5 +1,8 @@
-from metareview.model.comment import Comment, Review
-from metareview.model.repeats import given_again, merged_once, said_once
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metareview.model.comment import Comment, Review, normal_path
+from metareview.model.repeats import given_again, joined, merged_once, said_once
 
 PR = "https://github.com/octo/shop/pull/5"
 
@@ -44,3 +47,49 @@ def test_reviews_of_one_pull_request_are_merged_and_their_repeats_counted():
     assert repeated == 1
     assert given_again(repeated) == "1 comment is given again under its id; it counts once"
     assert given_again(2) == "2 comments are given again under their ids; each counts once"
+
+
+class Note(str):
+    """A note that counts how often its words are looked at."""
+
+    looked_at = 0
+
+    def split(self, *arguments):
+        Note.looked_at += 1
+        return super().split(*arguments)
+
+
+def test_many_comments_of_one_id_are_not_compared_with_each_other():
+    comments = [Comment(Note(f"note {number}"), "x.py", id="1") for number in range(300)]
+    assert said_once(comments) == tuple(comments)
+    assert Note.looked_at <= 4 * len(comments)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Comment,
+            note=st.sampled_from(["a", "a ", "b"]),
+            path=st.sampled_from([None, "x", "./x", "y"]),
+            id=st.sampled_from([None, "1", "2"]),
+            author=st.sampled_from([None, "ann", "ben"]),
+            at=st.sampled_from([None, "2025-06-01", "2025-06-02"]),
+            resolved=st.sampled_from([None, True]),
+        ),
+        max_size=8,
+    )
+)
+def test_each_is_joined_to_the_first_that_it_repeats(comments):
+    """By comparing each with all before it."""
+    once = []
+    for comment in comments:
+        for position, earlier in enumerate(once):
+            same = comment.id and comment.id == earlier.id and normal_path(comment.path) == normal_path(earlier.path)
+            if same and None not in (comment.author, earlier.author):
+                same = comment.author == earlier.author
+            if same and (comment.note.strip() == earlier.note.strip() or comment.at == earlier.at is not None):
+                once[position] = joined(earlier, comment)
+                break
+        else:
+            once.append(comment)
+    assert said_once(comments) == tuple(once)

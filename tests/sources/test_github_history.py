@@ -43,6 +43,17 @@ def test_what_is_opened(pull):
     }
 
 
+def test_a_review_comment_happens_when_others_can_see_it(pull):
+    """Written at 09:08, while its review was still a draft; the reply came after the review."""
+    waited = {"path": "a.py", "line": 3, "by": "ben", "after": 8, "note": "x", "submitted": 40}
+    waited["replies"] = [["ana", 50, "y"]]
+    assert short(pulled(pull, told(threads=[waited], reviews=[["ben", 40, "COMMENTED", ""]])))[1:] == [
+        ("09:40", "review_comment", "ben"),
+        ("09:40", "review_submitted", "ben"),
+        ("09:50", "review_comment", "ana"),
+    ]
+
+
 def test_everything_that_happens_in_time_order(pull):
     found = pulled(
         pull,

@@ -18,6 +18,8 @@ _COMMENT_FIELDS = tuple(field.name for field in fields(Comment) if field.name no
 _REVIEW_FIELDS = tuple(field.name for field in fields(Review) if field.name not in ("comments", "source", "pr"))
 _DECIDING = ("note", "path", "side", "neutral", "in_reply_to")
 _IN_WORDS = {"other_names": "other names of the pull request"}
+_WHOSE = ("reviewer", "run")
+"""What tells reviews apart: a single one may go unsaid, but several would become one."""
 _DEFAULT_SIDE = "right"
 """Where a comment without a side is taken to point, so that this side may go unsaid."""
 
@@ -47,8 +49,8 @@ class Converted:
 
 def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
     """The reviews as files of this format. UsageError where it is only read, or cannot hold what figures rest on: a
-    note, a place, whether a comment counts, a silence. Whoever only answered others is in no figure, and is left out
-    where the format cannot hold it.
+    note, a place, whether a comment counts, a silence, whose it is among several. Whoever only answered others is in no
+    figure, and is left out where the format cannot hold it.
     """
     ordered = _by_pull_request(reviews)
     try:
@@ -80,6 +82,9 @@ def _converted(ordered: Sequence[Review], format_name: str) -> Converted:
         of_reviews.update(name for name in _REVIEW_FIELDS if _differ(getattr(old, name), getattr(new, name)))
         for comment, kept in zip(old.comments, new.comments, strict=True):
             of_comments.update(_lost(comment, kept, format_name, old.pr))
+    for name in _WHOSE:
+        if of_reviews[name] and len({getattr(review, name) for review in ordered}) > 1:
+            raise UsageError(f"{format_name} has no place for {name}, and there are several here. Use jsonl.")
     return Converted(files, ordered, of_comments, of_reviews, names_it)
 
 

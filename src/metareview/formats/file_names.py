@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from metareview.errors import UsageError
@@ -21,8 +22,8 @@ def file_names(reviews: Sequence[Review], suffix: str, format_name: str) -> list
     if len(reviews) < 2:
         return [""] * len(reviews)
     names = [f"{_stem(review.pr)}{suffix}" for review in reviews]
-    folded = [name.casefold() for name in names]
-    if twice := next((name for name, key in zip(names, folded, strict=True) if folded.count(key) > 1), None):
+    uses = Counter(name.casefold() for name in names)
+    if twice := next((name for name in names if uses[name.casefold()] > 1), None):
         raise UsageError(
             f"{format_name} has a file per pull request, named after it: {twice} would be written for two. Use jsonl."
         )

@@ -50,6 +50,7 @@ class Source:
     progress: Progress | None = field(default=None, repr=False)
     """Told of the megabytes that were read line by line, and of how many there are."""
     _kinds: Counter[str] = field(default_factory=Counter, init=False)
+    _offsets: dict[tuple[int, JsonPath], int] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.name = readable(str(self.path))
@@ -243,10 +244,24 @@ class Source:
     def line_of(self, start: int, path: JsonPath) -> int:
         """The line of the value at `path` in the document that begins at `start`."""
         try:
-            return self.line_at(_offset_of(self.text, start, path))
+            return self.line_at(self._offset_of(start, path))
         except RecursionError:
             # Nested nearly too deeply: it could be read, but from a call less deep than this one.
             return self.line_at(start)
+
+    def _offset_of(self, start: int, path: JsonPath) -> int:
+        """Where the value at `path` begins, or its nearest parent if it is absent. What is found on the way is kept: to
+        find the next, nearly all of a large file would be parsed once more.
+        """
+        at = start
+        for depth in range(1, len(path) + 1):
+            key = start, path[:depth]
+            if key not in self._offsets:
+                self._offsets[key] = _offset_within(self.text, at, path[depth - 1])
+            if self._offsets[key] == at:
+                break
+            at = self._offsets[key]
+        return at
 
     def fail(self, line: Line, problem: str, fix: str) -> NoReturn:
         raise InputError(problem, file=self.name, line=line, fix=fix) from None
@@ -335,22 +350,19 @@ def _skip(text: str, at: int, characters: str = _SPACE) -> int:
     return at
 
 
-def _offset_of(text: str, at: int, path: JsonPath) -> int:
-    """Where the value at `path` begins, in a JSON text that is known to be sound; the nearest parent if absent."""
-    for step in path:
-        parent, in_list, index = at, text[at] == "[", 0
-        cursor = _skip(text, at + 1)
-        while text[cursor] not in "}]":
-            name: str | int = index
-            if not in_list:
-                name, cursor = _decode(text, cursor)
-                cursor = _skip(text, cursor, _SPACE + ":")
-            if name == step:
-                at = cursor  # the last of equal keys counts, as in json.loads
-                if in_list:
-                    break
-            cursor = _skip(text, _decode(text, cursor)[1], _SPACE + ",")
-            index += 1
-        if at == parent:
-            break
+def _offset_within(text: str, parent: int, step: str | int) -> int:
+    """Where the value at this key or place begins, in a JSON text that is known to be sound; the parent if absent."""
+    at, in_list, index = parent, text[parent] == "[", 0
+    cursor = _skip(text, parent + 1)
+    while text[cursor] not in "}]":
+        name: str | int = index
+        if not in_list:
+            name, cursor = _decode(text, cursor)
+            cursor = _skip(text, cursor, _SPACE + ":")
+        if name == step:
+            at = cursor  # the last of equal keys counts, as in json.loads
+            if in_list:
+                break
+        cursor = _skip(text, _decode(text, cursor)[1], _SPACE + ",")
+        index += 1
     return at

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, reduce
 from operator import attrgetter
 from typing import Any
 
@@ -264,19 +264,22 @@ def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
 
     `owner/repo#7` is the same as the one full address that there is for it.
     """
-    by_key: dict[tuple[str, str | None], Review] = {}
+    by_key: dict[tuple[str, str | None], list[Review]] = {}
     reviews = list(reviews)
     full = full_addresses(review.pr for review in reviews)
     for review in reviews:
         if review.pr in full:
             review = replace(review, pr=full[review.pr])
-        key = (review.key, review.reviewer)
-        if first := by_key.get(key):
-            both = {name: _first_known(getattr(first, name), getattr(review, name)) for name in _OF_EITHER}
-            names = tuple(dict.fromkeys((*first.other_names, *review.other_names)))
-            review = replace(first, comments=first.comments + review.comments, other_names=names, **both)
-        by_key[key] = review
-    return by_key
+        by_key.setdefault((review.key, review.reviewer), []).append(review)
+    return {key: _as_one(group) if len(group) > 1 else group[0] for key, group in by_key.items()}
+
+
+def _as_one(reviews: Sequence[Review]) -> Review:
+    """The records of one review: what the first says, whatever only others know, and the comments of all."""
+    known = {name: reduce(_first_known, (getattr(review, name) for review in reviews)) for name in _OF_EITHER}
+    names = tuple(dict.fromkeys(name for review in reviews for name in review.other_names))
+    comments = tuple(comment for review in reviews for comment in review.comments)
+    return replace(reviews[0], comments=comments, other_names=names, **known)
 
 
 def counted(comments: Iterable[Comment]) -> Iterator[tuple[int, Comment]]:

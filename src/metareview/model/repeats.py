@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from metareview.model.comment import Comment, Review, merged, normal_path
@@ -40,16 +40,28 @@ def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
     if len(set(ids)) == len(ids):
         return tuple(comments)
     once: list[Comment] = []
-    positions: dict[str, list[int]] = {}
+    positions: dict[tuple[str | None, ...], dict[int, None]] = {}
     for comment in comments:
-        earlier = positions.setdefault(comment.id, []) if comment.id else []
-        same = next((position for position in earlier if _are_one(once[position], comment)), None)
-        if same is None:
-            earlier.append(len(once))
+        earlier = [positions.setdefault(shared, {}) for shared in _shared_by_repeats(comment)]
+        found = sorted({position for each in earlier for position in each})
+        same = next((position for position in found if _are_one(once[position], comment)), len(once))
+        if same == len(once):
             once.append(comment)
         else:
             once[same] = joined(once[same], comment)
+        for each in earlier:
+            each[same] = None
     return tuple(once)
+
+
+def _shared_by_repeats(comment: Comment) -> Iterator[tuple[str | None, ...]]:
+    """What another comment must share one of to be the same: compared with all of its id, a file in which every
+    comment has the same id would take for ever."""
+    if comment.id:
+        path = normal_path(comment.path)
+        yield comment.id, path, "note", *comment.note.split()
+        if comment.at is not None:
+            yield comment.id, path, "at", comment.at
 
 
 def _are_one(first: Comment, second: Comment) -> bool:

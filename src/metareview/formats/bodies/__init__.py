@@ -13,10 +13,9 @@ from functools import lru_cache
 
 from metareview.formats.bodies import coderabbit, pr_agent
 from metareview.formats.bodies.finding import Finding
-from metareview.formats.bodies.sections import Span, plain, sections, unquoted, without_comments
+from metareview.formats.bodies.sections import MARKS, Span, plain, sections, unquoted, without_comments
 from metareview.model.comment import Comment
 
-_LEADING = re.compile(r"^[\W_]+")
 _QUOTES = 10
 
 
@@ -84,10 +83,10 @@ def _rest(body: str, spans: Iterable[Span], boilerplate: re.Pattern[str], headin
         pieces.append(body[at:start])
         at = max(at, end)
     pieces.append(body[at:])
-    known = {_LEADING.sub("", heading) for heading in headings}
+    known = {MARKS.sub("", heading) for heading in headings}
     lines = []
     for line in without_comments("\n".join(pieces)).split("\n"):
-        said = _LEADING.sub("", plain(unquoted(line, _QUOTES))) if line and not line.isspace() else ""
+        said = MARKS.sub("", plain(unquoted(line, _QUOTES))) if line and not line.isspace() else ""
         if said and said not in known and not boilerplate.match(said):
             lines.append(line)
     return "\n".join(lines).strip()

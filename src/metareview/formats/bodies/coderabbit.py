@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from metareview.formats.bodies.finding import Finding, line_numbers
 from metareview.formats.bodies.sections import (
+    MARKS,
     Section,
     Span,
     by_parent,
@@ -47,11 +48,11 @@ _SEVERITIES = {"critical", "major", "minor", "trivial", "info"}
 _EFFORTS = {"quick win", "heavy lift", "low value", "high value"}
 _NOT_FINDINGS = (
     *("additional comments", "review details", "review info", "recent review", "prompt for ", "finishing touches"),
-    *("walkthrough", "files selected", "commits", "tips", "thanks for using"),
+    *("fix all issues with ai agents", "walkthrough", "files selected", "commits", "tips", "thanks for using"),
 )
 BOILERPLATE = re.compile(
     r"Actionable comments posted: ?[0-9]|(?:CAUTION|NOTE|WARNING|TIP|IMPORTANT)\]|Some comments are outside the diff"
-    r"|Review continued from previous batch"
+    r"|Review continued from previous batch|Due to the large number of review comments"
 )
 """How the lines begin, behind any marks, that say nothing about the code."""
 
@@ -78,7 +79,7 @@ def _is_other(title: str) -> bool:
 def others(sections: Sequence[Section]) -> Iterator[Span]:
     """The sections that hold no findings: settings, instructions for agents, praise."""
     for section in sections:
-        if _is_other(re.sub(r"^\W+", "", plain(section.summary[:300]))):
+        if _is_other(MARKS.sub("", plain(section.summary[:300]))):
             yield section.outside
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from urllib.parse import unquote
 
@@ -56,15 +57,21 @@ def recognises(body: str) -> bool:
     return _GUIDE in body[:1000] or _SUGGESTIONS in body[:1000]
 
 
+@lru_cache(maxsize=16)
+def _by_hash(paths: frozenset[str]) -> dict[str, str]:
+    """Worked out once for all bodies of a pull request."""
+    return {hashlib.sha256(path.encode()).hexdigest(): path for path in paths}
+
+
 def findings(body: str, sections: Sequence[Section], known_paths: Iterable[str]) -> Iterator[Finding]:
     """The findings that name their lines, in order."""
     if _SUGGESTIONS in body[:1000]:
         yield from _suggestions(body, sections)
     else:
-        yield from _focus_areas(body, {hashlib.sha256(path.encode()).hexdigest(): path for path in known_paths})
+        yield from _focus_areas(body, frozenset(known_paths))
 
 
-def _focus_areas(body: str, paths: Mapping[str, str]) -> Iterator[Finding]:
+def _focus_areas(body: str, paths: frozenset[str]) -> Iterator[Finding]:
     tokens = list(outside(code_blocks(body), _TOKEN.finditer(body)))
     places = [_place(token["single"] or token["double"], paths) if token["anchor"] else None for token in tokens]
     starts = [number for number, place in enumerate(places) if place]
@@ -94,19 +101,19 @@ def _focus_area(
     return (note, closing.end() if closing else said_until) if said else None
 
 
-def _place(address: str, paths: Mapping[str, str]) -> tuple[str | None, str | None, tuple[int, int]] | None:
+def _place(address: str, paths: frozenset[str]) -> tuple[str | None, str | None, tuple[int, int]] | None:
     """Path, side and lines of a link into a diff or a file; the path is None where nobody can tell it."""
     if found := _DIFF.search(address):
         lines = line_numbers(found["first"], found["last"])
         side = {"L": "LEFT", "R": "RIGHT"}[found["side"]]
-        return (paths.get(found["hash"]), side, lines) if lines else None
+        return (_by_hash(paths).get(found["hash"]), side, lines) if lines else None
     if found := _BLOB.search(address):
         lines = line_numbers(found["first"], found["last"])
         whole = unquote(f"{found['ref']}/{found['path']}")
         # A branch may have slashes in its name: then only a path that is known tells where it ends.
-        known = [path for path in paths.values() if whole.endswith("/" + path)]
+        ends = (whole[slash.end() :] for slash in re.finditer("/", whole))
         exact = unquote(found["path"]) if _COMMIT.fullmatch(found["ref"]) else None
-        return (max(known, key=len, default=exact), None, lines) if lines else None
+        return (next((end for end in ends if end in paths), exact), None, lines) if lines else None
     return None
 
 

@@ -24,6 +24,8 @@ _CODE = re.compile(r"</?code\b[^<>]*>", re.IGNORECASE)
 _BLANK = re.compile(r"\n[ \t]*\n\s*\n")
 _QUOTE = re.compile(r"[ \t]*>[ \t]?")
 _ENTITIES = {"&nbsp;": " ", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"}
+MARKS = re.compile(r"^[\W_ℹ]+")
+"""What tools put before a heading. To Unicode the sign for information is a letter."""
 _DEEPEST = 20
 _MOST = 5_000
 """No tool nests deeper, or writes more sections; a body that does so is left as it is."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,7 +133,9 @@ def _body(remark: Remark) -> Comment:
 def _comment(remark: Remark, keys: dict[str, str], told: dict[str, object]) -> Comment:
     value = remark.record.value
     at = "created_at" if value.get("created_at") is not None else "submitted_at"
-    commit = "original_commit_id" if value.get("original_commit_id") is not None else "commit_id"
+    # Lines as they are now are those of the latest commit; as they were, of the one that the comment was made on.
+    commits = ("commit_id", "original_commit_id")[:: 1 if value.get("line") is not None else -1]
+    commit = next((name for name in commits if value.get(name) is not None), "commit_id")
     if isinstance(value.get("reactions"), dict):
         told["reactions"] = _given(value["reactions"])
     record = remark.record._replace(value={**value, **told}) if told else remark.record
@@ -146,13 +147,10 @@ def _given(reactions: dict[str, Any]) -> dict[str, Any]:
     return {name: count for name, count in reactions.items() if name not in ("url", "total_count") and count != 0}
 
 
-def paths_by_address(everything: list[Said]) -> dict[str, set[str]]:
+def paths_by_address(everything: list[Said]) -> dict[str, frozenset[str]]:
     """The files that are known of each pull request."""
     paths: dict[str, set[str]] = {}
-    for address, path in _paths(everything):
-        paths.setdefault(address, set()).add(path)
-    return paths
-
-
-def _paths(everything: list[Said]) -> Iterator[tuple[str, str]]:
-    return ((said.address or "", said.comment.path) for said in everything if said.comment.path)
+    for said in everything:
+        if said.comment.path:
+            paths.setdefault(said.address or "", set()).add(said.comment.path)
+    return {address: frozenset(known) for address, known in paths.items()}

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([0-9]{1,6})\}")
 # A link whose target is a location's number or a place in the log says nothing outside the log; its text does.
-_LINK = re.compile(r"\[((?:\\[\\\[\]]|[^\\\[\]])*)\]\((?:[0-9]+|sarif:[^()\s]*)\)")
+# An escaped bracket begins none, so that no text is looked through more than once.
+_LINK = re.compile(r"(?<!\\)\[((?:\\[\\\[\]]|[^\\\[\]])*)\]\((?:[0-9]+|sarif:[^()\s]*)\)")
 _ESCAPED = re.compile(r"\\([\\\[\]])")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -50,7 +50,7 @@ def records(node: Node, reviewers: Selection, patches: Patches | None) -> list[J
 def _all_said(node: Node) -> Iterator[Said]:
     for thread in node.nodes("reviewThreads"):
         yield from _thread(thread)
-    paths = [path for thread in node.nodes("reviewThreads") if (path := thread.text("path"))]
+    paths = frozenset(path for thread in node.nodes("reviewThreads") if (path := thread.text("path")))
     for review in _submitted(node):
         commit = review.child("commit")
         more = {"commit": commit and commit.text("oid")}
@@ -59,7 +59,7 @@ def _all_said(node: Node) -> Iterator[Said]:
         yield from _findings(_comment(remark, remark.instant("createdAt"), {}), paths)
 
 
-def _findings(bodies: Iterable[Said], paths: Sequence[str]) -> Iterator[Said]:
+def _findings(bodies: Iterable[Said], paths: frozenset[str]) -> Iterator[Said]:
     """What bodies say: those of tools whose layout is known as their findings, each where it points."""
     for body in bodies:
         parts = comments_of(Comment(**body.comment), paths)

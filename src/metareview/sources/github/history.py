@@ -127,12 +127,13 @@ def _review_comments(node: Node) -> Iterator[JsonObject]:
     for thread in node.nodes("reviewThreads"):
         for comment in thread.nodes("comments"):
             if comment.text("state") != "PENDING":
-                yield _spoken("review_comment", comment)
+                # Written earlier, but seen by others only since its review was submitted.
+                yield _spoken("review_comment", comment, "publishedAt" if comment.text("publishedAt") else "createdAt")
 
 
-def _spoken(kind: str, node: Node) -> JsonObject:
+def _spoken(kind: str, node: Node, at: str = "createdAt") -> JsonObject:
     body = node.text("body") or None
-    return _event(kind, node.instant("createdAt"), node.child("author"), identity(node), {"body": body})
+    return _event(kind, node.instant(at), node.child("author"), identity(node), {"body": body})
 
 
 def _of_item(kind: str, item: Node, more: Mapping[str, object]) -> JsonObject:

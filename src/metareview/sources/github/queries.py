@@ -158,7 +158,10 @@ def history(teams: bool) -> Whole:
                 "id",
                 inner=(
                     Connection(
-                        "PullRequestReviewThread", "comments", 20, f"id url author {_ACTOR} body createdAt state"
+                        "PullRequestReviewThread",
+                        "comments",
+                        20,
+                        f"id url author {_ACTOR} body createdAt publishedAt state",
                     ),
                 ),
             ),
