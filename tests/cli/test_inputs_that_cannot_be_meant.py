@@ -339,7 +339,8 @@ def test_a_field_that_cannot_be_read_is_left_out_with_a_warning(write, here, sco
     assert found["warnings"][:3] == [
         "said/a.jsonl:1: note must be a string, found a number; the field is left out",
         "said/a.jsonl:1: from_line must be a line number from 1 to 2147483647, found 'top'; the field is left out",
-        "said/comments_app_2.txt:1: <from> must be a line number from 1 to 2147483647, found 'x'; the field is left out",
+        "said/comments_app_2.txt:1: <from> must be a line number from 1 to 2147483647, found 'x'; "
+        "the field is left out",
     ]
     # A comment without a note is not counted; the one whose first line cannot be read still has its last.
     block = found["reviewers"]["said"]

@@ -285,7 +285,8 @@ class Source:
         """Say which field of a comment cannot be read and is left out; a strict source refuses it."""
         if self.strict:
             raise error
-        self.warn("a field that cannot be read; left out", lambda: error.line or 1, f"{error.problem}; the field is left out")
+        detail = f"{error.problem}; the field is left out"
+        self.warn("a field that cannot be read; left out", lambda: error.line or 1, detail)
 
     def all_warnings(self) -> list[str]:
         more = [(kind, count - _LOCATED_WARNINGS) for kind, count in self._kinds.items() if count > _LOCATED_WARNINGS]
