@@ -90,6 +90,16 @@ def test_reviews_that_say_nothing_and_those_never_submitted_are_left_out():
     assert said([*empty, review(4, state="PENDING")]) == [(WEB, "ann", ["r5"])]
 
 
+def test_to_approve_without_a_word_is_silence_but_a_reply_is_no_review():
+    ben, cleo = {"login": "ben", "type": "User"}, {"login": "cleo", "type": "User"}
+    reviews = [
+        review(1, body="", state="APPROVED", user=ben),
+        review(2, body="", state="COMMENTED", user=cleo),
+        review(3),
+    ]
+    assert said(reviews) == [(WEB, "ben", []), (WEB, "ann", ["r3"])]
+
+
 def test_a_comment_on_the_whole_pull_request():
     comment = only([issue_comment(reactions={"+1": 1, "total_count": 1})])
     assert (comment.note, comment.path, comment.at) == ("i1", None, "2025-06-01T14:00:00Z")

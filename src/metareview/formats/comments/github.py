@@ -43,10 +43,13 @@ def read(source: Source) -> Iterator[Review]:
         address = said.address or ""
         comments = [said.comment]
         if said.kind is not Kind.REVIEW_COMMENT:
-            if not said.comment.note.strip():
+            if said.comment.note.strip():
+                comments = comments_of(said.comment, paths.get(address, ()))
+                without += not comments
+            elif said.kind is Kind.REVIEW and said.decided:
+                comments = []  # To approve without a word is an answer. Replies, too, come in a review without text.
+            else:
                 continue
-            comments = comments_of(said.comment, paths.get(address, ()))
-            without += not comments
         reviews.setdefault((address, said.login), []).extend(comments)
         about.setdefault(address, said.about)
     one, many = "list goes on on a page that is not in the file", "lists go on on pages that are not in the file"

@@ -32,6 +32,8 @@ class Said:
     on_issue: str | None = None
     changed_at: str = ""
     deleted: bool = False
+    decided: bool = False
+    """Whether it approves, or asks for changes: then its author has reviewed, even without a word."""
 
     @property
     def identity(self) -> tuple[str, str, str, str] | None:
@@ -100,6 +102,7 @@ def _said(remark: Remark, named: str | None) -> Said | None:
         problem = "no pull_request_url, and the file's name does not tell the pull request"
         record.fail(None, problem, "Give --pr URL, or name the file comments_{repo}_{number}.json.")
     user = None if value.get("user") is None else record.child("user", "user").value
+    state = value["state"].upper() if isinstance(value.get("state"), str) else ""
     changed = value.get("updated_at")
     return Said(
         remark.kind,
@@ -110,6 +113,7 @@ def _said(remark: Remark, named: str | None) -> Said | None:
         on_issue,
         changed if isinstance(changed, str) else "",
         remark.deleted,
+        state in ("APPROVED", "CHANGES_REQUESTED"),
     )
 
 
