@@ -22,6 +22,7 @@ from metareview.model.event import RISKS, fold
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions
 
 _ROUTES = "routes"
+_FIELDS = frozenset({"repo", "pr", "router", "candidates", "risk", "evidence", "notes"})
 _FIX = 'Give a list of candidates such as {"target": {"type": "user", "name": "octocat"}}, or [].'
 
 
@@ -70,6 +71,7 @@ def _records(source: Source) -> Iterator[Record]:
 
 
 def _answer(record: Record) -> tuple[str, str, int, Prediction]:
+    record.check_spelling(_FIELDS)
     named = record.value.get("router") is not None
     router = record.required("router", "the router's name") if named else readable(record.source.path.stem)
     repo, pr = record.required("repo", "a name such as owner/name"), record.whole_number("pr")

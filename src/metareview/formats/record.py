@@ -79,6 +79,14 @@ class Record(NamedTuple):
             hint = f"Did you mean {suggestion}?" if suggestion else f"The fields are {', '.join(sorted(known))}."
             self.fail(key, f"unknown field {key[:80]!r}", f"{hint} {fix}")
 
+    def check_spelling(self, known: Set[str]) -> None:
+        """Refuse a field that is a known one but for a letter, or for its writing, where the known one is absent. What
+        else a file keeps is its own business."""
+        for key in () if self.value.keys() <= known else self.value.keys() - known:
+            meant = next((name for name in sorted(known - self.value.keys()) if _is_slip(key, name)), None)
+            if meant:
+                self.fail(key, f"unknown field {key[:80]!r}", f"Did you mean {meant}?")
+
     def text(self, key: str) -> str | None:
         """A string, or None where it is absent or null."""
         value = self.value.get(key)
@@ -313,6 +321,14 @@ class Record(NamedTuple):
     def warn_of_halves(self, key: str) -> None:
         problem = "half a surrogate pair; replaced by ?"
         self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+
+
+def _is_slip(typed: str, meant: str) -> bool:
+    """Whether the one was typed for the other: written otherwise (actorType), or with one letter wrong."""
+    from rapidfuzz.distance import OSA
+
+    one, other = (text.casefold().replace("_", "").replace("-", "") for text in (typed[:80], meant))
+    return one == other or (len(other) > 3 and OSA.distance(one, other, score_cutoff=1) <= 1)
 
 
 def joined_lines(first: LineEnds | None, last: LineEnds | None) -> tuple[int | None, int | None]:
