@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.model.event import RESPONSES, Event, PullRequest, is_bot
+from metareview.model.event import RESPONSES, Event, PullRequest, fold, is_bot
 from metareview.model.time import DAY
 from metareview.routing.protocol import Ranking, Router
-from metareview.routing.ranking import People, Scored, best_first
+from metareview.routing.ranking import Numbered, Numbers, People, Scored, best_first, sort_runs
 
 WINDOW = 180 * DAY
 HALF_LIFE = 30 * DAY
@@ -44,15 +45,12 @@ class ActivityRouter(Router):
         self._now, self._instant = -1, 0
 
     def observe(self, event: Event) -> None:
-        login, kind = event.actor, event.kind
-        if login is None or kind not in RESPONSES:
+        login = event.actor
+        if event.kind not in RESPONSES or login is None:
             return
-        number = self._people.number(login)
-        if number == len(self._keys):
-            for column in (self._counts, self._scores, self._latest, self._keys):
-                column.append(0)
-            if is_bot(login):
-                self._bots.add(number)
+        number = self._people.find(login)
+        if number is None:
+            number = self._meet(login)
         if event.actor_type == "Bot":
             self._bots.add(number)
         at = event.at
@@ -65,6 +63,14 @@ class ActivityRouter(Router):
         if at != self._now:
             self._now, self._instant = at, self._instant + 1
         self._keys[number] = (self._keys[number] & _COUNT) + _ONE | self._instant
+
+    def _meet(self, login: str) -> int:
+        number = self._people.number(login)
+        for column in (self._counts, self._scores, self._latest, self._keys):
+            column.append(0)
+        if is_bot(login):
+            self._bots.add(number)
+        return number
 
     def _worth(self, at: int) -> float:
         """What an event is worth as seen from `origin`: all fade alike, so only their ratio matters."""
@@ -87,34 +93,71 @@ class ActivityRouter(Router):
                 self._keys[number] -= _ONE
         if not events:
             return Ranking([], "high")
-        numbers, scores = self._by_worth(pull_request.cutoff) if fades else self._by_count()
-        author = pull_request.author
-        ignored = self._bots if author is None else self._bots | {self._people.find(author)}
-        others = sum(number not in ignored for number in numbers[: 3 + len(ignored)].tolist())
-        risk = "low" if others >= 3 else "medium" if others else "high"
-        return Ranking(Scored(self._people, numbers, scores), risk)
+        candidates: Numbered
+        if fades:
+            candidates = self._by_worth(pull_request.cutoff)
+        else:
+            candidates = Counted(self._people, np.array(self._keys))
+        return Ranking(candidates, self._risk(candidates, pull_request.author))
 
-    def _by_worth(self, cutoff: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _risk(self, candidates: Numbered, author: str | None) -> str:
+        if len(candidates) >= 3 + len(self._bots) + 1:
+            return "low"
+        ignored = self._bots if author is None else self._bots | {self._people.find(author)}
+        numbers, _ = candidates.first(len(candidates))
+        others = sum(number not in ignored for number in numbers.tolist())
+        return "low" if others >= 3 else "medium" if others else "high"
+
+    def _by_worth(self, cutoff: int) -> Scored:
         active = np.frombuffer(self._counts, np.int64).nonzero()[0]
         scores = np.frombuffer(self._scores)[active]
         latest = np.frombuffer(self._latest, np.int64)[active]
         if self._origin is not None:
             scores *= 0.5 ** ((cutoff - self._origin) / HALF_LIFE)
         order = best_first(scores, latest, lambda at: self._people.logins[active[at]])
-        return active[order], scores[order]
+        return Scored(self._people, active[order], scores[order])
 
-    def _by_count(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+
+class Counted(Numbered):
+    """People by how many events they have, and how late the latest is; whoever has none is not in it.
+
+    Nothing is sorted before it is asked for.
+    """
+
+    def __init__(self, people: People, keys: Numbers) -> None:
+        self.people = people
+        self._keys = keys
+        self._active = int(np.count_nonzero(keys >= _ONE))
+
+    def __len__(self) -> int:
+        return self._active
+
+    def first(self, count: int) -> tuple[Numbers, NDArray[np.float64]]:
         """The same order as `best_first` by count, latest and login: whole numbers need no care for rounding."""
-        keys = np.frombuffer(self._keys, np.int64)
-        active = (keys >= _ONE).nonzero()[0]
-        falling = -keys[active]
+        keys = self._keys
+        least = _ONE
+        if 0 < count < self._active:
+            least = np.partition(keys, -count)[-count]
+        numbers = (keys >= least).nonzero()[0]
+        falling = -keys[numbers]
         order = falling.argsort(kind="stable")  # Quicker than the usual sort, for some hundreds.
-        falling = falling[order]
-        numbers = active[order]
+        falling, numbers = falling[order], numbers[order]
         same = falling[1:] == falling[:-1]
         if same.any():
-            edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
-            for start, end in edges.reshape(-1, 2).tolist():
-                run = numbers[start : end + 1].tolist()
-                numbers[start : end + 1] = sorted(run, key=lambda each: self._people.logins[each].casefold())
-        return numbers, (-falling >> _INSTANT_BITS).astype(np.float64)
+            sort_runs(numbers, same, self._folded)
+        return numbers[:count], (-falling[:count] >> _INSTANT_BITS).astype(np.float64)
+
+    def place(self, number: int) -> int:
+        keys = self._keys
+        key = keys[number]
+        if key < _ONE:
+            return -1
+        better = int(np.count_nonzero(keys > key))
+        same = (keys == key).nonzero()[0]
+        return better + (sorted(same.tolist(), key=self._folded).index(number) if len(same) > 1 else 0)
+
+    def without(self, left_out: NDArray[np.bool_]) -> Self:
+        return type(self)(self.people, np.where(left_out[: len(self._keys)], 0, self._keys))
+
+    def _folded(self, number: int) -> str:
+        return fold(self.people.logins[number])

@@ -6,20 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metareview.model.event import Eligibility, PullRequest, fold
 from metareview.model.prediction import Prediction
 from metareview.routing.measures import MRR, RankMeasure
 from metareview.routing.protocol import Candidates, Ranking
-from metareview.routing.ranking import People, Scored
+from metareview.routing.ranking import Numbered, People
 from metareview.routing.records import RouterAnswer
 
 KEPT = 20
 """How many candidates of a list are kept for the record; ranks are counted on all of them."""
 
 RECIPROCAL_RANK = "reciprocal_rank"
-Numbers = NDArray[np.int64]
 _Read = tuple[tuple[str, ...], tuple[float, ...], int, int]
 """The first logins, their scores, how many there are in all, and the rank of the first target."""
 
@@ -64,7 +62,7 @@ class AnswerReader:
         if not candidates:
             return RouterAnswer(scores=(), risk=risk, figures=self._worth(0), evidence=evidence, notes=remarks)
         author = None if self._eligible.include_author else pull_request.author
-        if isinstance(candidates, Scored):
+        if isinstance(candidates, Numbered):
             logins, scores, listed, rank = self._read_numbers(candidates, author, targets)
         else:
             logins, scores, listed, rank = self._read_pairs(candidates, author, targets)
@@ -80,24 +78,24 @@ class AnswerReader:
         shown = pairs[: self._kept]
         return tuple(name for name, _ in shown), tuple(score for _, score in shown), len(pairs), rank
 
-    def _read_numbers(self, candidates: Scored, author: str | None, targets: Sequence[str]) -> _Read:
+    def _read_numbers(self, candidates: Numbered, author: str | None, targets: Sequence[str]) -> _Read:
         """Such a router always has the same people, and they are written as the history writes them."""
-        people, numbers, scores = candidates.people, candidates.numbers, candidates.scores
+        people = candidates.people
         self._meet(people)
         if self._any_bot:
-            people_only = ~self._bots[numbers]
-            numbers, scores = numbers[people_only], scores[people_only]
-        without = -1 if author is None else _position(numbers, people.find(author))
-        shown, worth = numbers[: self._kept + 1].tolist(), scores[: self._kept + 1].tolist()
+            candidates = candidates.without(self._bots)
+        without = _place(candidates, author)
+        numbers, scores = candidates.first(self._kept + 1)
+        shown, worth = numbers.tolist(), scores.tolist()
         if 0 <= without < len(shown):
             del shown[without], worth[without]
-        found = [_position(numbers, people.find(target)) for target in targets]
+        found = [_place(candidates, target) for target in targets]
         ranks = [at + 1 - (0 <= without < at) for at in found if at >= 0 and at != without]
         logins = people.logins
         return (
             tuple([logins[number] for number in shown[: self._kept]]),
             tuple(worth[: self._kept]),
-            len(numbers) - (without >= 0),
+            len(candidates) - (without >= 0),
             min(ranks, default=0),
         )
 
@@ -131,10 +129,7 @@ class AnswerReader:
             self._any_bot |= any(bots)
 
 
-def _position(numbers: Numbers, number: int | None) -> int:
-    """Where the number is; -1: nowhere."""
-    if number is None:
-        return -1
-    is_it = numbers == number
-    at = int(is_it.argmax()) if len(is_it) else 0
-    return at if len(is_it) and is_it[at] else -1
+def _place(candidates: Numbered, login: str | None) -> int:
+    """Where the person is; -1: nowhere."""
+    number = None if login is None else candidates.people.find(login)
+    return -1 if number is None else candidates.place(number)
