@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from metareview.model.event import RESPONSES, Event, PullRequest, fold, is_bot
 from metareview.model.time import DAY
 from metareview.routing.protocol import Ranking, Router
-from metareview.routing.ranking import Numbered, Numbers, People, Scored, best_first, sort_runs
+from metareview.routing.ranking import Numbered, Numbers, People, Scored, best_first
 
 WINDOW = 180 * DAY
 HALF_LIFE = 30 * DAY
@@ -105,7 +105,7 @@ class ActivityRouter(Router):
             return "low"
         ignored = self._bots if author is None else self._bots | {self._people.find(author)}
         numbers, _ = candidates.first(len(candidates))
-        others = sum(number not in ignored for number in numbers.tolist())
+        others = sum(number not in ignored for number in numbers)
         return "low" if others >= 3 else "medium" if others else "high"
 
     def _by_worth(self, cutoff: int) -> Scored:
@@ -132,32 +132,29 @@ class Counted(Numbered):
     def __len__(self) -> int:
         return self._active
 
-    def first(self, count: int) -> tuple[Numbers, NDArray[np.float64]]:
+    def first(self, count: int) -> tuple[list[int], list[float]]:
         """The same order as `best_first` by count, latest and login: whole numbers need no care for rounding."""
         keys = self._keys
-        least = _ONE
-        if 0 < count < self._active:
-            least = np.partition(keys, -count)[-count]
-        numbers = (keys >= least).nonzero()[0]
-        falling = -keys[numbers]
-        order = falling.argsort(kind="stable")  # Quicker than the usual sort, for some hundreds.
-        falling, numbers = falling[order], numbers[order]
-        same = falling[1:] == falling[:-1]
-        if same.any():
-            sort_runs(numbers, same, self._folded)
-        return numbers[:count], (-falling[:count] >> _INSTANT_BITS).astype(np.float64)
+        least = np.partition(keys, -count)[-count] if 0 < count < self._active else _ONE
+        found = (keys >= least).nonzero()[0]
+        rising = keys[found]
+        order = rising.argsort(kind="stable")[::-1]  # Quicker than the usual sort, for some hundreds.
+        falling, numbers = rising[order], found[order].tolist()
+        scores = (falling >> _INSTANT_BITS).astype(np.float64).tolist()
+        if len(set(falling.tolist())) < len(numbers):
+            place = dict(zip(numbers, falling.tolist(), strict=True))
+            numbers.sort(key=lambda number: (-place[number], fold(self.people.logins[number]), number))
+        return numbers[:count], scores[:count]
 
     def place(self, number: int) -> int:
         keys = self._keys
-        key = keys[number]
+        key = keys[number] if number < len(keys) else 0  # Who was met since is not in it.
         if key < _ONE:
             return -1
         better = int(np.count_nonzero(keys > key))
-        same = (keys == key).nonzero()[0]
-        return better + (sorted(same.tolist(), key=self._folded).index(number) if len(same) > 1 else 0)
+        if np.count_nonzero(keys >= key) == better + 1:
+            return better
+        return self.first(self._active)[0].index(number)
 
     def without(self, left_out: NDArray[np.bool_]) -> Self:
         return type(self)(self.people, np.where(left_out[: len(self._keys)], 0, self._keys))
-
-    def _folded(self, number: int) -> str:
-        return fold(self.people.logins[number])

@@ -84,20 +84,22 @@ class AnswerReader:
         self._meet(people)
         if self._any_bot:
             candidates = candidates.without(self._bots)
-        without = _place(candidates, author)
-        numbers, scores = candidates.first(self._kept + 1)
-        shown, worth = numbers.tolist(), scores.tolist()
-        if 0 <= without < len(shown):
-            del shown[without], worth[without]
-        found = [_place(candidates, target) for target in targets]
+        shown, scores = candidates.first(self._kept + 1)
+
+        def place(login: str) -> int:
+            number = people.find(login)
+            if number is None:
+                return -1
+            return shown.index(number) if number in shown else candidates.place(number)
+
+        without = -1 if author is None else place(author)
+        found = [place(target) for target in targets]
         ranks = [at + 1 - (0 <= without < at) for at in found if at >= 0 and at != without]
-        logins = people.logins
-        return (
-            tuple([logins[number] for number in shown[: self._kept]]),
-            tuple(worth[: self._kept]),
-            len(candidates) - (without >= 0),
-            min(ranks, default=0),
-        )
+        if 0 <= without < len(shown):
+            del shown[without], scores[without]
+        listed, logins = len(candidates) - (without >= 0), people.logins
+        first = tuple([logins[number] for number in shown[: self._kept]])
+        return first, tuple(scores[: self._kept]), listed, min(ranks, default=0)
 
     def read_prediction(self, prediction: Prediction | None, targets: Sequence[str]) -> RouterAnswer:
         """The answer of a router that already ran, scored as given; without one, a miss."""
@@ -127,9 +129,3 @@ class AnswerReader:
             bots = [self._leaves_out(login) for login in people.logins[len(self._bots) :]]
             self._bots = np.append(self._bots, bots)
             self._any_bot |= any(bots)
-
-
-def _place(candidates: Numbered, login: str | None) -> int:
-    """Where the person is; -1: nowhere."""
-    number = None if login is None else candidates.people.find(login)
-    return -1 if number is None else candidates.place(number)

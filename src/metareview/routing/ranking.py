@@ -44,7 +44,7 @@ class Numbered(Sequence[tuple[str, float]]):
     people: People
 
     @abstractmethod
-    def first(self, count: int) -> tuple[Numbers, NDArray[np.float64]]:
+    def first(self, count: int) -> tuple[list[int], list[float]]:
         """The best ones in order, and their scores."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Numbered(Sequence[tuple[str, float]]):
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
         numbers, scores = self.first(len(self))
-        return zip(map(self.people.logins.__getitem__, numbers.tolist()), scores.tolist(), strict=True)
+        return zip(map(self.people.logins.__getitem__, numbers), scores, strict=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +74,8 @@ class Scored(Numbered):
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def first(self, count: int) -> tuple[Numbers, NDArray[np.float64]]:
-        return self.numbers[:count], self.scores[:count]
+    def first(self, count: int) -> tuple[list[int], list[float]]:
+        return self.numbers[:count].tolist(), self.scores[:count].tolist()
 
     def place(self, number: int) -> int:
         is_it = self.numbers == number
@@ -108,12 +108,9 @@ def best_first(
         when = later[order]
         same = when[:-1] == when[1:]
         if np.count_nonzero(same) and np.count_nonzero(same := same & ~apart):
-            sort_runs(order, same, lambda position: name(position).casefold())
+            # Each run of positions that `same` joins, sorted by name.
+            edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
+            for start, end in edges.reshape(-1, 2).tolist():
+                run = order[start : end + 1].tolist()
+                order[start : end + 1] = sorted(run, key=lambda position: name(position).casefold())
     return order
-
-
-def sort_runs(order: Numbers, same: NDArray[np.bool_], key: Callable[[int], str]) -> None:
-    """Sort each run of what is in `order` by the key; `same` says of each but the last whether the next is in its run."""
-    edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
-    for start, end in edges.reshape(-1, 2).tolist():
-        order[start : end + 1] = sorted(order[start : end + 1].tolist(), key=key)

@@ -17,7 +17,7 @@ from metareview.routing.declarations import read_declarations
 from metareview.routing.measures import rank_measures
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
 from metareview.routing.records import RouterAnswer, RoutingRecord, Truth
-from metareview.routing.replay import replay, take_snapshots, visible_events
+from metareview.routing.replay import by_pull_request, replay, take_snapshots, visible_events
 from metareview.routing.truth import find_truth
 
 FILES, BODY = "files at their cutoff", "body at their cutoff"
@@ -69,11 +69,8 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
     options, history = plan.options, plan.inputs.history
     eligible = plan.eligible
     visible = visible_events(part.events, options.reviews_visible_at)
-    pulls = take_snapshots(part.events, part.cutoffs)
-    events: dict[int, list[Event]] = {pull.pr: [] for pull in pulls}
-    for event in part.events:
-        if event.pr in events:
-            events[event.pr].append(event)
+    stories = by_pull_request(part.events, part.cutoffs)
+    pulls = take_snapshots(stories, part.cutoffs)
     truth_of = partial(
         find_truth,
         policy=options.truth,
@@ -84,7 +81,7 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
         reviews_hidden=options.reviews_visible_at == "creation",
         has_gaps=part.repo in history.gaps,
     )
-    truths = [truth_of(events[pull.pr], pull.author, pull.cutoff) for pull in pulls]
+    truths = [truth_of(stories[pull.pr], pull.author, pull.cutoff) for pull in pulls]
     lists: dict[str, list[RouterAnswer]] = {}
     new_reader = partial(AnswerReader, eligible, history.names, worth=worth, kept=max(KEPT, *options.k))
     for named in plan.routers:
@@ -108,7 +105,7 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
         ]
     for pull, truth, *row in zip(pulls, truths, *lists.values(), strict=True):
         of_routers = dict(zip(lists, row, strict=True))
-        answers.records.append(_record(pull, events[pull.pr], truth, of_routers, options, eligible))
+        answers.records.append(_record(pull, stories[pull.pr], truth, of_routers, options, eligible))
 
 
 def _record(
