@@ -84,7 +84,7 @@ class Eligibility(NamedTuple):
     include_author: bool = False
 
     def __call__(self, login: str | None, author: str | None) -> bool:
-        if not login or (not self.include_author and author is not None and fold(login) == fold(author)):
+        if not login or (not self.include_author and author is not None and login.casefold() == author.casefold()):
             return False
         return self.include_bots or not self.is_bot(login)
 

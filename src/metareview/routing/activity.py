@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metareview.model.event import RESPONSES, Event, PullRequest, fold, is_bot
+from metareview.model.event import RESPONSES, Event, PullRequest, is_bot
 from metareview.model.time import DAY
+from metareview.routing.counted import ONE, Counted
 from metareview.routing.protocol import Ranking, Router
-from metareview.routing.ranking import Numbered, Numbers, People, Scored, best_first
+from metareview.routing.ranking import Numbered, People, Scored, best_first
 
 WINDOW = 180 * DAY
 HALF_LIFE = 30 * DAY
 _RESCALE_AFTER = 500  # half-lives; far from overflow still
-_INSTANT_BITS = 40  # for a trillion instants, and eight million events of one person
-_ONE = 1 << _INSTANT_BITS
-_COUNT = -_ONE
+_COUNT = -ONE
 """The bits above those of the instant."""
 
 
@@ -62,7 +59,7 @@ class ActivityRouter(Router):
             return
         if at != self._now:
             self._now, self._instant = at, self._instant + 1
-        self._keys[number] = (self._keys[number] & _COUNT) + _ONE | self._instant
+        self._keys[number] = (self._keys[number] & _COUNT) + ONE | self._instant
 
     def _meet(self, login: str) -> int:
         number = self._people.number(login)
@@ -90,15 +87,14 @@ class ActivityRouter(Router):
                 self._counts[number] -= 1
                 self._scores[number] = self._scores[number] - self._worth(at) if self._counts[number] else 0.0
             else:
-                self._keys[number] -= _ONE
+                self._keys[number] -= ONE
         if not events:
             return Ranking([], "high")
-        candidates: Numbered
-        if fades:
-            candidates = self._by_worth(pull_request.cutoff)
-        else:
-            candidates = Counted(self._people, np.array(self._keys))
+        candidates = self._candidates(pull_request.cutoff)
         return Ranking(candidates, self._risk(candidates, pull_request.author))
+
+    def _candidates(self, cutoff: int) -> Numbered:
+        return self._by_worth(cutoff) if self.fades else Counted(self._people, np.array(self._keys))
 
     def _risk(self, candidates: Numbered, author: str | None) -> str:
         if len(candidates) >= 3 + len(self._bots) + 1:
@@ -116,45 +112,3 @@ class ActivityRouter(Router):
             scores *= 0.5 ** ((cutoff - self._origin) / HALF_LIFE)
         order = best_first(scores, latest, lambda at: self._people.logins[active[at]])
         return Scored(self._people, active[order], scores[order])
-
-
-class Counted(Numbered):
-    """People by how many events they have, and how late the latest is; whoever has none is not in it.
-
-    Nothing is sorted before it is asked for.
-    """
-
-    def __init__(self, people: People, keys: Numbers) -> None:
-        self.people = people
-        self._keys = keys
-        self._active = int(np.count_nonzero(keys >= _ONE))
-
-    def __len__(self) -> int:
-        return self._active
-
-    def first(self, count: int) -> tuple[list[int], list[float]]:
-        """The same order as `best_first` by count, latest and login: whole numbers need no care for rounding."""
-        keys = self._keys
-        least = np.partition(keys, -count)[-count] if 0 < count < self._active else _ONE
-        found = (keys >= least).nonzero()[0]
-        rising = keys[found]
-        order = rising.argsort(kind="stable")[::-1]  # Quicker than the usual sort, for some hundreds.
-        falling, numbers = rising[order], found[order].tolist()
-        scores = (falling >> _INSTANT_BITS).astype(np.float64).tolist()
-        if len(set(falling.tolist())) < len(numbers):
-            place = dict(zip(numbers, falling.tolist(), strict=True))
-            numbers.sort(key=lambda number: (-place[number], fold(self.people.logins[number]), number))
-        return numbers[:count], scores[:count]
-
-    def place(self, number: int) -> int:
-        keys = self._keys
-        key = keys[number] if number < len(keys) else 0  # Who was met since is not in it.
-        if key < _ONE:
-            return -1
-        better = int(np.count_nonzero(keys > key))
-        if np.count_nonzero(keys >= key) == better + 1:
-            return better
-        return self.first(self._active)[0].index(number)
-
-    def without(self, left_out: NDArray[np.bool_]) -> Self:
-        return type(self)(self.people, np.where(left_out[: len(self._keys)], 0, self._keys))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
 
 from metareview.model.event import Eligibility, PullRequest, fold
 from metareview.model.prediction import Prediction
+from metareview.routing.counted import Asked, Counted, find_together
 from metareview.routing.measures import MRR, RankMeasure
 from metareview.routing.protocol import Candidates, Ranking
 from metareview.routing.ranking import Numbered, People
-from metareview.routing.records import RouterAnswer
+from metareview.routing.records import RouterAnswer, Truth
 
 KEPT = 20
 """How many candidates of a list are kept for the record; ranks are counted on all of them."""
+
+_BLOCK = 2**16
+"""How many people in all, each counted once for each ranking, are looked at together: half a megabyte of them."""
 
 RECIPROCAL_RANK = "reciprocal_rank"
 _Read = tuple[tuple[str, ...], tuple[float, ...], int, int]
@@ -55,18 +59,46 @@ class AnswerReader:
         self._bots = np.zeros(0, dtype=bool)
         self._any_bot = False
 
-    def read(self, ranking: Ranking, pull_request: PullRequest, targets: Sequence[str]) -> RouterAnswer:
-        """The answer in a ranking, without the author and bots unless they are included."""
-        candidates, risk, evidence, notes = ranking
+    def read_all(
+        self, rankings: Iterable[Ranking], pull_requests: Iterable[PullRequest], truths: Iterable[Truth]
+    ) -> Iterator[RouterAnswer]:
+        """The answer in each ranking, in order, without the author and bots unless they are included."""
+        block: list[tuple[Ranking, Asked]] = []
+        for ranking, pull_request, truth in zip(rankings, pull_requests, truths, strict=True):
+            author = None if self._eligible.include_author else pull_request.author
+            candidates = ranking.candidates
+            if isinstance(candidates, Counted):
+                block.append((ranking, Asked(candidates, author, truth.targets)))
+                if len(block) * len(candidates.people) < _BLOCK:
+                    continue
+            yield from self._read_block(block)
+            block = []
+            if not isinstance(candidates, Counted):
+                yield self._answer(ranking, self._read_one(candidates, author, truth.targets))
+        yield from self._read_block(block)
+
+    def _read_block(self, block: Sequence[tuple[Ranking, Asked]]) -> Iterator[RouterAnswer]:
+        if block:
+            people = block[0][1].candidates.people
+            self._meet(people)
+            together = find_together([asked for _, asked in block], self._bots, self._kept)
+            for (ranking, asked), found in zip(block, together, strict=True):
+                if found is None:
+                    yield self._answer(ranking, self._read_one(*asked))
+                else:
+                    logins = tuple(map(people.logins.__getitem__, found.numbers))
+                    yield self._answer(ranking, (logins, tuple(found.scores), found.listed, found.rank))
+
+    def _answer(self, ranking: Ranking, read: _Read) -> RouterAnswer:
+        _, risk, evidence, notes = ranking
+        logins, scores, listed, rank = read
         remarks = (notes,) if isinstance(notes, str) else tuple(notes)
-        if not candidates:
-            return RouterAnswer(scores=(), risk=risk, figures=self._worth(0), evidence=evidence, notes=remarks)
-        author = None if self._eligible.include_author else pull_request.author
-        if isinstance(candidates, Numbered):
-            logins, scores, listed, rank = self._read_numbers(candidates, author, targets)
-        else:
-            logins, scores, listed, rank = self._read_pairs(candidates, author, targets)
         return RouterAnswer(logins, scores, listed, rank, risk, self._worth(rank), evidence, remarks)
+
+    def _read_one(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
+        if isinstance(candidates, Numbered):
+            return self._read_numbers(candidates, author, targets)
+        return self._read_pairs(candidates, author, targets)
 
     def _read_pairs(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
         pairs = [

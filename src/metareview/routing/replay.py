@@ -81,9 +81,12 @@ def take_snapshots(stories: Mapping[int, Sequence[Event]], at: Mapping[int, int]
 
 
 def _snapshot(story: Sequence[Event], cutoff: int) -> PullRequest:
-    """What the events of a pull request, but for responses, have made of it by the cutoff; a response's body is its own."""
-    author, created_at, title, body, files, draft, base_sha = None, 0, "", "", (), False, None
-    for repo, pr, at, kind, actor, _, _, _, new_title, new_body, new_files, new_draft, new_base_sha, _ in story:
+    """What the events of a pull request have made of it by the cutoff; but not responses, whose body is their own."""
+    author: str | None = None
+    created_at, title, body, draft = 0, "", "", False
+    files: tuple[str, ...] = ()
+    base_sha: str | None = None
+    for _, _, at, kind, actor, _, _, _, new_title, new_body, new_files, new_draft, new_base_sha, _ in story:
         if at > cutoff:
             break
         if kind in RESPONSES:
@@ -95,7 +98,7 @@ def _snapshot(story: Sequence[Event], cutoff: int) -> PullRequest:
         files = files if new_files is None else new_files
         draft = _DRAFT.get(kind, draft) if new_draft is None else new_draft
         base_sha = base_sha if new_base_sha is None else new_base_sha
-    return PullRequest(repo, pr, author, created_at, cutoff, title, body, files, draft, base_sha)
+    return PullRequest(story[0].repo, story[0].pr, author, created_at, cutoff, title, body, files, draft, base_sha)
 
 
 def replay(router: Router, visible: Visible, pull_requests: Iterable[PullRequest]) -> Iterator[Ranking]:

@@ -85,7 +85,7 @@ def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
         columns["files"] = paths
     if "id" in columns:
         columns["id"] = ["" if key is None else str(key) for key in columns["id"]]
-    absent = {"id": repeat("")}
+    absent: dict[str, Iterable[Any]] = {"id": repeat("")}
     fields = [columns.get(name) or absent.get(name, repeat(None)) for name in Event._fields]
     return map(partial(tuple.__new__, Event), zip(*fields, strict=False))  # In a third of the time of Event._make.
 

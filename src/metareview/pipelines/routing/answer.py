@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,6 +15,7 @@ from metareview.pipelines.routing.plan import Part, Plan
 from metareview.routing.answers import KEPT, AnswerReader, Figures, rank_worth
 from metareview.routing.declarations import read_declarations
 from metareview.routing.measures import rank_measures
+from metareview.routing.protocol import Ranking
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
 from metareview.routing.records import RouterAnswer, RoutingRecord, Truth
 from metareview.routing.replay import by_pull_request, replay, take_snapshots, visible_events
@@ -48,11 +49,14 @@ class Ticker:
         self._total, self._progress = total, progress
         self._done, self._told = 0, time.monotonic()
 
-    def tick(self) -> None:
-        self._done += 1
-        if self._progress is not None and (now := time.monotonic()) - self._told >= _TOLD_EVERY:
-            self._told = now
-            self._progress(self._done, self._total)
+    def ticking(self, rankings: Iterable[Ranking]) -> Iterator[Ranking]:
+        """The same, each of which is a step."""
+        for ranking in rankings:
+            yield ranking
+            self._done += 1
+            if self._progress is not None and (now := time.monotonic()) - self._told >= _TOLD_EVERY:
+                self._told = now
+                self._progress(self._done, self._total)
 
 
 def answer(plan: Plan, progress: Progress | None = None) -> Answers:
@@ -85,11 +89,9 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
     lists: dict[str, list[RouterAnswer]] = {}
     new_reader = partial(AnswerReader, eligible, history.names, worth=worth, kept=max(KEPT, *options.k))
     for named in plan.routers:
-        router, reader, of_one = named.fresh(), new_reader(), []
-        for ranking, pull, truth in zip(replay(router, visible, pulls), pulls, truths, strict=True):
-            of_one.append(reader.read(ranking, pull, truth.targets))
-            ticker.tick()
-        lists[named.name] = of_one
+        router = named.fresh()
+        rankings = ticker.ticking(replay(router, visible, pulls))
+        lists[named.name] = of_one = list(new_reader().read_all(rankings, pulls, truths))
         lack = answers.lacks[named.name]
         lack.listed |= any(each.listed for each in of_one)
         lack.missing.update(router.missing)
