@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.errors import UsageError
@@ -106,6 +106,7 @@ USUAL = st.tuples(st.sampled_from(DAYS), st.sampled_from("T t"), st.sampled_from
 OTHERS = ["2025-06-01T12:30:00Z", "2025-06-01", "2025-06-01T12:30:00.5Z", "20250601T123000+0000", ""]
 
 
+@settings(deadline=None)  # The first column imports NumPy.
 @given(st.lists(USUAL | st.sampled_from(OTHERS), max_size=4))
 def test_times_of_a_column_are_those_of_each(texts):
     def read(parse):
