@@ -13,11 +13,11 @@ from metareview.model.event import Eligibility, Event, PullRequest
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Part, Plan
 from metareview.routing.answers import KEPT, AnswerReader, Figures, rank_worth
-from metareview.routing.declarations import read_declarations
+from metareview.routing.declarations import declarations_of
 from metareview.routing.measures import rank_measures
 from metareview.routing.protocol import Ranking
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
-from metareview.routing.records import RouterAnswer, RoutingRecord, Truth
+from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
 from metareview.routing.replay import by_pull_request, replay, take_snapshots, visible_events
 from metareview.routing.truth import find_truth
 
@@ -105,15 +105,17 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
             reader.read_prediction(each.answers.get((pull.repo, pull.pr)), truth.targets)
             for pull, truth in zip(pulls, truths, strict=True)
         ]
-    for pull, truth, *row in zip(pulls, truths, *lists.values(), strict=True):
+    declared = declarations_of(pull.body for pull in pulls)
+    for pull, truth, declarations, *row in zip(pulls, truths, declared, *lists.values(), strict=True):
         of_routers = dict(zip(lists, row, strict=True))
-        answers.records.append(_record(pull, stories[pull.pr], truth, of_routers, options, eligible))
+        answers.records.append(_record(pull, stories[pull.pr], truth, declarations, of_routers, options, eligible))
 
 
 def _record(
     pull_request: PullRequest,
     events: Sequence[Event],
     truth: Truth,
+    declarations: Declarations,
     answers: Mapping[str, RouterAnswer],
     options: RoutingOptions,
     eligible: Eligibility,
@@ -129,7 +131,7 @@ def _record(
         truth=truth,
         ttfr_seconds=seconds_to_first(REVIEWS, events, author, cutoff, eligible),
         ttfc_seconds=seconds_to_first(COMMENTS, events, author, cutoff, eligible) if options.ttfc else None,
-        declarations=read_declarations(pull_request.body),
+        declarations=declarations,
         merged=any(at <= cutoff for at in merges),
         merged_within=None if within is None else any(at <= cutoff + within for at in merges),
         answers=answers,
