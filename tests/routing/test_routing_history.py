@@ -1,4 +1,5 @@
 import gc
+import gzip
 import json
 import random
 import sys
@@ -9,8 +10,10 @@ from routing_stories import happen, history_of
 from metareview.errors import InputError, UsageError
 from metareview.formats.history import read_history
 from metareview.formats.protocol import TextsWanted
+from metareview.formats.source import Source
 from metareview.model.event import Eligibility, make_history
 from metareview.model.time import SECOND
+from metareview.pipelines.routing import RoutingOptions, read
 
 OPENED = {"repo": "o/r", "pr": 1, "at": "2025-06-01T12:00:00Z", "kind": "opened", "actor": "ann"}
 REVIEW = {"repo": "o/r", "pr": 1, "at": "2025-06-01T12:30:00Z", "kind": "review_submitted", "actor": "bob"}
@@ -334,6 +337,38 @@ def test_reading_leaves_the_collector_as_it_was(write_lines):
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_reading_leaves_frozen_what_a_program_has_frozen(write_lines):
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        read(RoutingOptions(write_lines(OPENED)))
+        assert 0 < gc.get_freeze_count() <= frozen
+    finally:
+        gc.unfreeze()
+    read(RoutingOptions(write_lines(OPENED)))
+    assert gc.get_freeze_count() == 0
+
+
+def test_an_empty_login_is_nobody_on_any_line(write_lines):
+    rows = [OPENED | {"actor": actor} for actor in ("", "  ", None)]
+    ordinary = [read_history(write_lines(row)).events[0].actor for row in rows]
+    strange = [read_history(write_lines(row, REVIEW | {"pr": "1"})).events[0].actor for row in rows]
+    assert ordinary == strange == [None, None, None]
+
+
+def test_lines_are_the_same_one_by_one_and_in_batches(tmp_path):
+    lines = [b"%d " % number + b"x" * (number % 997) + (b"\r\n" if number % 7 else b"\n") for number in range(3_000)]
+    packed, plain = tmp_path / "lines.gz", tmp_path / "lines"
+    plain.write_bytes(b"".join(lines)[:-1])
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    for path in (plain, packed):
+        source = Source(path)
+        batches = list(source.line_batches())
+        assert len(batches) > 2
+        together = [(number, line) for first, batch in batches for number, line in enumerate(batch, first)]
+        assert together == list(source.raw_lines())
 
 
 def test_of_parquet_only_the_texts_that_matter_are_read(tmp_path):

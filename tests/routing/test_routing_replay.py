@@ -9,7 +9,7 @@ from routing_stories import MINUTE, happen, history_of, score_history
 from metareview.model.event import Event, PullRequest
 from metareview.model.time import Cutoff, parse_cutoff
 from metareview.routing.protocol import Ranking
-from metareview.routing.replay import Visible, cutoffs, replay, take_snapshots, visible_events
+from metareview.routing.replay import Visible, by_pull_request, cutoffs, replay, take_snapshots, visible_events
 
 
 class Witness:
@@ -31,7 +31,8 @@ def tell(history, cutoff="created_at", reviews_visible_at="event"):
     events = list(history.events)
     visible = visible_events(events, reviews_visible_at)
     witness = Witness()
-    list(replay(witness, visible, take_snapshots(events, cutoffs(events, parse_cutoff(cutoff)))))
+    at = cutoffs(events, parse_cutoff(cutoff))
+    list(replay(witness, visible, take_snapshots(by_pull_request(events, at), at)))
     return witness.told
 
 

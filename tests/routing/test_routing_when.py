@@ -1,11 +1,11 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.errors import UsageError
-from metareview.model.time import SECOND, Cutoff, parse_cutoff, parse_span, parse_time, show_time
+from metareview.model.time import SECOND, Cutoff, parse_cutoff, parse_span, parse_time, parse_times, show_time
 
 NOON = 1_748_781_000 * SECOND  # 2025-06-01T12:30:00Z
 
@@ -98,3 +98,21 @@ def test_cutoffs():
 def test_other_cutoffs_are_refused(text):
     with pytest.raises(UsageError, match="--cutoff"):
         parse_cutoff(text)
+
+
+DAYS = ["2025-06-01", "1969-12-31", "2024-02-29", "2025-02-29", "0000-01-01", "0001-01-01", "9999-12-31"]
+CLOCKS = ["12:30:00Z", "24:00:00Z", "23:59:60Z", "1a:00:00Z"]
+USUAL = st.tuples(st.sampled_from(DAYS), st.sampled_from("T t"), st.sampled_from(CLOCKS)).map("".join)
+OTHERS = ["2025-06-01T12:30:00Z", "2025-06-01", "2025-06-01T12:30:00.5Z", "20250601T123000+0000", ""]
+
+
+@settings(deadline=None)  # The first column imports NumPy.
+@given(st.lists(USUAL | st.sampled_from(OTHERS), max_size=4))
+def test_times_of_a_column_are_those_of_each(texts):
+    def read(parse):
+        try:
+            return parse(texts)
+        except ValueError:
+            return "refused"
+
+    assert read(parse_times) == read(lambda texts: list(map(parse_time, texts)))

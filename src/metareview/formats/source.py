@@ -10,10 +10,10 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -29,6 +29,8 @@ Progress = Callable[[int, int], None]
 
 _LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
+_BATCH = 2**18
+"""Bytes of lines that are read together, with all that is made of them: about what a processor's cache holds."""
 _SPACE = " \t\r\n\ufeff"
 _FENCE = "```"
 _decode = json.JSONDecoder().raw_decode
@@ -106,15 +108,34 @@ class Source:
         """The lines as they are, from 1; a file that is packed with gzip is unpacked on the way."""
         untold = 0
         with self._opened() as stream:
-            packed = stream.read(len(GZIP)) == GZIP
-            stream.seek(0)
-            lines = unpacked_lines(stream, self.name) if packed else stream
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(self._unpacked(stream), 1):
                 untold += len(line)
                 if untold >= _MEGABYTE and self.progress:
-                    untold, read = 0, stream.tell()
-                    self.progress(read // _MEGABYTE, max(read, self.path.stat().st_size) // _MEGABYTE)
+                    untold = 0
+                    self._tell(stream)
                 yield number, line
+
+    def line_batches(self) -> Iterator[tuple[int, list[bytes]]]:
+        """The same lines, some thousand at a time, with the number of the first: quicker than one by one."""
+        number = 1
+        with self._opened() as stream:
+            lines = self._unpacked(stream)
+            batches = iter(partial(stream.readlines, _BATCH), []) if lines is stream else _batches(lines)
+            for batch in batches:
+                if self.progress:
+                    self._tell(stream)
+                yield number, batch
+                number += len(batch)
+
+    def _unpacked(self, stream: BinaryIO) -> Iterable[bytes]:
+        packed = stream.read(len(GZIP)) == GZIP
+        stream.seek(0)
+        return unpacked_lines(stream, self.name) if packed else stream
+
+    def _tell(self, stream: BinaryIO) -> None:
+        if self.progress:
+            read = stream.tell()
+            self.progress(read // _MEGABYTE, max(read, self.path.stat().st_size) // _MEGABYTE)
 
     def record_of(self, number: int, line: bytes) -> Record | None:
         """The object of this line, None if it is blank; InputError where it is no object, or no JSON at all."""
@@ -327,6 +348,19 @@ class Documents:
             while at < self._end:
                 record, at = self._source.document_at(at, is_first=False)
                 yield record
+
+
+def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += len(line)
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def readable(text: str) -> str:

@@ -8,11 +8,12 @@ Order. By time, then `opened` before everything else, then by id as text, then b
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
-from operator import itemgetter
+from itertools import compress, islice
+from operator import eq, itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class Eligibility(NamedTuple):
     include_author: bool = False
 
     def __call__(self, login: str | None, author: str | None) -> bool:
-        if not login or (not self.include_author and author is not None and fold(login) == fold(author)):
+        if not login or (not self.include_author and author is not None and login.casefold() == author.casefold()):
             return False
         return self.include_bots or not self.is_bot(login)
 
@@ -117,12 +118,11 @@ class History:
 def _in_order(events: Iterable[Event]) -> list[Event]:
     """By time, then `opened` first, then by id, then as they came. Most instants have one event."""
     ordered = sorted(events, key=_AT)
+    instants = list(map(_AT, ordered))
     end = 0
-    for start, (at, next_at) in enumerate(pairwise(map(_AT, ordered))):
-        if at == next_at and start >= end:
-            end = start + 2
-            while end < len(ordered) and ordered[end].at == at:
-                end += 1
+    for start in compress(range(len(instants)), map(eq, instants, islice(instants, 1, None))):
+        if start >= end:
+            end = bisect_right(instants, instants[start], start)
             ordered[start:end] = sorted(ordered[start:end], key=lambda event: (event.kind != "opened", event.id))
     return ordered
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from metareview.errors import UsageError, did_you_mean
 
@@ -34,6 +36,13 @@ _WITHIN_HOUR = {
     for zone in ("Z", "")
 }
 
+_USUAL_LENGTH = len("2025-06-01T12:30:00Z")
+_MARKS = [4, 7, 10, 13, 16, 19]
+_DIGITS = [place for place in range(_USUAL_LENGTH) if place not in _MARKS]
+_USUAL_MARKS = b"--T::Z"
+_SPACE_TO_T = bytes.maketrans(b" ", b"T")
+_EARLIEST_SECOND = -(LATEST // SECOND)
+
 
 def parse_time(text: str) -> int:
     """The instant that an ISO 8601 text names; a text without a zone is UTC, a bare date its midnight.
@@ -48,6 +57,27 @@ def parse_time(text: str) -> int:
     except (KeyError, ValueError):
         bare = text.strip()
         return _midnight(bare[:10]) + _since_midnight(bare[10:])
+
+
+def parse_times(texts: Sequence[str]) -> list[int]:
+    """`parse_time` of each; quick where all are written alike, as 2025-06-01T12:30:00Z or 2025-06-01 12:30:00Z.
+
+    >>> parse_times(["1970-01-01T00:00:01Z", "1970-01-02 00:00:00Z"])
+    [1000000000, 86400000000000]
+    """
+    import numpy as np  # Takes longer to import than `metareview --help` may.
+
+    if set(map(len, texts)) == {_USUAL_LENGTH} and (joined := "".join(texts)).isascii():
+        written = np.frombuffer(joined.encode(), np.uint8).reshape(len(texts), _USUAL_LENGTH)
+        digits = written[:, _DIGITS]
+        marks = written[:, _MARKS].tobytes().translate(_SPACE_TO_T)
+        if marks == _USUAL_MARKS * len(texts) and digits.min() >= ord("0") and digits.max() <= ord("9"):
+            with suppress(ValueError):  # The 31st of June: whatever is wrong is for parse_time to say.
+                texts_of_bytes = np.ascontiguousarray(written[:, : _USUAL_LENGTH - 1]).view("S19")[:, 0]
+                seconds = texts_of_bytes.astype("datetime64[s]").astype(np.int64)
+                if seconds.min() >= _EARLIEST_SECOND and seconds.max() <= LATEST // SECOND:
+                    return cast(list[int], (seconds * SECOND).tolist())
+    return list(map(parse_time, texts))
 
 
 @lru_cache(maxsize=100_000)

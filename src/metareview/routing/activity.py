@@ -6,19 +6,17 @@ from array import array
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metareview.model.event import RESPONSES, Event, PullRequest, is_bot
 from metareview.model.time import DAY
+from metareview.routing.counted import ONE, Counted
 from metareview.routing.protocol import Ranking, Router
-from metareview.routing.ranking import People, Scored, best_first
+from metareview.routing.ranking import Numbered, People, Scored, best_first
 
 WINDOW = 180 * DAY
 HALF_LIFE = 30 * DAY
 _RESCALE_AFTER = 500  # half-lives; far from overflow still
-_INSTANT_BITS = 40  # for a trillion instants, and eight million events of one person
-_ONE = 1 << _INSTANT_BITS
-_COUNT = -_ONE
+_COUNT = -ONE
 """The bits above those of the instant."""
 
 
@@ -44,15 +42,12 @@ class ActivityRouter(Router):
         self._now, self._instant = -1, 0
 
     def observe(self, event: Event) -> None:
-        login, kind = event.actor, event.kind
-        if login is None or kind not in RESPONSES:
+        login = event.actor
+        if event.kind not in RESPONSES or login is None:
             return
-        number = self._people.number(login)
-        if number == len(self._keys):
-            for column in (self._counts, self._scores, self._latest, self._keys):
-                column.append(0)
-            if is_bot(login):
-                self._bots.add(number)
+        number = self._people.find(login)
+        if number is None:
+            number = self._meet(login)
         if event.actor_type == "Bot":
             self._bots.add(number)
         at = event.at
@@ -64,7 +59,15 @@ class ActivityRouter(Router):
             return
         if at != self._now:
             self._now, self._instant = at, self._instant + 1
-        self._keys[number] = (self._keys[number] & _COUNT) + _ONE | self._instant
+        self._keys[number] = (self._keys[number] & _COUNT) + ONE | self._instant
+
+    def _meet(self, login: str) -> int:
+        number = self._people.number(login)
+        for column in (self._counts, self._scores, self._latest, self._keys):
+            column.append(0)
+        if is_bot(login):
+            self._bots.add(number)
+        return number
 
     def _worth(self, at: int) -> float:
         """What an event is worth as seen from `origin`: all fade alike, so only their ratio matters."""
@@ -84,37 +87,28 @@ class ActivityRouter(Router):
                 self._counts[number] -= 1
                 self._scores[number] = self._scores[number] - self._worth(at) if self._counts[number] else 0.0
             else:
-                self._keys[number] -= _ONE
+                self._keys[number] -= ONE
         if not events:
             return Ranking([], "high")
-        numbers, scores = self._by_worth(pull_request.cutoff) if fades else self._by_count()
-        author = pull_request.author
-        ignored = self._bots if author is None else self._bots | {self._people.find(author)}
-        others = sum(number not in ignored for number in numbers[: 3 + len(ignored)].tolist())
-        risk = "low" if others >= 3 else "medium" if others else "high"
-        return Ranking(Scored(self._people, numbers, scores), risk)
+        candidates = self._candidates(pull_request.cutoff)
+        return Ranking(candidates, self._risk(candidates, pull_request.author))
 
-    def _by_worth(self, cutoff: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _candidates(self, cutoff: int) -> Numbered:
+        return self._by_worth(cutoff) if self.fades else Counted(self._people, np.array(self._keys))
+
+    def _risk(self, candidates: Numbered, author: str | None) -> str:
+        if len(candidates) >= 3 + len(self._bots) + 1:
+            return "low"
+        ignored = self._bots if author is None else self._bots | {self._people.find(author)}
+        numbers, _ = candidates.first(len(candidates))
+        others = sum(number not in ignored for number in numbers)
+        return "low" if others >= 3 else "medium" if others else "high"
+
+    def _by_worth(self, cutoff: int) -> Scored:
         active = np.frombuffer(self._counts, np.int64).nonzero()[0]
         scores = np.frombuffer(self._scores)[active]
         latest = np.frombuffer(self._latest, np.int64)[active]
         if self._origin is not None:
             scores *= 0.5 ** ((cutoff - self._origin) / HALF_LIFE)
         order = best_first(scores, latest, lambda at: self._people.logins[active[at]])
-        return active[order], scores[order]
-
-    def _by_count(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The same order as `best_first` by count, latest and login: whole numbers need no care for rounding."""
-        keys = np.frombuffer(self._keys, np.int64)
-        active = (keys >= _ONE).nonzero()[0]
-        falling = -keys[active]
-        order = falling.argsort(kind="stable")  # Quicker than the usual sort, for some hundreds.
-        falling = falling[order]
-        numbers = active[order]
-        same = falling[1:] == falling[:-1]
-        if same.any():
-            edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
-            for start, end in edges.reshape(-1, 2).tolist():
-                run = numbers[start : end + 1].tolist()
-                numbers[start : end + 1] = sorted(run, key=lambda each: self._people.logins[each].casefold())
-        return numbers, (-falling >> _INSTANT_BITS).astype(np.float64)
+        return Scored(self._people, active[order], scores[order])

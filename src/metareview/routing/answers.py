@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metareview.model.event import Eligibility, PullRequest, fold
 from metareview.model.prediction import Prediction
+from metareview.routing.counted import Asked, Counted, find_together
 from metareview.routing.measures import MRR, RankMeasure
 from metareview.routing.protocol import Candidates, Ranking
-from metareview.routing.ranking import People, Scored
-from metareview.routing.records import RouterAnswer
+from metareview.routing.ranking import Numbered, People
+from metareview.routing.records import RouterAnswer, Truth
 
 KEPT = 20
 """How many candidates of a list are kept for the record; ranks are counted on all of them."""
 
+_BLOCK = 2**16
+"""How many people in all, each counted once for each ranking, are looked at together: half a megabyte of them."""
+
 RECIPROCAL_RANK = "reciprocal_rank"
-Numbers = NDArray[np.int64]
 _Read = tuple[tuple[str, ...], tuple[float, ...], int, int]
 """The first logins, their scores, how many there are in all, and the rank of the first target."""
 
@@ -57,18 +59,46 @@ class AnswerReader:
         self._bots = np.zeros(0, dtype=bool)
         self._any_bot = False
 
-    def read(self, ranking: Ranking, pull_request: PullRequest, targets: Sequence[str]) -> RouterAnswer:
-        """The answer in a ranking, without the author and bots unless they are included."""
-        candidates, risk, evidence, notes = ranking
+    def read_all(
+        self, rankings: Iterable[Ranking], pull_requests: Iterable[PullRequest], truths: Iterable[Truth]
+    ) -> Iterator[RouterAnswer]:
+        """The answer in each ranking, in order, without the author and bots unless they are included."""
+        block: list[tuple[Ranking, Asked]] = []
+        for ranking, pull_request, truth in zip(rankings, pull_requests, truths, strict=True):
+            author = None if self._eligible.include_author else pull_request.author
+            candidates = ranking.candidates
+            if isinstance(candidates, Counted):
+                block.append((ranking, Asked(candidates, author, truth.targets)))
+                if len(block) * len(candidates.people) < _BLOCK:
+                    continue
+            yield from self._read_block(block)
+            block = []
+            if not isinstance(candidates, Counted):
+                yield self._answer(ranking, self._read_one(candidates, author, truth.targets))
+        yield from self._read_block(block)
+
+    def _read_block(self, block: Sequence[tuple[Ranking, Asked]]) -> Iterator[RouterAnswer]:
+        if block:
+            people = block[0][1].candidates.people
+            self._meet(people)
+            together = find_together([asked for _, asked in block], self._bots, self._kept)
+            for (ranking, asked), found in zip(block, together, strict=True):
+                if found is None:
+                    yield self._answer(ranking, self._read_one(*asked))
+                else:
+                    logins = tuple(map(people.logins.__getitem__, found.numbers))
+                    yield self._answer(ranking, (logins, tuple(found.scores), found.listed, found.rank))
+
+    def _answer(self, ranking: Ranking, read: _Read) -> RouterAnswer:
+        _, risk, evidence, notes = ranking
+        logins, scores, listed, rank = read
         remarks = (notes,) if isinstance(notes, str) else tuple(notes)
-        if not candidates:
-            return RouterAnswer(scores=(), risk=risk, figures=self._worth(0), evidence=evidence, notes=remarks)
-        author = None if self._eligible.include_author else pull_request.author
-        if isinstance(candidates, Scored):
-            logins, scores, listed, rank = self._read_numbers(candidates, author, targets)
-        else:
-            logins, scores, listed, rank = self._read_pairs(candidates, author, targets)
         return RouterAnswer(logins, scores, listed, rank, risk, self._worth(rank), evidence, remarks)
+
+    def _read_one(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
+        if isinstance(candidates, Numbered):
+            return self._read_numbers(candidates, author, targets)
+        return self._read_pairs(candidates, author, targets)
 
     def _read_pairs(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
         pairs = [
@@ -80,26 +110,28 @@ class AnswerReader:
         shown = pairs[: self._kept]
         return tuple(name for name, _ in shown), tuple(score for _, score in shown), len(pairs), rank
 
-    def _read_numbers(self, candidates: Scored, author: str | None, targets: Sequence[str]) -> _Read:
+    def _read_numbers(self, candidates: Numbered, author: str | None, targets: Sequence[str]) -> _Read:
         """Such a router always has the same people, and they are written as the history writes them."""
-        people, numbers, scores = candidates.people, candidates.numbers, candidates.scores
+        people = candidates.people
         self._meet(people)
         if self._any_bot:
-            people_only = ~self._bots[numbers]
-            numbers, scores = numbers[people_only], scores[people_only]
-        without = -1 if author is None else _position(numbers, people.find(author))
-        shown, worth = numbers[: self._kept + 1].tolist(), scores[: self._kept + 1].tolist()
-        if 0 <= without < len(shown):
-            del shown[without], worth[without]
-        found = [_position(numbers, people.find(target)) for target in targets]
+            candidates = candidates.without(self._bots)
+        shown, scores = candidates.first(self._kept + 1)
+
+        def place(login: str) -> int:
+            number = people.find(login)
+            if number is None:
+                return -1
+            return shown.index(number) if number in shown else candidates.place(number)
+
+        without = -1 if author is None else place(author)
+        found = [place(target) for target in targets]
         ranks = [at + 1 - (0 <= without < at) for at in found if at >= 0 and at != without]
-        logins = people.logins
-        return (
-            tuple([logins[number] for number in shown[: self._kept]]),
-            tuple(worth[: self._kept]),
-            len(numbers) - (without >= 0),
-            min(ranks, default=0),
-        )
+        if 0 <= without < len(shown):
+            del shown[without], scores[without]
+        listed, logins = len(candidates) - (without >= 0), people.logins
+        first = tuple([logins[number] for number in shown[: self._kept]])
+        return first, tuple(scores[: self._kept]), listed, min(ranks, default=0)
 
     def read_prediction(self, prediction: Prediction | None, targets: Sequence[str]) -> RouterAnswer:
         """The answer of a router that already ran, scored as given; without one, a miss."""
@@ -129,12 +161,3 @@ class AnswerReader:
             bots = [self._leaves_out(login) for login in people.logins[len(self._bots) :]]
             self._bots = np.append(self._bots, bots)
             self._any_bot |= any(bots)
-
-
-def _position(numbers: Numbers, number: int | None) -> int:
-    """Where the number is; -1: nowhere."""
-    if number is None:
-        return -1
-    is_it = numbers == number
-    at = int(is_it.argmax()) if len(is_it) else 0
-    return at if len(is_it) and is_it[at] else -1

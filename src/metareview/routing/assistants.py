@@ -7,6 +7,7 @@ name decides whether it is one: "created by Claude." is, "created by Claude Dupo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 AI = (
     r"(?:gen(?:erative)?[ -]?ai|a\.i\.|(?<![.@/\\])ai(?!\.\w)|llms?|(?:large )?language models?|"
@@ -19,7 +20,7 @@ _PLAIN = (
 )
 NAME = rf"(?:{_PLAIN})"
 """An assistant by its name."""
-_WORDS = (
+ASSISTANT_WORDS = (
     *("llm", "genai", "language model", "artificial", "pilot", "gpt", "claude", "codex", "gemini", "cursor", "devin"),
     *("windsurf", "codeium", "aider", "tabnine", "amazon q", "whisperer", "jules", "cody", "deepseek", "openhands"),
     *("cline", "junie", "augment", "vibe", "machine"),
@@ -94,9 +95,12 @@ _UNTICKED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ ?\].*$", re.MULTIL
 _EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|_+(?!\w)")
 
 
-def mentions_assistants(lowered: str) -> bool:
-    """Whether a text in small letters may be about AI at all: most are not, and this tells quickly."""
-    return any([word in lowered for word in _WORDS]) or _AI_WORD.search(lowered) is not None  # noqa: C419 (quicker)
+def mentions_assistants(lowered: str, words: Iterable[str] = ASSISTANT_WORDS) -> bool:
+    """Whether a text in small letters may be about AI at all: most are not, and this tells quickly.
+
+    `words` are those of ASSISTANT_WORDS that it may have.
+    """
+    return any([word in lowered for word in words]) or _AI_WORD.search(lowered) is not None  # noqa: C419 (quicker)
 
 
 def says_assisted(text: str) -> bool:

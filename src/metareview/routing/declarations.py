@@ -8,10 +8,10 @@ issue more often does not say that naming one gets them merged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from metareview.routing.assistants import AI, NAME, mentions_assistants, says_assisted
+from metareview.routing.assistants import AI, ASSISTANT_WORDS, NAME, mentions_assistants, says_assisted
 from metareview.routing.records import Declarations
 from metareview.routing.visible_text import visible_text, without_quotes
 
@@ -22,12 +22,23 @@ def read_declarations(body: str) -> Declarations:
     >>> read_declarations("Fixes #12\\n\\nAI disclosure: none used")
     Declarations(issue=True, ai_disclosure=True, provenance=False)
     """
-    text = visible_text(body)
-    own = without_quotes(text)
-    lowered = own.lower()
-    assisted = mentions_assistants(lowered) and (_declares(own, _AI) or says_assisted(own))
-    provenance = any(word in lowered for word in _PROVENANCE_WORDS) and _declares(own, _PROVENANCE)
-    return Declarations(has_issue(text), assisted, provenance)
+    return declarations_of([body])[0]
+
+
+def declarations_of(bodies: Iterable[str]) -> list[Declarations]:
+    """What each of many bodies declares: words that none of them has are looked for once."""
+    texts = list(map(visible_text, bodies))
+    own = list(map(without_quotes, texts))
+    lowered = [text.lower() for text in own]
+    everything = "\n".join(lowered)
+    of_assistants = [word for word in ASSISTANT_WORDS if word in everything]
+    of_provenance = [word for word in _PROVENANCE_WORDS if word in everything]
+    declared = []
+    for text, mine, small in zip(texts, own, lowered, strict=True):
+        assisted = mentions_assistants(small, of_assistants) and (_declares(mine, _AI) or says_assisted(mine))
+        provenance = any(word in small for word in of_provenance) and _declares(mine, _PROVENANCE)
+        declared.append(Declarations(has_issue(text), assisted, provenance))
+    return declared
 
 
 # -- the issue ---------------------------------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
 
 
 class People:
@@ -32,22 +35,56 @@ class People:
         return self._numbers.get(login)
 
 
-@dataclass(frozen=True, eq=False)
-class Scored(Sequence[tuple[str, float]]):
-    """Candidates as arrays: reads as a list of (login, score), costs a few array operations for thousands."""
+class Numbered(Sequence[tuple[str, float]]):
+    """Candidates by their numbers: reads as a list of (login, score), but of thousands only what is asked for is made.
+
+    Whoever answers many pull requests wants the first few, how many there are, and the place of one or two.
+    """
 
     people: People
-    numbers: NDArray[np.int64]
-    scores: NDArray[np.float64]
 
-    def __len__(self) -> int:
-        return len(self.numbers)
+    @abstractmethod
+    def first(self, count: int) -> tuple[list[int], list[float]]:
+        """The best ones in order, and their scores."""
+
+    @abstractmethod
+    def place(self, number: int) -> int:
+        """Where this person is, from 0; -1: nowhere."""
+
+    @abstractmethod
+    def without(self, left_out: NDArray[np.bool_]) -> Self:
+        """The others, by what each number of the people is."""
 
     def __getitem__(self, index: int | slice) -> Any:
         return list(self)[index]
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
-        return zip(map(self.people.logins.__getitem__, self.numbers.tolist()), self.scores.tolist(), strict=True)
+        numbers, scores = self.first(len(self))
+        return zip(map(self.people.logins.__getitem__, numbers), scores, strict=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored(Numbered):
+    """Everybody in order, with their scores."""
+
+    people: People
+    numbers: Numbers
+    scores: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def first(self, count: int) -> tuple[list[int], list[float]]:
+        return self.numbers[:count].tolist(), self.scores[:count].tolist()
+
+    def place(self, number: int) -> int:
+        is_it = self.numbers == number
+        at = int(is_it.argmax()) if len(is_it) else 0
+        return at if len(is_it) and is_it[at] else -1
+
+    def without(self, left_out: NDArray[np.bool_]) -> Self:
+        kept = ~left_out[self.numbers]
+        return replace(self, numbers=self.numbers[kept], scores=self.scores[kept])
 
 
 def best_first(

@@ -6,8 +6,10 @@ an event's are not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain, repeat
+from operator import itemgetter
 from sys import intern
 from typing import Any
 
@@ -18,15 +20,16 @@ from metareview.formats.protocol import HistoryFormat, Reading
 from metareview.formats.record import Record
 from metareview.formats.source import Source
 from metareview.model.event import Event
-from metareview.model.time import LATEST, parse_time
+from metareview.model.time import LATEST, parse_times
 
-_BATCH = 5_000
+_REQUIRED = ("repo", "pr", "at", "kind")
+_REPEATED = ("repo", "kind", "actor", "actor_type", "state")
+"""What has few values. Each is kept once: reading and walking a million events is a matter of memory."""
 _NOTHING = type(None)
 _TEXT = {str, _NOTHING}
 _TYPES: dict[str, set[type]] = {
     "repo": {str},
     "pr": {int},
-    "at": {str},
     "kind": {str},
     "id": {str, int, _NOTHING},
     "files": {list, _NOTHING},
@@ -42,62 +45,72 @@ def events(source: Source, reading: Reading) -> Iterator[Event]:
     """The events; InputError names the line (in Parquet: the row) that cannot be read."""
     if source.begins_with(MAGIC):
         return map(_event, read_rows(source, reading.texts))
-    return _of_lines(source)
+    return chain.from_iterable(_of_batch(source, number, lines) for number, lines in source.line_batches())
 
 
-def _of_lines(source: Source) -> Iterator[Event]:
+def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event]:
     """A history has millions of lines, nearly all alike: they are read a batch at a time, column by column.
 
     A batch with anything out of the ordinary is read record by record, with care; whatever is wrong names its line.
     """
-    lines = source.raw_lines()
-    while batch := list(islice(lines, _BATCH)):
-        events = _of_batch([line for _, line in batch])
-        if events is not None:
-            yield from events
-            continue
-        for number, line in batch:
-            record = source.record_of(number, line)
-            if record is not None:
-                yield _event(record)
+    events = _of_ordinary(lines)
+    if events is not None:
+        return events
+    return (_event(record) for at, line in enumerate(lines, number) if (record := source.record_of(at, line)))
 
 
-def _of_batch(lines: list[bytes]) -> Iterator[Event] | None:
+def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
     """The events of these lines, if they are as nearly all are; else None."""
     try:
         rows = list(map(orjson.loads, lines))
         if set(map(type, rows)) != {dict}:
             return None
-        there = set().union(*rows)
-        nothing = [None] * len(rows)
-        columns = {name: [row.get(name) for row in rows] if name in there else nothing for name in Event._fields}
-        instants = list(map(parse_time, columns["at"]))
-    except (ValueError, TypeError, AttributeError):
+        columns = _columns(rows)
+        columns["at"] = parse_times(columns["at"])
+        for name in _REPEATED:
+            if name in columns:
+                columns[name] = _kept_once(name, columns[name])
+    except (LookupError, ValueError, TypeError, AttributeError):
         return None
     for name, column in columns.items():
-        if column is not nothing and not set(map(type, column)) <= _TYPES.get(name, _TEXT):
+        if name != "at" and name not in _REPEATED and not set(map(type, column)) <= _TYPES.get(name, _TEXT):
             return None
-    repos, kinds, prs = columns["repo"], columns["kind"], columns["pr"]
-    if not (all(repos) and all(kinds) and prs is not nothing and min(prs) >= 0 and max(prs) < 2**63):
+    prs, instants, files = columns["pr"], columns["at"], columns.get("files")
+    if min(prs) < 0 or max(prs) >= 2**63 or min(instants) < -LATEST or max(instants) > LATEST:
         return None
-    if min(instants) < -LATEST or max(instants) > LATEST:
-        return None
-    logins = {login: login and (intern(login.strip()) or None) for login in set(columns["actor"])}
-    columns |= {
-        "repo": list(map(intern, repos)),
-        "at": instants,
-        "kind": list(map(intern, kinds)),
-        "actor": list(map(logins.__getitem__, columns["actor"])),
-        "id": [""] * len(rows)
-        if columns["id"] is nothing
-        else ["" if key is None else str(key) for key in columns["id"]],
-    }
-    if columns["files"] is not nothing:
-        paths = [None if files is None else _paths(files) for files in columns["files"]]
-        if () in paths and any(files for files, read in zip(columns["files"], paths, strict=True) if read == ()):
+    if files is not None:
+        paths = [None if each is None else _paths(each) for each in files]
+        if () in paths and any(each for each, read in zip(files, paths, strict=True) if read == ()):
             return None
         columns["files"] = paths
-    return map(Event._make, zip(*columns.values(), strict=True))
+    if "id" in columns:
+        columns["id"] = ["" if key is None else str(key) for key in columns["id"]]
+    absent: dict[str, Iterable[Any]] = {"id": repeat("")}
+    fields = [columns.get(name) or absent.get(name, repeat(None)) for name in Event._fields]
+    return map(partial(tuple.__new__, Event), zip(*fields, strict=False))  # In a third of the time of Event._make.
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """What the rows hold of an event, field by field, without those that no row has; KeyError if one is required."""
+    shapes = set(map(tuple, rows))
+    some = set(chain.from_iterable(shapes))
+    every = some.intersection(*shapes)
+    return {
+        name: list(map(itemgetter(name), rows)) if name in every else [row.get(name) for row in rows]
+        for name in Event._fields
+        if name in some or name in _REQUIRED
+    }
+
+
+def _kept_once(name: str, column: list[Any]) -> list[str | None]:
+    """The column with equal texts as one; TypeError or ValueError if any of it is not as it should be."""
+    texts = dict.fromkeys(column)
+    if not set(map(type, texts)) <= _TYPES.get(name, _TEXT) or (name in _REQUIRED and "" in texts):
+        raise ValueError(name)
+    for text in texts:
+        if text is not None:
+            texts[text] = (intern(text.strip()) or None) if name == "actor" else intern(text)
+    return list(map(texts.__getitem__, column))
 
 
 def _paths(files: list[Any]) -> tuple[str, ...]:

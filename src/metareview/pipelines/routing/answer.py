@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,11 +13,12 @@ from metareview.model.event import Eligibility, Event, PullRequest
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Part, Plan
 from metareview.routing.answers import KEPT, AnswerReader, Figures, rank_worth
-from metareview.routing.declarations import read_declarations
+from metareview.routing.declarations import declarations_of
 from metareview.routing.measures import rank_measures
+from metareview.routing.protocol import Ranking
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
-from metareview.routing.records import RouterAnswer, RoutingRecord, Truth
-from metareview.routing.replay import replay, take_snapshots, visible_events
+from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
+from metareview.routing.replay import by_pull_request, replay, take_snapshots, visible_events
 from metareview.routing.truth import find_truth
 
 FILES, BODY = "files at their cutoff", "body at their cutoff"
@@ -48,11 +49,14 @@ class Ticker:
         self._total, self._progress = total, progress
         self._done, self._told = 0, time.monotonic()
 
-    def tick(self) -> None:
-        self._done += 1
-        if self._progress is not None and (now := time.monotonic()) - self._told >= _TOLD_EVERY:
-            self._told = now
-            self._progress(self._done, self._total)
+    def ticking(self, rankings: Iterable[Ranking]) -> Iterator[Ranking]:
+        """The same, each of which is a step."""
+        for ranking in rankings:
+            yield ranking
+            self._done += 1
+            if self._progress is not None and (now := time.monotonic()) - self._told >= _TOLD_EVERY:
+                self._told = now
+                self._progress(self._done, self._total)
 
 
 def answer(plan: Plan, progress: Progress | None = None) -> Answers:
@@ -69,11 +73,8 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
     options, history = plan.options, plan.inputs.history
     eligible = plan.eligible
     visible = visible_events(part.events, options.reviews_visible_at)
-    pulls = take_snapshots(part.events, part.cutoffs)
-    events: dict[int, list[Event]] = {pull.pr: [] for pull in pulls}
-    for event in part.events:
-        if event.pr in events:
-            events[event.pr].append(event)
+    stories = by_pull_request(part.events, part.cutoffs)
+    pulls = take_snapshots(stories, part.cutoffs)
     truth_of = partial(
         find_truth,
         policy=options.truth,
@@ -84,15 +85,13 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
         reviews_hidden=options.reviews_visible_at == "creation",
         has_gaps=part.repo in history.gaps,
     )
-    truths = [truth_of(events[pull.pr], pull.author, pull.cutoff) for pull in pulls]
+    truths = [truth_of(stories[pull.pr], pull.author, pull.cutoff) for pull in pulls]
     lists: dict[str, list[RouterAnswer]] = {}
     new_reader = partial(AnswerReader, eligible, history.names, worth=worth, kept=max(KEPT, *options.k))
     for named in plan.routers:
-        router, reader, of_one = named.fresh(), new_reader(), []
-        for ranking, pull, truth in zip(replay(router, visible, pulls), pulls, truths, strict=True):
-            of_one.append(reader.read(ranking, pull, truth.targets))
-            ticker.tick()
-        lists[named.name] = of_one
+        router = named.fresh()
+        rankings = ticker.ticking(replay(router, visible, pulls))
+        lists[named.name] = of_one = list(new_reader().read_all(rankings, pulls, truths))
         lack = answers.lacks[named.name]
         lack.listed |= any(each.listed for each in of_one)
         lack.missing.update(router.missing)
@@ -106,15 +105,17 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
             reader.read_prediction(each.answers.get((pull.repo, pull.pr)), truth.targets)
             for pull, truth in zip(pulls, truths, strict=True)
         ]
-    for pull, truth, *row in zip(pulls, truths, *lists.values(), strict=True):
+    declared = declarations_of(pull.body for pull in pulls)
+    for pull, truth, declarations, *row in zip(pulls, truths, declared, *lists.values(), strict=True):
         of_routers = dict(zip(lists, row, strict=True))
-        answers.records.append(_record(pull, events[pull.pr], truth, of_routers, options, eligible))
+        answers.records.append(_record(pull, stories[pull.pr], truth, declarations, of_routers, options, eligible))
 
 
 def _record(
     pull_request: PullRequest,
     events: Sequence[Event],
     truth: Truth,
+    declarations: Declarations,
     answers: Mapping[str, RouterAnswer],
     options: RoutingOptions,
     eligible: Eligibility,
@@ -130,7 +131,7 @@ def _record(
         truth=truth,
         ttfr_seconds=seconds_to_first(REVIEWS, events, author, cutoff, eligible),
         ttfc_seconds=seconds_to_first(COMMENTS, events, author, cutoff, eligible) if options.ttfc else None,
-        declarations=read_declarations(pull_request.body),
+        declarations=declarations,
         merged=any(at <= cutoff for at in merges),
         merged_within=None if within is None else any(at <= cutoff + within for at in merges),
         answers=answers,

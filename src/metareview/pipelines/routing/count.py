@@ -97,8 +97,9 @@ def _warnings(answers: Answers, plan: Plan, facts: HistoryFacts, lacking: Mappin
         yield "no pull request of the history has a body: what they declare is not known"
     if not facts.has_merges:
         yield "the history has no merged event: how often pull requests were merged is not known"
-    known = {(event.repo, event.pr) for event in history.events if event.kind == "opened"}
-    for each in plan.inputs.predictions:
+    predicted = plan.inputs.predictions
+    known = {(event.repo, event.pr) for event in history.events if event.kind == "opened"} if predicted else set()
+    for each in predicted:
         if strange := sum(key not in known for key in each.answers):
             yield f"{each.router}: {plural(strange, 'prediction')} left out: no such pull request in the history"
         if missing := sum(key not in each.answers for key in scored):
