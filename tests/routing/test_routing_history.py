@@ -403,3 +403,22 @@ def test_a_line_that_is_out_of_the_ordinary_changes_nothing_around_it(write_line
     assert told.id == str(strange.get("id", ""))
     assert told.title == ("?" if "title" in strange else None)
     assert told.files == (("a",) if "files" in strange else None)
+
+
+@pytest.mark.parametrize(
+    ("field", "meant"), [("acter", "actor"), ("Actor", "actor"), ("actorType", "actor_type"), ("file", "files")]
+)
+def test_a_field_that_is_one_letter_off_is_refused_with_the_one_that_was_meant(tmp_path, field, meant):
+    path = tmp_path / "events.jsonl"
+    line = {"repo": "o/r", "pr": 1, "at": "2025-01-01T10:00:00Z", "kind": "opened"}
+    path.write_text(json.dumps(line) + "\n" + json.dumps({**line, "kind": "comment", field: "ann"}) + "\n")
+    with pytest.raises(InputError, match=rf":2: unknown field '{field}'. Did you mean {meant}\?"):
+        read_history(path)
+
+
+@pytest.mark.parametrize("field", ["actor_id", "source", "action", "url", "a", ""])
+def test_what_else_a_history_keeps_is_its_own_business(tmp_path, field):
+    path = tmp_path / "events.jsonl"
+    line = {"repo": "o/r", "pr": 1, "at": "2025-01-01T10:00:00Z", "kind": "opened", field: 7}
+    path.write_text(json.dumps(line) + "\n" + json.dumps({**line, "actor": "ann", "kind": "comment", "actors": 2}))
+    assert len(read_history(path).events) == 2

@@ -83,7 +83,7 @@ class Record(NamedTuple):
         """Refuse a field that is a known one but for a letter, or for its writing, where the known one is absent. What
         else a file keeps is its own business."""
         for key in () if self.value.keys() <= known else self.value.keys() - known:
-            meant = next((name for name in sorted(known - self.value.keys()) if _is_slip(key, name)), None)
+            meant = next((name for name in sorted(known - self.value.keys()) if is_slip(key, name)), None)
             if meant:
                 self.fail(key, f"unknown field {key[:80]!r}", f"Did you mean {meant}?")
 
@@ -323,7 +323,7 @@ class Record(NamedTuple):
         self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
 
 
-def _is_slip(typed: str, meant: str) -> bool:
+def is_slip(typed: str, meant: str) -> bool:
     """Whether the one was typed for the other: written otherwise (actorType), or with one letter wrong."""
     from rapidfuzz.distance import OSA
 

@@ -1,13 +1,13 @@
 """`events`: one event per JSON line, or the same columns in Parquet.
 
 `repo`, `pr`, `at` and `kind` must be there. A key that is null says as little as one that is absent; keys that are not
-an event's are not read.
+an event's are not read, unless one of them is an event's misspelt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, repeat
 from operator import itemgetter
 from sys import intern
@@ -17,11 +17,12 @@ import orjson
 
 from metareview.formats.parquet import MAGIC, read_rows
 from metareview.formats.protocol import HistoryFormat, Reading
-from metareview.formats.record import Record
+from metareview.formats.record import Record, is_slip
 from metareview.formats.source import Source
 from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_times
 
+_FIELDS = frozenset(Event._fields)
 _REQUIRED = ("repo", "pr", "at", "kind")
 _REPEATED = ("repo", "kind", "actor", "actor_type", "state")
 """What has few values. Each is kept once: reading and walking a million events is a matter of memory."""
@@ -94,12 +95,19 @@ def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """What the rows hold of an event, field by field, without those that no row has; KeyError if one is required."""
     shapes = set(map(tuple, rows))
     some = set(chain.from_iterable(shapes))
+    if any(map(_may_be_slip, some.difference(Event._fields))):
+        raise LookupError
     every = some.intersection(*shapes)
     return {
         name: list(map(itemgetter(name), rows)) if name in every else [row.get(name) for row in rows]
         for name in Event._fields
         if name in some or name in _REQUIRED
     }
+
+
+@lru_cache(maxsize=1000)
+def _may_be_slip(key: str) -> bool:
+    return any(is_slip(key, name) for name in Event._fields)
 
 
 def _kept_once(name: str, column: list[Any]) -> list[str | None]:
@@ -120,6 +128,7 @@ def _paths(files: list[Any]) -> tuple[str, ...]:
 
 def _event(record: Record) -> Event:
     """The event of a record; InputError names the field that is not as it should be."""
+    record.check_spelling(_FIELDS)
     get = record.value.get
     repo, pr, kind, identity = get("repo"), get("pr"), get("kind"), get("id")
     actor, actor_type, state, title = get("actor"), get("actor_type"), get("state"), get("title")
