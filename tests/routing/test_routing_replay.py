@@ -15,6 +15,8 @@ from metareview.routing.replay import Visible, by_pull_request, cutoffs, replay,
 class Witness:
     """Remembers what it was told, in order."""
 
+    learns = True
+
     def __init__(self):
         self.told = []
 
@@ -217,3 +219,13 @@ def test_without_a_snapshot_nothing_is_observed():
     witness = Witness()
     assert list(replay(witness, Visible([happen(0, "opened", "a")], [0]), [])) == []
     assert witness.told == []
+
+
+def test_a_router_that_learns_nothing_is_shown_nothing():
+    witness = Witness()
+    witness.learns = False
+    events = [happen(0, "opened", "a")]
+    at = {events[0].pr: events[0].at}
+    pulls = take_snapshots(by_pull_request(events, at), at)
+    assert list(replay(witness, visible_events(events, "event"), pulls)) == [Ranking([])]
+    assert witness.told == pulls

@@ -31,6 +31,7 @@ class ActivityRouter(Router):
 
     def __init__(self) -> None:
         self._people = People()
+        self._find = self._people.find
         self._bots: set[int] = set()
         self._events: deque[tuple[int, int]] = deque()
         # By person: events in the window, what they are worth as seen from `origin`, the instant of the latest.
@@ -42,15 +43,15 @@ class ActivityRouter(Router):
         self._now, self._instant = -1, 0
 
     def observe(self, event: Event) -> None:
-        login = event.actor
-        if event.kind not in RESPONSES or login is None:
+        # The fields of an event, taken at once: this is called for each of millions.
+        _, _, at, kind, login, actor_type, _, _, _, _, _, _, _, _ = event
+        if login is None or kind not in RESPONSES:
             return
-        number = self._people.find(login)
+        number = self._find(login)
         if number is None:
             number = self._meet(login)
-        if event.actor_type == "Bot":
+        if actor_type == "Bot":
             self._bots.add(number)
-        at = event.at
         self._events.append((at, number))
         if self.fades:
             self._counts[number] += 1

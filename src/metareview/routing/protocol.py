@@ -51,6 +51,8 @@ class Router(PlainRouter, Protocol):
     """Whether it cannot rank a pull request without changed files; their number is warned of."""
     needs_bodies: bool = False
     """The same for bodies. A router that had what it needs on no pull request is not applicable, and has no figures."""
+    learns: bool = True
+    """Whether events tell it anything; one that goes by the pull request alone need not be shown any."""
 
     @property
     def missing(self) -> Mapping[str, int]:

@@ -17,6 +17,7 @@ class CodeOwnersRouter(Router):
     """
 
     needs_files = True
+    learns = False
 
     def __init__(self, source: OwnersByCommit | None = None) -> None:
         self._source = source

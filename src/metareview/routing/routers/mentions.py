@@ -21,6 +21,7 @@ class Mentions(Router):
     """
 
     needs_bodies = True
+    learns = False
 
     def observe(self, event: Event) -> None:
         """Bodies are read at the cutoff: there is nothing to learn."""
