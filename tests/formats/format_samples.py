@@ -54,7 +54,7 @@ SARIF = {
                     "mappedTo": {"uriBaseId": "ROOT"},
                 }
             ],
-            "originalUriBaseIds": {"ROOT": {"uri": "file:///work/shop/"}, "SRC": {"uri": "src/", "uriBaseId": "ROOT"}},
+            "originalUriBaseIds": {"ROOT": {"uri": "file:///build/shop/"}, "SRC": {"uri": "src/", "uriBaseId": "ROOT"}},
             "specialLocations": {"displayBase": {"uriBaseId": "ROOT", "uri": ""}},
             "columnKind": "utf16CodeUnits",
             "artifacts": [

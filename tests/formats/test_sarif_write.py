@@ -18,7 +18,7 @@ TEXTS = dict.fromkeys(("side", "id", "category", "context", "severity", "author"
 FLAGS = {name: st.booleans() for name in ("resolved", "outdated", "neutral", "is_ai_comment")}
 ANY_COMMENT = comments(
     LINES,
-    path=SOME_TEXT | st.sampled_from(["src/a.py", "/root/a.py", "C:/a.py", "a:b", "./a", "a/../b", "a//b", "a b%20c"]),
+    path=SOME_TEXT | st.sampled_from(["src/a.py", "/srv/a.py", "C:/a.py", "a:b", "./a", "a/../b", "a//b", "a b%20c"]),
     **TEXTS,
     **FLAGS,
     in_reply_to=SOME_TEXT,

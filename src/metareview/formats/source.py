@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from metareview.errors import InputError, Line
+from metareview.formats.documents import Documents, decode_at, offset_within, skip_space
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.model.address import pull_request_of_path
@@ -31,9 +32,7 @@ _LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
 _BATCH = 2**18
 """Bytes of lines that are read together, with all that is made of them: about what a processor's cache holds."""
-_SPACE = " \t\r\n\ufeff"
 _FENCE = "```"
-_decode = json.JSONDecoder().raw_decode
 
 
 @dataclass
@@ -143,7 +142,7 @@ class Source:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
             if not text:
                 return None
-            value, end = _decode(text)
+            value, end = decode_at(text)
             if end != len(text):
                 raise json.JSONDecodeError("Extra data", text, end)
         except (ValueError, RecursionError) as error:
@@ -209,11 +208,11 @@ class Source:
     def json_ends(self) -> tuple[int, int]:
         """Where the file's JSON begins and ends: all of it, or, as models like to write it, one Markdown fence."""
         text = self.text
-        start, end = _skip(text, 0), len(text)
+        start, end = skip_space(text, 0), len(text)
         if text.startswith(_FENCE, start):
             first, closing = text.find("\n", start) + 1, len(text.rstrip()) - len(_FENCE)
             if 0 < first <= closing and text.startswith(_FENCE, closing) and f"\n{_FENCE}" not in text[first:closing]:
-                return _skip(text, first), closing
+                return skip_space(text, first), closing
         return start, end
 
     @cached_property
@@ -225,7 +224,7 @@ class Source:
         """The JSON value that begins there, and where the next one does."""
         text = self.text
         try:
-            value, end = _decode(text, at)
+            value, end = decode_at(text, at)
         except (ValueError, RecursionError) as error:
             blamed, offset = error, at
             if isinstance(error, json.JSONDecodeError):
@@ -233,7 +232,7 @@ class Source:
                 blamed = self._error_within_line(at, error) if in_lines else error
                 offset = min(blamed.pos, len(text.rstrip()))
             self._fail_reading(self.line_at(offset), blamed)
-        return Record(self, value, start=at), _skip(text, end)
+        return Record(self, value, start=at), skip_space(text, end)
 
     def records(self, what: str, *, depth: int = 0, fix: str = SEE_FORMATS) -> Iterator[Record]:
         """Each JSON value of the file, which must be an object; with `depth`, those in lists (of lists) too."""
@@ -278,7 +277,7 @@ class Source:
         for depth in range(1, len(path) + 1):
             key = start, path[:depth]
             if key not in self._offsets:
-                self._offsets[key] = _offset_within(self.text, at, path[depth - 1])
+                self._offsets[key] = offset_within(self.text, at, path[depth - 1])
             if self._offsets[key] == at:
                 break
             at = self._offsets[key]
@@ -314,42 +313,6 @@ class Source:
         return self.warnings + [f"{self.name}: {count} more like this: {kind}" for kind, count in more]
 
 
-class Documents:
-    """The JSON values of a file, each parsed when it is come to: only the first is kept, so that JSON lines take no
-    more memory than their longest.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._start, self._end = source.json_ends
-
-    @cached_property
-    def _first(self) -> tuple[Record, int]:
-        record, end = self._source.document_at(self._start, is_first=True)
-        if end >= self._end:
-            self._source.forget_text()
-        return record, end
-
-    def __bool__(self) -> bool:
-        return self._start < self._end
-
-    @property
-    def are_one(self) -> bool:
-        """Whether there is exactly one."""
-        return bool(self) and self._first[1] >= self._end
-
-    def __getitem__(self, place: int) -> Record:
-        return self._first[0] if place == 0 and self else list(self)[place]
-
-    def __iter__(self) -> Iterator[Record]:
-        if self:
-            record, at = self._first
-            yield record
-            while at < self._end:
-                record, at = self._source.document_at(at, is_first=False)
-                yield record
-
-
 def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
     batch: list[bytes] = []
     size = 0
@@ -377,27 +340,3 @@ def content_hash(path: Path) -> str:
         with file.open("rb") as stream:
             hashlib.file_digest(stream, lambda: digest)
     return digest.hexdigest()
-
-
-def _skip(text: str, at: int, characters: str = _SPACE) -> int:
-    while at < len(text) and text[at] in characters:
-        at += 1
-    return at
-
-
-def _offset_within(text: str, parent: int, step: str | int) -> int:
-    """Where the value at this key or place begins, in a JSON text that is known to be sound; the parent if absent."""
-    at, in_list, index = parent, text[parent] == "[", 0
-    cursor = _skip(text, parent + 1)
-    while text[cursor] not in "}]":
-        name: str | int = index
-        if not in_list:
-            name, cursor = _decode(text, cursor)
-            cursor = _skip(text, cursor, _SPACE + ":")
-        if name == step:
-            at = cursor  # the last of equal keys counts, as in json.loads
-            if in_list:
-                break
-        cursor = _skip(text, _decode(text, cursor)[1], _SPACE + ",")
-        index += 1
-    return at
