@@ -226,6 +226,13 @@ def test_a_file_that_names_no_pull_request_is_told_by_pr(run, here):
     code, out, err = run("comments", "odd.txt", "--reference", "ref.jsonl", "--pr", APP1, "--json")
     assert code == 0, err
     assert json.loads(out)["reviewers"]["odd"]["prs"] == 1
+    (here / "scan.sarif").write_text(
+        json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "scan"}}, "results": [
+            {"message": {"text": "leaks"}}]}]})
+    )  # fmt: skip
+    code, out, err = run("comments", "odd.txt", "--reference", "scan.sarif", "--pr", APP1, "--force", "--json")
+    assert code == 0, err
+    assert json.loads(out)["reviewers"]["odd"]["positive_expected_nums"] == 1
 
 
 def test_a_reviewer_whose_pull_requests_are_all_filtered_out_has_no_figures(run, here):

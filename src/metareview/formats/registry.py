@@ -263,10 +263,12 @@ def read_reference_set(
     format_name: str | None = None,
     chosen: Selection = EVERYBODY,
     strict: bool = True,
+    about: str | None = None,
 ) -> tuple[ReferenceSet, ReferenceFiles]:
     """The references and negatives, by pull request, and the files that hold them.
 
-    `chosen` says whose comments are references, where files name several people.
+    `chosen` says whose comments are references, where files name several people; `about` is the pull request of files
+    that name none.
     """
     warnings: list[str] = []
     files: dict[str, list[InputFile]] = {"reference": [], "negatives": []}
@@ -276,7 +278,7 @@ def read_reference_set(
         people: dict[str, None] = {}
         for number, each in enumerate(several_given(given), 1):
             inputs = read_inputs(
-                each, format_name=format_name, chosen=chosen, strict=strict, keep_authors=True, role=role
+                each, format_name=format_name, chosen=chosen, strict=strict, about=about, keep_authors=True, role=role
             )
             warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
             prefix = role if number == 1 else f"{role}-{number}"

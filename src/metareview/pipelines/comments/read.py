@@ -42,6 +42,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         format_name=options.reference_format,
         chosen=options.annotators,
         strict=strict,
+        about=options.pr,
     )
     inputs = read_inputs(
         options.generated,
