@@ -128,11 +128,20 @@ class Case:
 
     def question(self) -> Question:
         """The pairs that may match a reference."""
-        return Question(self.generated.judged(), self.reference.judged(), self.candidates.pairs())
+        return Question(
+            self.generated.judged(), self.reference.judged(), self.candidates.pairs(), self.pr, self.reviewer
+        )
 
     def negative_question(self) -> Question:
         """The pairs that may match a negative; negatives are judged apart from references."""
-        return Question(self.generated.judged(), self.negative.judged(), self.negative_candidates.pairs())
+        return Question(
+            self.generated.judged(),
+            self.negative.judged(),
+            self.negative_candidates.pairs(),
+            self.pr,
+            self.reviewer,
+            True,
+        )
 
     def unexplained(self, answer: Answer) -> Case:
         """The case with negatives compared only with the comments that match no reference."""

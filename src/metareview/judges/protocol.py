@@ -37,6 +37,9 @@ class Question:
     generated: Sequence[str]
     reference: Sequence[str]
     pairs: NDArray[np.int64]  # shape (n, 2): index in `generated`, index in `reference`
+    pr: str = ""  # the pull request and the reviewer, where they are known: stored verdicts are found by them
+    reviewer: str = ""
+    negative: bool = False  # whether `reference` are negatives
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,119 @@
+"""People's verdicts: whether two notes raise the same issue, and whether a comment that no reference covers is right.
+
+A label is never changed. A later one by the same person on the same thing takes its place, and one whose verdict is
+None takes it back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar, get_args
+
+IssueVerdict = Literal["valid", "invalid", "repeat"]
+ISSUE_VERDICTS: tuple[IssueVerdict, ...] = get_args(IssueVerdict)
+PairKey = tuple[str, str, int, int]
+"""The pull request, the reviewer, the position of the comment and that of the reference."""
+Verdict = TypeVar("Verdict", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class PairLabel:
+    """Somebody's verdict on a comment and a reference of a run."""
+
+    pr: str
+    reviewer: str
+    generated: int
+    reference: int
+    """The positions, as in pairs.jsonl."""
+    comment_note: str
+    reference_note: str
+    """What was read: a label holds for these notes and no others."""
+    match: bool | None
+    at: str
+    """When, in ISO 8601, UTC."""
+    name: str | None = None
+    """Who; None where nobody said."""
+
+    @property
+    def key(self) -> PairKey:
+        return self.pr, self.reviewer, self.generated, self.reference
+
+
+@dataclass(frozen=True, slots=True)
+class IssueLabel:
+    """Somebody's verdict on an unlisted issue: what comments say that no reference covers."""
+
+    issue: str
+    """Its name among the issues of the run."""
+    pr: str
+    comments: tuple[tuple[str, int], ...]
+    """Who says it: reviewer and position of each comment."""
+    note: str
+    """The note that was read first."""
+    verdict: IssueVerdict | None
+    at: str
+    name: str | None = None
+    model: str | None = None
+    """The model that said so; None for a person."""
+
+    @property
+    def key(self) -> str:
+        return self.issue
+
+
+Label = PairLabel | IssueLabel
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Everything that was said about a run, in the order in which it was said."""
+
+    pairs: Sequence[PairLabel] = ()
+    issues: Sequence[IssueLabel] = ()
+    damaged: int = 0
+    """Lines that could not be read, as a kill in the middle of one leaves."""
+
+    def people(self) -> list[str | None]:
+        """Who has labelled pairs, in order of appearance."""
+        return list(dict.fromkeys(label.name for label in self.pairs))
+
+    def of(self, name: str | None) -> Labels:
+        """What one person said; a model is nobody."""
+        return Labels(
+            [label for label in self.pairs if label.name == name],
+            [label for label in self.issues if label.name == name and label.model is None],
+        )
+
+    def pair_verdicts(self) -> dict[PairKey, bool]:
+        """What people hold of each pair: the verdict of most, and of two that are equally many the latest."""
+        return _held((label.key, label.name, label.match) for label in self.pairs)
+
+    def issue_verdicts(self) -> dict[str, IssueVerdict]:
+        """The same of each unlisted issue, by people."""
+        return _held((label.issue, label.name, label.verdict) for label in self.issues if label.model is None)
+
+    def model_verdicts(self) -> dict[str, IssueVerdict]:
+        """What a model last said of each unlisted issue."""
+        return _held((label.issue, None, label.verdict) for label in self.issues if label.model is not None)
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def _held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
+    """For each thing what most people hold of it now; of equally many, what was said last."""
+    now: dict[Key, dict[str | None, Verdict]] = {}
+    for key, name, verdict in said:
+        of_thing = now.setdefault(key, {})
+        of_thing.pop(name, None)  # so that the order is that of the latest words
+        if verdict is not None:
+            of_thing[name] = verdict
+    return {key: _most(of_thing) for key, of_thing in now.items() if of_thing}
+
+
+def _most(verdicts: Mapping[str | None, Verdict]) -> Verdict:
+    in_order = list(verdicts.values())
+    times = Counter(in_order)
+    return max(reversed(in_order), key=times.__getitem__)

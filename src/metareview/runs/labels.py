@@ -1,0 +1,126 @@
+"""labels.jsonl of a run's folder: appended to, never rewritten, by as many people at once as like to.
+
+A pair:    {"pr", "reviewer", "generated", "reference", "match", "a", "b", "group", "at", "name"}
+An issue:  {"issue", "pr", "comments": [[reviewer, position]], "verdict", "note", "at", "name", "model"}
+
+`a` is the reference's note and `b` the comment's, so that the file also is one of labels for `calibrate`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from metareview.errors import InputError
+from metareview.model.label import ISSUE_VERDICTS, IssueLabel, Label, Labels, PairLabel
+from metareview.runs.files import JsonObject, to_line, written_to
+
+LABELS = "labels.jsonl"
+FRAME = "frame.json"
+"""Which blocks were drawn to be labelled."""
+UNLISTED = "unlisted.json"
+"""The unlisted issues, and which of them were drawn."""
+
+
+class LabelFile:
+    """The labels of the run in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / LABELS
+
+    def append(self, labels: Iterable[Label]) -> None:
+        """All of them, on the disk when this returns. What a kill left of a line stays a line of its own."""
+        text = "".join(to_line(label_to_json(label)) for label in labels).encode("utf-8", "backslashreplace")
+        with written_to(self.path.parent), _opened(self.path) as handle:
+            size = os.fstat(handle).st_size
+            if size and os.pread(handle, 1, size - 1) != b"\n":
+                text = b"\n" + text
+            while text:
+                text = text[os.write(handle, text) :]
+            os.fsync(handle)
+
+    def read(self) -> Labels:
+        """Everything that was said so far; lines that cannot be read are counted."""
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return Labels()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", file=self.path, fix="Check its rights.") from None
+        found = [label_from_line(line) for line in lines if line.strip()]
+        return Labels(
+            [label for label in found if isinstance(label, PairLabel)],
+            [label for label in found if isinstance(label, IssueLabel)],
+            sum(label is None for label in found),
+        )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """The file for appending, and for nobody else until it is closed."""
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        try:
+            import fcntl
+        except ImportError:  # not on Windows: there, one write at a time is the user's to see to
+            pass
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def label_to_json(label: Label) -> JsonObject:
+    if isinstance(label, PairLabel):
+        head = {name: getattr(label, name) for name in ("pr", "reviewer", "generated", "reference", "match")}
+        notes = {"a": label.reference_note, "b": label.comment_note, "group": f"{label.pr} {label.reviewer}"}
+        return {**head, **notes, "at": label.at, "name": label.name}
+    head = {"issue": label.issue, "pr": label.pr, "comments": [list(each) for each in label.comments]}
+    return {**head, **{name: getattr(label, name) for name in ("verdict", "note", "at", "name", "model")}}
+
+
+def label_from_line(line: bytes) -> Label | None:
+    """The label of a line; None where it is none."""
+    try:
+        stored: Any = json.loads(line)
+        if "issue" in stored:
+            return _issue_label(stored)
+        if not (stored["match"] is None or isinstance(stored["match"], bool)):
+            return None
+        positions = stored["generated"], stored["reference"]
+        if not all(isinstance(each, int) and each >= 0 for each in positions):
+            return None
+        return PairLabel(
+            str(stored["pr"]),
+            str(stored["reviewer"]),
+            *positions,
+            comment_note=str(stored["b"]),
+            reference_note=str(stored["a"]),
+            match=stored["match"],
+            at=str(stored["at"]),
+            name=stored.get("name"),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _issue_label(stored: JsonObject) -> IssueLabel | None:
+    verdict = stored["verdict"]
+    if verdict is not None and verdict not in ISSUE_VERDICTS:
+        return None
+    comments = tuple((str(reviewer), int(position)) for reviewer, position in stored["comments"])
+    return IssueLabel(
+        str(stored["issue"]),
+        str(stored["pr"]),
+        comments,
+        note=str(stored["note"]),
+        verdict=verdict,
+        at=str(stored["at"]),
+        name=stored.get("name"),
+        model=stored.get("model"),
+    )

@@ -1,0 +1,1 @@
+"""The viewer: reads runs, writes labels, and never asks a model."""
