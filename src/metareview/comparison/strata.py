@@ -1,0 +1,103 @@
+"""Which units a person is asked about, and what their answers say of all units.
+
+Units (blocks of pairs, unlisted issues) lie in strata. A simple random sample of each stratum is asked about, so that
+the estimate is right however bad the judge that made the strata is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metareview.stats import Array
+
+BUDGET = 120
+"""How many units are drawn unless somebody says otherwise."""
+LEAST = 8
+"""How many of a stratum are drawn at the least, or all of them."""
+FEWEST = 2
+"""With fewer labelled units of a stratum, unless they are all it has, nothing is known of how its units differ."""
+
+
+def least_draw(sizes: Sequence[int]) -> int:
+    """How many units every stratum's minimum takes together."""
+    return sum(min(LEAST, size) for size in sizes)
+
+
+def allocate(sizes: Sequence[int], weights: Sequence[float], budget: int) -> list[int]:
+    """How many units of each stratum are drawn: in proportion to the weights, by largest remainders, at least LEAST
+    or all. Their sum is the budget, unless there are fewer units, or the minimum takes more.
+
+    >>> allocate([100, 100, 5], [1.0, 3.0, 0.1], 45)
+    [10, 30, 5]
+    """
+    low = np.minimum(LEAST, sizes)
+    drawn = np.array(low, np.int64)
+    free = np.ones(len(sizes), bool)
+    while free.any():
+        left = budget - int(drawn[~free].sum())
+        shares = np.where(free, weights, 0.0)
+        total = shares.sum()
+        quota = np.maximum(left, 0) * (shares / total if total > 0 else free / free.sum())
+        # What the minimum lifts or the size cuts is settled; the others share what is left.
+        too_low, too_high = free & (quota < low), free & (quota > sizes)
+        settled = too_low if (low - quota)[too_low].sum() >= (quota - sizes)[too_high].sum() else too_high
+        if not settled.any():
+            drawn[free] = _largest_remainders(quota[free], max(left, 0), np.array(sizes)[free])
+            break
+        drawn[settled] = low[settled] if settled is too_low else np.array(sizes)[settled]
+        free &= ~settled
+    return [int(number) for number in drawn]
+
+
+def _largest_remainders(quota: Array, total: int, sizes: ArrayLike) -> Array:
+    """Whole numbers that add up to the total, each at most one above its quota's floor."""
+    whole = np.floor(quota + 1e-9)
+    order = np.argsort(-(quota - whole), kind="stable")
+    whole[order[: max(0, int(total - whole.sum()))]] += 1
+    return np.minimum(whole, sizes)
+
+
+def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int) -> list[int]:
+    """The units to ask about, in the order in which to ask: `numbers[h]` of the units whose stratum is h.
+
+    Within a stratum the order is random, and strata take turns in proportion to their numbers: whoever stops early
+    has asked about a random sample of each.
+    """
+    rng = np.random.default_rng(seed)
+    of_unit = np.asarray(stratum, np.int64)
+    turns: list[tuple[float, int, int]] = []
+    for number_of_stratum, wanted in enumerate(numbers):
+        members = rng.permutation(np.flatnonzero(of_unit == number_of_stratum))[:wanted]
+        turns += [((turn + 0.5) / wanted, number_of_stratum, int(unit)) for turn, unit in enumerate(members)]
+    return [unit for _, _, unit in sorted(turns)]
+
+
+def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:
+    """How many units more must be labelled before anything can be estimated."""
+    of_unit, known = np.asarray(stratum, np.int64), np.asarray(labelled, bool)
+    sizes, done = np.bincount(of_unit), np.bincount(of_unit[known], minlength=int(of_unit.max(initial=-1)) + 1)
+    return int(np.maximum(0, np.minimum(FEWEST, sizes) - done).sum())
+
+
+def estimated(stratum: Sequence[int], value: ArrayLike, predicted: ArrayLike | None = None) -> Array | None:
+    """For each unit y, so that sums of y estimate sums of values: `value` is NaN where a unit was not labelled.
+
+    y = m + [labelled] (N / n) (value - m), with N units and n labelled ones in the stratum, m the mean of the latter.
+    With a prediction for every unit, the same of what is left of the value: a good one makes the estimate narrower, a
+    bad one does not make it wrong. None where a stratum has too few labelled units.
+    """
+    of_unit, values = np.asarray(stratum, np.int64), np.asarray(value, np.float64)
+    labelled = ~np.isnan(values)
+    if missing(stratum, labelled):
+        return None
+    basis = np.zeros(len(values)) if predicted is None else np.asarray(predicted, np.float64)
+    rest = np.where(labelled, values - basis, 0.0)
+    sizes = np.bincount(of_unit)
+    done = np.bincount(of_unit[labelled], minlength=len(sizes))
+    mean = np.bincount(of_unit, rest, len(sizes)) / np.maximum(done, 1)
+    factor = sizes / np.maximum(done, 1)
+    y: Array = basis + mean[of_unit] + np.where(labelled, factor[of_unit] * (rest - mean[of_unit]), 0.0)
+    return y

@@ -1,0 +1,79 @@
+"""Who is asked about, and what the answers say of everybody."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metareview.comparison.strata import LEAST, allocate, draw, estimated, least_draw, missing
+
+
+@given(st.lists(st.tuples(st.integers(1, 400), st.floats(0.01, 100)), min_size=1, max_size=12), st.integers(1, 500))
+def test_the_budget_is_spent_and_every_stratum_has_its_minimum(strata, budget):
+    sizes, weights = zip(*strata, strict=True)
+    drawn = allocate(sizes, weights, budget)
+    assert all(min(LEAST, size) <= number <= size for size, number in zip(sizes, drawn, strict=True))
+    assert sum(drawn) == min(sum(sizes), max(budget, least_draw(sizes)))
+
+
+def test_what_is_free_goes_by_weight():
+    # Minimum for the last (8), then 112 between the others by 1 : 3.
+    assert allocate([500, 500, 500], [1.0, 3.0, 0.001], 120) == [28, 84, 8]
+    assert allocate([500, 20, 500], [1.0, 10.0, 1.0], 120) == [50, 20, 50]
+    assert allocate([3, 4], [1.0, 1.0], 120) == [3, 4]
+    assert allocate([100, 100, 100], [1.0, 1.0, 1.0], 100) == [34, 33, 33]
+
+
+def test_the_draw_is_repeatable_and_takes_turns():
+    stratum = [0] * 50 + [1] * 25
+    order = draw(stratum, [20, 10], seed=3)
+    assert order == draw(stratum, [20, 10], seed=3) != draw(stratum, [20, 10], seed=4)
+    assert len(set(order)) == 30
+    for stop in (3, 9, 15, 30):
+        of_second = sum(stratum[unit] for unit in order[:stop])
+        assert of_second == pytest.approx(stop / 3, abs=1)
+
+
+def test_each_unit_is_as_likely_to_be_drawn_as_the_next():
+    hits = np.zeros(10)
+    for seed in range(2000):
+        hits[draw([0] * 10, [3], seed)] += 1
+    assert hits == pytest.approx(np.full(10, 600), abs=90)  # over four standard deviations
+
+
+def test_the_estimate_by_hand():
+    nan = float("nan")
+    y = estimated([0, 0, 0, 0, 1], [1, 0, nan, nan, 1])
+    # Mean 0.5 of two of four: 0.5 + 2(1 - 0.5), 0.5 + 2(0 - 0.5), 0.5, 0.5; the other stratum is known whole.
+    assert y == pytest.approx([1.5, -0.5, 0.5, 0.5, 1.0])
+    assert estimated([0, 0, 0], [1, nan, nan]) is None
+    assert missing([0, 0, 0, 1], [True, False, False, False]) == 2
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_its_sum_is_that_of_the_stratified_mean(seed):
+    rng = np.random.default_rng(seed)
+    stratum = rng.integers(0, 3, 60)
+    value = rng.random(60)
+    labelled = np.zeros(60, bool)
+    for h in range(3):
+        labelled[rng.permutation(np.flatnonzero(stratum == h))[:5]] = True
+    y = estimated(stratum, np.where(labelled, value, np.nan))
+    assert y is not None
+    expected = sum((stratum == h).sum() * value[(stratum == h) & labelled].mean() for h in range(3))
+    assert y.sum() == pytest.approx(expected)
+
+
+def test_a_perfect_prediction_leaves_no_noise_and_a_wrong_one_no_bias():
+    stratum, value = [0] * 6, np.array([1, 0, 1, 0, 0, 1.0])
+
+    def sums(predicted):
+        for drawn in combinations(range(6), 3):
+            some = np.where(np.isin(np.arange(6), drawn), value, np.nan)
+            yield estimated(stratum, some, predicted).sum()
+
+    assert list(sums(value)) == pytest.approx([3.0] * 20)
+    assert np.mean(list(sums(1 - value))) == pytest.approx(3.0)
+    assert np.mean(list(sums(None))) == pytest.approx(3.0)
