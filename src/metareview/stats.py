@@ -76,6 +76,13 @@ def _left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
     return float(figure), without, x > 0
 
 
+def standard_error(counts: Array, measure: Measure) -> tuple[float | None, int]:
+    """Of the measure over the rows of `counts`, and how many of them have anything to measure; None for under two."""
+    _, without, measurable = _left_out(counts, measure)
+    units = int(measurable.sum())
+    return (None if units < 2 else _standard_error(without[measurable])), units
+
+
 def _standard_error(without: Array) -> float:
     n = len(without)
     return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
