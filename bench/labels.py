@@ -57,30 +57,39 @@ class World:
         return np.array([corrected_row(row, m, m) for row, m in zip(self.counts.tolist(), matches, strict=True)])
 
 
+SHAPES = ((1, 1), (2, 1), (1, 2), (2, 2))
+"""Comments and references at one place."""
+
+
 def world(rng: np.random.Generator, judge: Judge, prs: int = 200) -> World:
-    rows, blocks = [], []
+    places = 1 + rng.poisson(2.2, prs)  # with comments and references
+    found = np.repeat(rng.beta(2, 2.5, prs), places)
+    of_place = np.repeat(np.arange(prs), places)
+    shape = rng.choice(len(SHAPES), len(of_place), p=(0.62, 0.16, 0.12, 0.10))
+    sizes = np.array([wide * high for wide, high in SHAPES])[shape]
+    chance = np.repeat(np.where(shape == 0, found, 0.6 * found), sizes)
+    same = (rng.random(len(chance)) < chance).astype(float)
+    scores = judge(rng, same)
+    alone, missed = rng.poisson(1.5, prs), rng.poisson(1.2, prs)  # comments and references that nothing is near
+    ours, theirs, matched = np.zeros(prs, int), np.zeros(prs, int), np.zeros(prs, int)
+    blocks: list[Block] = []
     truth: dict[PairKey, bool] = {}
-    for pr in range(prs):
-        found = rng.beta(2, 2.5)
-        ours = theirs = true_matches = 0
-        for _ in range(1 + rng.poisson(2.2)):  # places with comments and references
-            shape = rng.choice(4, p=(0.62, 0.16, 0.12, 0.10))
-            wide, high = ((1, 1), (2, 1), (1, 2), (2, 2))[shape]
-            pairs = [(ours + g, theirs + r) for g in range(wide) for r in range(high)]
-            same = (rng.random(len(pairs)) < (found if shape == 0 else 0.6 * found)).astype(float)
-            scores = judge(rng, same)
-            order = np.argsort(-scores, kind="stable")
-            ordered = tuple(pairs[at] for at in order)
-            judged = matching_number([pair for pair, score in zip(pairs, scores, strict=True) if score >= 0.5])
-            unsure = float((scores * (1 - scores)).max())
-            blocks.append(Block(str(pr), "r", "matches", ordered, tuple(scores[order].tolist()), judged, unsure))
-            truth |= {(str(pr), "r", *pair): bool(is_same) for pair, is_same in zip(pairs, same, strict=True)}
-            true_matches += matching_number([pair for pair, is_same in zip(pairs, same, strict=True) if is_same])
-            ours, theirs = ours + wide, theirs + high
-        alone, missed = rng.poisson(1.5), rng.poisson(1.2)  # comments and references that nothing is near
-        counts = Counts(expected=theirs + missed, generated=ours + alone, matched=true_matches, covered=true_matches)
-        rows.append(table([counts])[0])
-    return World(np.array(rows), blocks, truth)
+    start = 0
+    for pr, kind, size in zip(of_place.tolist(), shape.tolist(), sizes.tolist(), strict=True):
+        wide, high = SHAPES[kind]
+        pairs = [(ours[pr] + g, theirs[pr] + r) for g in range(wide) for r in range(high)]
+        is_same, score = same[start : start + size].tolist(), scores[start : start + size].tolist()
+        start += size
+        order = sorted(range(size), key=lambda at, score=score: -score[at])
+        judged = matching_number([pair for pair, each in zip(pairs, score, strict=True) if each >= 0.5])
+        unsure = max(each * (1 - each) for each in score)
+        in_order, ordered = tuple(pairs[at] for at in order), tuple(score[at] for at in order)
+        blocks.append(Block(str(pr), "r", "matches", in_order, ordered, judged, unsure))
+        truth |= {(str(pr), "r", *pair): bool(each) for pair, each in zip(pairs, is_same, strict=True)}
+        matched[pr] += matching_number([pair for pair, each in zip(pairs, is_same, strict=True) if each])
+        ours[pr], theirs[pr] = ours[pr] + wide, theirs[pr] + high
+    counts = map(Counts, theirs + missed, ours + alone, np.zeros(prs), matched, matched)
+    return World(table(counts), blocks, truth)
 
 
 def true_f1(seed: int = 99, prs: int = 200_000) -> float:

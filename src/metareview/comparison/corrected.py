@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.special import stdtrit
 
-from metareview.comments.blocks import RecordKey
+from metareview.comments.blocks import Frame, RecordKey
 from metareview.comments.measures import (
     Counts,
     Rates,
@@ -25,8 +25,7 @@ from metareview.comments.measures import (
     unmatched_rate,
 )
 from metareview.comparison.frame import LabelledFrame
-from metareview.comparison.held_labels import labels_of
-from metareview.model.label import Labels
+from metareview.comparison.held_labels import HeldLabels, labels_of
 from metareview.model.measure import Measure
 from metareview.runs.frame_json import read_frame
 from metareview.runs.run import CommentsRun
@@ -69,16 +68,11 @@ class Correction:
     """What labels make of a run."""
 
     labelled: LabelledFrame
-    labels: Labels
-    """Those that are about notes of this run."""
-    stale: int
-    """Labels that are about other notes."""
+    held: HeldLabels
     matched: Mapping[RecordKey, float] | None
     """Estimated matched comments of each reviewer on each pull request that has blocks; None: too few labels."""
     covered: Mapping[RecordKey, float] | None
     """The same of raised references; one-to-one they are equal."""
-    reviewers: Mapping[str, CorrectedFigures]
-    """Empty where nothing can be estimated yet."""
 
     @property
     def complete(self) -> bool:
@@ -97,36 +91,45 @@ def corrected_row(counts: Sequence[float], matched: float, covered: float) -> tu
 
 
 def correction_of(run: CommentsRun) -> Correction | None:
-    """What the labels in the run's folder make of its figures; None where no frame was drawn."""
+    """What the labels in the run's folder make of its matches; None where no frame was drawn."""
     if run.folder is None:
         return None
     frame = read_frame(run.folder, run.manifest.fingerprint)
-    if frame is None:
-        return None
-    held = labels_of(run)
+    return None if frame is None else corrected(frame, labels_of(run))
+
+
+def corrected(frame: Frame, held: HeldLabels) -> Correction:
     labelled = LabelledFrame(frame, held.labels.pair_verdicts())
-    return corrected(run, labelled, held.labels, held.stale)
-
-
-def corrected(run: CommentsRun, labelled: LabelledFrame, labels: Labels, stale: int = 0) -> Correction:
     matched, covered = labelled.estimate("matches", "comments"), labelled.estimate("matches", "references")
-    correction = Correction(labelled, labels, stale, matched, covered, {})
+    return Correction(labelled, held, matched, covered)
+
+
+def corrected_figures(run: CommentsRun, correction: Correction) -> dict[str, CorrectedFigures]:
+    """Each reviewer's figures; nothing where too little is labelled."""
     if not correction.complete:
-        return correction
+        return {}
     counts: dict[str, dict[RecordKey, Sequence[float]]] = {}
     for record in run.read_records():
         if not record.skipped:
             counts.setdefault(record.reviewer, {})[record.key] = table([record.counts])[0].tolist()
-    measures = [measure for measure in run.result.measures if measure.name in {each.name for each in CORRECTED}]
-    reviewers = {}
+    return figures_of_counts(run.result.measures, correction, counts)
+
+
+def figures_of_counts(
+    measures: Sequence[Measure], correction: Correction, counts: Mapping[str, Mapping[RecordKey, Sequence[float]]]
+) -> dict[str, CorrectedFigures]:
+    """The same from each reviewer's rows of counts."""
+    corrected_names = {each.name for each in CORRECTED}
+    shown = [measure for measure in measures if measure.name in corrected_names]
+    found = {}
     for name, rows in counts.items():
         corrected_rows = np.array([correction.row(key, row) for key, row in rows.items()])
-        judged = rates(np.array(list(rows.values())).sum(axis=0), measures, CORRECTED)
-        reviewers[name] = figures(judged, corrected_rows, measures, labelled, name)
-    return Correction(labelled, labels, stale, matched, covered, reviewers)
+        judged = rates(np.array(list(rows.values())).sum(axis=0), shown, CORRECTED)
+        found[name] = _figures(judged, corrected_rows, shown, correction.labelled, name)
+    return found
 
 
-def figures(
+def _figures(
     judged: Rates, rows: Array, measures: Sequence[Measure], labelled: LabelledFrame, reviewer: str
 ) -> CorrectedFigures:
     """From rows of corrected counts, one per pull request."""

@@ -13,10 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from metareview.comments.blocks import Block, Counted, Frame, RecordKey, Settled, Stratum, blocks_of, settle
+from metareview.comments.blocks import Block, Counted, Frame, Position, RecordKey, Settled, Stratum, blocks_of, settle
 from metareview.comparison.strata import BUDGET, LEAST, Sample, allocate, draw, least_draw
 from metareview.errors import UsageError
 from metareview.model.label import PairKey
+from metareview.runs.frame_json import read_frame, write_frame
 from metareview.runs.run import CommentsRun, records_with_pairs
 
 CUTS = (0.05, 0.15)
@@ -25,8 +26,22 @@ _FLOOR = 0.04
 """No stratum counts as surer than this: the judge's own scores say how far it is to be trusted only so far."""
 
 
-def draw_frame(run: CommentsRun, *, budget: int = BUDGET, seed: int = 0) -> Frame:
-    """Draw the blocks of a run that people are asked about.
+def open_frame(run: CommentsRun, *, budget: int | None = None, seed: int = 0) -> Frame:
+    """The frame that was drawn for this run, or a new one, kept in the run's folder.
+
+    With a larger budget than it was drawn with, blocks are added to it; what was drawn stays.
+    """
+    stored = None if run.folder is None else read_frame(run.folder, run.manifest.fingerprint)
+    if stored is not None and (budget is None or budget <= stored.budget):
+        return stored
+    frame = draw_frame(run, budget=budget or BUDGET, seed=seed, before=stored)
+    if run.folder is not None:
+        write_frame(run.folder, frame)
+    return frame
+
+
+def draw_frame(run: CommentsRun, *, budget: int = BUDGET, seed: int = 0, before: Frame | None = None) -> Frame:
+    """Draw the blocks of a run that people are asked about; `before`: a frame to be added to.
 
     UsageError where the run's figures cannot be corrected by labels: in input order (`greedy`) a further match may
     cost another, so that matches do not add up over blocks.
@@ -43,26 +58,33 @@ def draw_frame(run: CommentsRun, *, budget: int = BUDGET, seed: int = 0) -> Fram
     ]
     if not blocks:
         raise UsageError(f"{run.label} has nothing to label: no comment is at the location of a reference.")
-    return frame_of(blocks, budget=budget, seed=seed, run=run.manifest.fingerprint)
+    return frame_of(blocks, budget=budget, seed=seed, run=run.manifest.fingerprint, before=before)
 
 
-def frame_of(blocks: Sequence[Block], *, budget: int = BUDGET, seed: int = 0, run: str = "") -> Frame:
+def frame_of(
+    blocks: Sequence[Block], *, budget: int = BUDGET, seed: int = 0, run: str = "", before: Frame | None = None
+) -> Frame:
     """The same from the blocks themselves. Under `coverage`, references and comments have half of the budget each."""
     kinds = list(dict.fromkeys(block.counted for block in blocks))
     if budget < LEAST * len(kinds):
         raise UsageError(f"--budget must be {LEAST * len(kinds)} or more, found {budget}: with fewer, chance decides.")
+    drawn_before = Counter(stratum for stratum, _ in before.drawn) if before else Counter()
+    seed = before.seed if before else seed
     strata: list[Stratum] = []
     drawn: list[tuple[int, Block]] = []
     members: dict[RecordKey, Counter[int]] = {}
     for number, counted in enumerate(kinds):
         population = [block for block in blocks if block.counted == counted]
         share = (budget + (len(kinds) - 1 - number)) // len(kinds)
-        keys = _strata_within(population, share)
+        keys = _strata_within(population, share, before)
         sizes, first = Counter(keys), len(strata)
         # By what they are: the draw must not hang on which block comes first.
         in_order = sorted(sizes, key=_sorting)
-        of_block = [in_order.index(key) for key in keys]
+        place = {key: at for at, key in enumerate(in_order)}
+        of_block = [place[key] for key in keys]
         numbers = allocate([sizes[key] for key in in_order], _weights(population, of_block, len(in_order)), share)
+        # The same seed puts a stratum into the same order: who was drawn before is drawn again.
+        numbers = [max(wanted, drawn_before[first + at]) for at, wanted in enumerate(numbers)]
         for block, at in zip(population, of_block, strict=True):
             members.setdefault((block.pr, block.reviewer), Counter())[first + at] += 1
         drawn += [(first + of_block[unit], population[unit]) for unit in draw(of_block, numbers, seed)]
@@ -72,11 +94,20 @@ def frame_of(blocks: Sequence[Block], *, budget: int = BUDGET, seed: int = 0, ru
 
 
 _StratumKey = tuple[str | None, bool | None, int | None]
+_FINENESS = ((True, True, True), (False, True, True), (False, True, False), (False, False, False))
+"""Whether strata are told apart by reviewer, by the judge's verdict, by how unsure it is."""
 
 
-def _strata_within(blocks: Sequence[Block], budget: int) -> list[_StratumKey]:
-    """For each block its stratum: as fine as the budget allows with every stratum's minimum."""
-    for fineness in ((True, True, True), (False, True, True), (False, True, False), (False, False, False)):
+def _strata_within(blocks: Sequence[Block], budget: int, before: Frame | None) -> list[_StratumKey]:
+    """For each block its stratum: as fine as the budget allows with every stratum's minimum, or as it was before."""
+    counted = blocks[0].counted
+    used = next((stratum for stratum in before.strata if stratum.counted == counted), None) if before else None
+    if used is not None:
+        return [
+            _stratum(block, *(part is not None for part in (used.reviewer, used.judged, used.unsure)))
+            for block in blocks
+        ]
+    for fineness in _FINENESS:
         keys = [_stratum(block, *fineness) for block in blocks]
         if least_draw(list(Counter(keys).values())) <= budget:
             break
@@ -172,8 +203,8 @@ class LabelledFrame:
             matches[block.pr, block.reviewer] += value if wanted[stratum] else 0.0
         return matches
 
-    def questions(self) -> Iterator[tuple[int, Block, Settled]]:
-        """The drawn blocks that are not known yet, with their number in the order."""
+    def questions(self) -> Iterator[tuple[int, Block, Position]]:
+        """The drawn blocks that are not known yet: their place in the order, and the pair of each to ask about."""
         for at, ((_, block), each) in enumerate(self._with_settled()):
-            if each.number is None:
-                yield at, block, each
+            if each.ask is not None:
+                yield at, block, each.ask

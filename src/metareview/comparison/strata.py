@@ -64,15 +64,18 @@ def _largest_remainders(quota: Array, total: int, sizes: ArrayLike) -> Array:
 def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int) -> list[int]:
     """The units to ask about, in the order in which to ask: `numbers[h]` of the units whose stratum is h.
 
-    Within a stratum the order is random, and strata take turns in proportion to their numbers: whoever stops early
-    has asked about a random sample of each.
+    Within a stratum the order is random, so that whoever stops early has asked about a random sample of each. First
+    come the FEWEST of every stratum, from which on there is an estimate; then they take turns by their numbers.
     """
     rng = np.random.default_rng(seed)
     of_unit = np.asarray(stratum, np.int64)
     turns: list[tuple[float, int, int]] = []
     for number_of_stratum, wanted in enumerate(numbers):
         members = rng.permutation(np.flatnonzero(of_unit == number_of_stratum))[:wanted]
-        turns += [((turn + 0.5) / wanted, number_of_stratum, int(unit)) for turn, unit in enumerate(members)]
+        turns += [
+            (turn - FEWEST if turn < FEWEST else (turn + 0.5) / wanted, number_of_stratum, int(unit))
+            for turn, unit in enumerate(members)
+        ]
     return [unit for _, _, unit in sorted(turns)]
 
 
