@@ -49,8 +49,11 @@ def known_pull_requests(prs: Sequence[str], texts: Sequence[str], label: str) ->
         meant = _numbered(by_key, int(text)) if text.isdecimal() and len(text) < 19 else []
         meant = meant or book.find(text)
         if not meant:
-            names = {_short(pr): pr for pr in prs}
-            raise UsageError(f"{label} has no pull request {text!r} that was scored.{did_you_mean(text, names)}")
+            names = [_short(pr) for pr in prs]
+            there = f" There are {', '.join(names[:4])}{', …' if len(names) > 4 else ''}." if names else ""
+            raise UsageError(
+                f"{label} has no pull request {text!r} that was scored.{did_you_mean(text, names) or there}"
+            )
         if len(meant) > 1:
             several = ", ".join(meant[:4]) + (", …" if len(meant) > 4 else "")
             raise UsageError(f"--pr {text} may be any of {several}. Give one of them.")

@@ -171,10 +171,9 @@ def _line(indent: str, line: str) -> str:
 
 def disagreement_lines(found: Disagreements, width: int) -> Iterator[str]:
     """How far the two judges agree, and the pairs on which they are widest apart."""
-    names = dict(zip(("first", "second"), _judges(found), strict=True))
-    compared = f"{plural(found.compared, 'pair')} that both {names['first']} and {names['second']} decided"
-    head = f"Disagreement: {count(found.differ)} of {compared}{_shown(len(found.entries), found.differ)}"
-    yield from _titled(f"{head}; kappa {rate(found.kappa)}", width)
+    compared = f"{plural(found.compared, 'pair')} that both {' and '.join(_judges(found))} decided"
+    head = f"Disagreement: {count(found.differ)} of {compared}, kappa {rate(found.kappa)}"
+    yield from _titled(f"{head}{_shown(len(found.entries), found.differ)}", width)
     if found.undecided:
         yield from broken(f"({plural(found.undecided, 'pair')} more that one of them left undecided)", width)
     if len(found.entries) > 1:

@@ -91,18 +91,19 @@ def about(comment: Comment) -> list[str]:
     return [text for text in (comment.severity, comment.category) if text]
 
 
-def partner_title(each: Sides) -> str:
-    """What stands beside the note: `nearest comment, by noisy, at lines 3–4`."""
-    if each.partner is None:
-        return ""
+def partner_name(each: Sides) -> str:
+    """What stands beside the note: `nearest comment, by noisy`."""
     if each.about_reference:
-        what = f"nearest comment, by {each.entry.reviewer}"
-    elif each.entry.rejected:
-        what = "rejected by annotators"
-    else:
-        what = "nearest reference" if each.list == "noise" else "reference"
+        return f"nearest comment, by {each.entry.reviewer}"
+    if each.entry.rejected:
+        return "rejected by annotators"
+    return "nearest reference" if each.list == "noise" else "reference"
+
+
+def partner_title(each: Sides) -> str:
+    """The same with its location: `nearest comment, by noisy, at lines 3–4`."""
     at = partner_location(each)
-    return f"{what}, at {at}" if at else what
+    return f"{partner_name(each)}, at {at}" if at else partner_name(each)
 
 
 def partner_location(each: Sides) -> str:
