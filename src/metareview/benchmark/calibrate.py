@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from metareview.formats.labels import Label
 from metareview.judges.protocol import UNDECIDED, Judge, Question, judged_part
 from metareview.runs.files import JsonObject
-from metareview.stats import Array
+from metareview.stats import Array, kappa
 
 
 @dataclass(frozen=True)
@@ -126,16 +126,6 @@ def agreement(
         best_kappa=best_kappa,
         reliability=reliability(y, s, bins),
     )
-
-
-def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Array:
-    """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN if expected is 1."""
-    tp, called, positive = (np.asarray(x, np.float64) for x in (tp, called, positive))
-    observed = (n - called - positive + 2 * tp) / n
-    expected = (called * positive + (n - called) * (n - positive)) / n**2
-    out = np.full(np.broadcast(observed, expected).shape, np.nan)
-    np.divide(observed - expected, 1 - expected, out=out, where=expected < 1)
-    return out
 
 
 def auc(labels: ArrayLike, scores: ArrayLike) -> float | None:
