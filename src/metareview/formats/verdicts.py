@@ -78,9 +78,9 @@ class StoredVerdicts:
     warnings: Sequence[str] = ()
 
 
-def read_verdicts(path: str | Path) -> StoredVerdicts:
+def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
     """The verdicts of a file; anything wrong is an InputError that names the line."""
-    source = Source(Path(path))
+    source = file if isinstance(file, Source) else Source(Path(file))
     first = first_object(source)
     if is_labels(first):
         return _labels(source)

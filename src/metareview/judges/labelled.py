@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from metareview.formats.labels import Label
-from metareview.formats.verdicts import NotePair, labelled_reason
+from metareview.formats.verdicts import labelled_reason
 from metareview.judges.protocol import (
     DIFFERENT,
     SAME,
@@ -43,7 +43,7 @@ class LabelIndex:
         found: dict[LabelKey, Label] = {}
         for label in labels:
             pr = None if label.pr is None else known.key(label.pr)
-            found[pr, *_notes(label.candidate, label.reference)] = label
+            found[pr, _read(label.candidate), _read(label.reference)] = label
         return cls(known, found)
 
     def rows(self, question: Question) -> Iterator[tuple[int, LabelKey]]:
@@ -51,16 +51,18 @@ class LabelIndex:
         if question.negative:
             return
         pr = self.pull_requests.find(question.pr)
+        generated, reference = (list(map(_read, notes)) for notes in (question.generated, question.reference))
         for row, (ours, theirs) in enumerate(question.pairs.tolist()):
-            notes = _notes(question.generated[ours], question.reference[theirs])
+            notes = generated[ours], reference[theirs]
             for key in ((pr, *notes), (None, *notes)) if pr is not None else ((None, *notes),):
                 if key in self.labels:
                     yield row, key
                     break
 
 
-def _notes(candidate: str, reference: str) -> NotePair:
-    return judged_part(candidate).strip(), judged_part(reference).strip()
+def _read(note: str) -> str:
+    """What of a note tells it from others, here and in questions."""
+    return judged_part(note).strip()
 
 
 def with_labels(judge: Judge, labels: Sequence[Label]) -> LabelledJudge:

@@ -13,6 +13,8 @@ from metareview.judges.registry import VERDICTS
 from metareview.model.address import AddressBook, full_addresses, pull_request_key
 from metareview.model.words import plural
 
+_BY = {"pairs": "judge", "labels": "label", "martian": "model"}
+"""Who decided what a file implies without saying who."""
 _UNLISTED = "it is not listed, and both notes are known"
 _NO_PULL_REQUEST = "a pull request that it does not have"
 _NO_REVIEWER = "a reviewer whom it does not have there"
@@ -119,7 +121,7 @@ class StoredJudge(Judge):
             notes = generated[ours], reference[theirs]
             if review is not None:
                 at = (question.generated_at[ours], question.reference_at[theirs]) if question.generated_at else None
-                verdict = _listed(review, notes, at) or _implied(review, notes, at)
+                verdict = _listed(review, notes, at) or _implied(review, notes, at, _BY[self.stored.kind])
             if verdict is None and not question.negative:
                 verdict = self._anywhere.get(notes) or self._implied_by_group(notes)
             why = "" if verdict and verdict.match is not None else _OPEN if verdict else _NO_NOTE if review else absent
@@ -140,8 +142,7 @@ def _listed(review: ReviewVerdicts, notes: NotePair, at: tuple[int, int] | None)
     return review.by_notes.get(notes)
 
 
-def _implied(review: ReviewVerdicts, notes: NotePair, at: tuple[int, int] | None) -> StoredVerdict | None:
-    by = next(iter((*review.by_notes.values(), *review.by_position.values())), StoredVerdict(None, by="model")).by
+def _implied(review: ReviewVerdicts, notes: NotePair, at: tuple[int, int] | None, by: str) -> StoredVerdict | None:
     if not review.whole:
         return None
     if notes[0] in review.generated and notes[1] in review.reference:

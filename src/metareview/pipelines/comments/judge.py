@@ -33,14 +33,14 @@ class ChosenJudge:
 @contextmanager
 def open_chosen(options: CommentsOptions) -> Iterator[ChosenJudge]:
     """The judge that the options ask for; one that the caller made stays open."""
-    if options.labels is not None and options.judge == "none":
-        raise UsageError("The judge none goes by location alone: --labels have nothing to override. Choose another.")
     source = None if options.labels is None else Source(Path(options.labels))
     found = None if source is None else read_label_set(source)
     with _opened(options) as chosen:
         if source is None or found is None:
             yield chosen
             return
+        if chosen.judge.name == "none":
+            raise UsageError("The judge none goes by location: --labels have nothing to override. Choose another.")
         yield ChosenJudge(
             with_labels(chosen.judge, found.labels),
             chosen.reach,
