@@ -27,6 +27,11 @@ class Screen:
     as_json: bool
     quiet: bool
 
+    @property
+    def width(self) -> int:
+        """How wide standard output is."""
+        return _width()
+
     def show(self, document: Mapping[str, object], *parts: str | Table, remarks: Iterable[str] = ()) -> None:
         """A result: its document as JSON; or else lines and tables, then remarks on standard error unless quiet."""
         from metareview.report import json_text

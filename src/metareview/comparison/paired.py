@@ -19,6 +19,8 @@ from metareview.runs.run import AnyRun, is_comments
 from metareview.stats import Array, can_tell, differences, holm
 
 _SHOWN_NAMES = 3
+LABELS = "labels/"
+"""What the names of labels begin with among the inputs of a run."""
 
 
 class CompareKeywords(TypedDict, total=False):
@@ -234,6 +236,10 @@ def _warnings(a: Competitor, b: Competitor, prs: Sequence[str], left_out: LeftOu
     one_sided = sorted({measure.name for measure in a.measures} ^ {measure.name for measure in b.measures})
     if one_sided:
         yield f"measured in one of the runs only, so not compared: {', '.join(one_sided)}"
+    labelled = [any(name.startswith(LABELS) for name in one.run.manifest.inputs) for one in (a, b)]
+    if labelled[0] != labelled[1]:
+        with_labels, without = ("A", "B") if labelled[0] else ("B", "A")
+        yield f"people's labels override the judge in {with_labels}, and not in {without}"
     versions = [one.run.manifest.versions["metareview"] for one in (a, b)]
     if versions[0] != versions[1]:
         yield f"A was made by metareview {versions[0]}, B by {versions[1]}"
