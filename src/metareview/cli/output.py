@@ -46,11 +46,6 @@ class Screen:
                 print(click.style(inert(line), bold=True) if bold else inert(line))
         self.say(remarks)
 
-    @property
-    def width(self) -> int:
-        """How many columns there are to print on."""
-        return _width()
-
     def say(self, lines: Iterable[str]) -> None:
         """Lines about the result, unless quiet."""
         for line in () if self.quiet else lines:
