@@ -14,7 +14,7 @@ STRATA = 3
 """Issues are drawn apart by how many reviewers say them: one, two, three or more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Issue:
     """Unmatched comments on one pull request, of one reviewer or of several, that raise the same issue."""
 
@@ -26,7 +26,7 @@ class Issue:
     known_invalid: bool = False
     """One of its comments repeats a negative: nobody needs to be asked."""
 
-    @property
+    @cached_property
     def reviewers(self) -> tuple[str, ...]:
         """Who says it, each once."""
         return tuple(dict.fromkeys(reviewer for reviewer, _ in self.comments))
