@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import scipy.stats
 
 from metareview.comments.measures import Counts
 from metareview.comments.records import CommentRecord
@@ -32,7 +33,10 @@ REVIEWERS: Mapping[str, tuple[float, float]] = {
     "noisy": (0.20, 6.0),
 }
 """How much of what is there each finds, and how many wrong comments of its own it makes on a pull request."""
-_SHARED_TRAPS, _TRAPPED = 0.8, 0.35
+_REFERENCES, _UNLISTED, _SHARED_TRAPS = 2.5, 2.0, 0.8
+"""How much there is on a pull request of mean size."""
+_TRAPPED, _TWICE, _MOST_FOUND = 0.35, 0.1, 0.95
+"""How often a reviewer falls into a trap that is there for all; says an unlisted issue twice; finds what it can."""
 PULL_REQUESTS, BUDGET = 50, 150
 MARTIAN = Path(__file__).resolve().parents[2] / "shared" / "data" / "martian"
 
@@ -49,10 +53,10 @@ class World:
 
     def _add(self, rng: np.random.Generator, pr: str) -> None:
         size, seen = rng.gamma(3, 1 / 3), rng.beta(6, 6) * 2
-        references, unlisted, traps = rng.poisson([2.5 * size, 2.0 * size, _SHARED_TRAPS * size])
+        references, unlisted, traps = rng.poisson(np.array([_REFERENCES, _UNLISTED, _SHARED_TRAPS]) * size)
         by_issue: dict[str, list[tuple[str, int]]] = {}
         for name, (skill, noise) in REVIEWERS.items():
-            found = min(0.95, skill * seen)
+            found = min(_MOST_FOUND, skill * seen)
             covered = int(rng.binomial(references, found))
             position = 0
 
@@ -64,7 +68,7 @@ class World:
                 if issue not in self.verdicts:
                     wrong: IssueVerdict = "repeat" if rng.random() < 0.2 else "invalid"
                     self.verdicts[issue] = "valid" if number < right else wrong
-                for _ in range(1 + (rng.random() < 0.1)):  # some say it twice
+                for _ in range(1 + (rng.random() < _TWICE)):
                     by_issue.setdefault(issue, []).append((name, position))
                     position += 1
             counts = Counts(
@@ -85,22 +89,19 @@ class World:
         return Labels(issues=[IssueLabel(name, "", (), "", self.verdicts[name], "") for name in names])
 
 
-def truth(pull_requests: int = 20_000, seed: int = 1) -> dict[tuple[str, str], float]:
-    """The figures of each reviewer in the population."""
-    world = World(np.random.default_rng(seed), pull_requests)
-    valid_of = dict.fromkeys(REVIEWERS, 0)
-    valid = 0
-    for issue in world.issues:
-        if world.verdicts[issue.id] == "valid":
-            valid += 1
-            for name in issue.reviewers:
-                valid_of[name] += 1
+def truth() -> dict[tuple[str, str], float]:
+    """The figures of each reviewer in the population, in expectations; only what is seen needs an integral."""
+    steps = 20_000
+    seen = scipy.stats.beta(6, 6).ppf((np.arange(steps) + 0.5) / steps) * 2
+    found = {name: np.minimum(_MOST_FOUND, skill * seen) for name, (skill, _) in REVIEWERS.items()}
+    there = _REFERENCES + _UNLISTED * float(1 - np.prod([1 - each for each in found.values()], axis=0).mean())
     figures = {}
-    for name in REVIEWERS:
-        counts = [record.counts for record in world.records if record.reviewer == name]
-        right = sum(each.matched for each in counts) + valid_of[name]
-        generated, all_there = sum(each.generated for each in counts), sum(each.expected for each in counts) + valid
-        values = right / generated, right / all_there, 2 * right / (generated + all_there)
+    for name, (_, noise) in REVIEWERS.items():
+        share = float(found[name].mean())
+        right = (_REFERENCES + _UNLISTED) * share
+        unmatched = _UNLISTED * share + _SHARED_TRAPS * _TRAPPED + noise
+        generated = _REFERENCES * share + (1 + _TWICE) * unmatched
+        values = right / generated, right / there, 2 * right / (generated + there)
         figures.update({(name, measure): value for measure, value in zip(MEASURES, values, strict=True)})
     return figures
 

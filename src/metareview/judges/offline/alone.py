@@ -73,7 +73,8 @@ class MutualScores:
             return np.where(total > 0, of_note, 1.0)
 
         scale = np.sqrt(weight(self._total[left][:, None])) * np.sqrt(weight(self._total[right][None]))
-        return np.minimum(_IN_BOTH * shared / scale, 1.0)
+        overlap: Floats = np.minimum(_IN_BOTH * shared / scale, 1.0)
+        return overlap
 
     def _alignment(self, left: Ints, right: Ints) -> Floats:
         """The harmonic mean of how well the words of each note find a counterpart in the other."""
@@ -94,8 +95,8 @@ class MutualScores:
         best = np.maximum.reduceat(near[others.index], others.start, axis=0).astype(np.float64) / UNIT**2
         # A stem may be shared beyond the words that are compared by meaning; it weighs less, and is not found.
         nearest = np.where(self._have_words(others, stem) & has_stem, 1.0, np.clip(best, 0.0, 1.0))
-        in_other = self._terms[other_notes][:, np.where(has_stem, stem, 0)].toarray() > 0
-        weight = np.where(in_other, _IN_BOTH, _IN_ONE) * self._root_rarity[stem]
+        in_other = np.asarray(self._terms[other_notes][:, np.where(has_stem, stem, 0)].toarray() > 0)
+        weight: Floats = np.where(in_other, _IN_BOTH, _IN_ONE) * self._root_rarity[stem]
         weight[:, ~has_stem] = 1.0
         found: Floats = (words.presence @ (weight * nearest).T) / (words.presence @ weight.T)
         return found
