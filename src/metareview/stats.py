@@ -66,14 +66,17 @@ def _interval(counts: Array, measure: Measure) -> Interval | None:
 
 
 def _left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
-    """The figure, the figure without each unit in turn, and which units have anything to measure (x > 0)."""
+    """The figure, the figure without each unit in turn, and which units have anything to measure.
+
+    A count is never below 0, but an estimate of one for a single unit may be.
+    """
     y, x = measure.parts(counts)
     totals = counts.sum(axis=0)
     if measure.adds_up:
         figure, without = ratio(y.sum(), x.sum()), ratio(y.sum() - y, x.sum() - x)
     else:
         figure, without = ratio(*measure.parts(totals)), ratio(*measure.parts(totals - counts))
-    return float(figure), without, x > 0
+    return float(figure), without, x != 0
 
 
 def standard_error(counts: Array, measure: Measure) -> tuple[float | None, int]:

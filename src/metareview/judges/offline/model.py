@@ -38,10 +38,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metareview.judges.offline.features import NAMES, Features
 from metareview.judges.offline.notes import Background, Floats
 from metareview.judges.offline.words import PieceTable
+
+Bools = NDArray[np.bool_]
 
 FORMAT = "metareview.offline/1"
 FILE, VECTORS = "offline-1.json", "offline-1-vectors.npz"
@@ -80,14 +83,30 @@ class Model:
 
     def score(self, features: Features) -> tuple[Floats, Floats]:
         """For every pair: how well it fits by itself, and the probability that it is the same issue."""
-        fit: Floats = np.zeros(len(features.values))
-        for column, mean, scale, weight in zip(features.values.T, self.mean, self.scale, self.weight, strict=True):
+        fit = self._fit(features.values)
+        return fit.round(9), self._probability(compete(fit, features, self.competition), features.equal)
+
+    def score_alone(self, values: Floats, equal: Bools) -> Floats:
+        """The probability for pairs that have no rivals, as `score` gives it for questions of one note each way.
+
+        `values` are their features, `equal` says which are the same but for white space.
+        """
+        c = self.competition
+        logit = c.own * _saturated(self._fit(values), c) + c.intercept
+        return self._probability(logit - c.rival_candidates * c.candidates - c.rival_references * c.references, equal)
+
+    def _fit(self, values: Floats) -> Floats:
+        fit: Floats = np.zeros(len(values))
+        for column, mean, scale, weight in zip(values.T, self.mean, self.scale, self.weight, strict=True):
             fit += (column - mean) / scale * weight  # pair by pair: a matrix product may add each row up in its own way
-        fit = np.clip(fit, LOWEST, HIGHEST)
-        score: Floats = 1 / (1 + np.exp(-compete(fit, features, self.competition)))
-        score = np.where(features.equal, np.maximum(score, EQUAL), score)
+        return np.clip(fit, LOWEST, HIGHEST)
+
+    @staticmethod
+    def _probability(logit: Floats, equal: Bools) -> Floats:
+        score: Floats = 1 / (1 + np.exp(-logit))
+        score = np.where(equal, np.maximum(score, EQUAL), score)
         # Sums over rivals and words depend on their order in the last digits; what is told of a pair must not.
-        return fit.round(9), score.round(9)
+        return score.round(9)
 
 
 def other_comments(values: Floats, features: Features) -> Floats:
@@ -112,9 +131,11 @@ def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     claimed = np.exp(c.candidates) + others
     yielded = strength * (claimed / np.exp(c.candidates)) ** -c.yielding
     wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
-    saturated = c.saturation * (1 - np.exp(-fit / c.saturation))
     logit: Floats = (
-        c.own * saturated - c.rival_candidates * np.log(claimed) - c.rival_references * np.log(wanted) + c.intercept
+        c.own * _saturated(fit, c)
+        - c.rival_candidates * np.log(claimed)
+        - c.rival_references * np.log(wanted)
+        + c.intercept
     )
     claimed_at_most = np.exp(c.candidates) + np.minimum(others, CROWD * strength)
     raised = np.minimum(logit + c.rival_candidates * np.log(claimed / claimed_at_most), 0)
@@ -123,6 +144,10 @@ def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     # Several comments on a reference may be best, if rounding alone parts them.
     is_best = fit >= best[features.grid.column] - 1e-9
     return np.where(is_best, np.maximum(logit, raised), logit)
+
+
+def _saturated(fit: Floats, c: Competition) -> Floats:
+    return c.saturation * (1 - np.exp(-fit / c.saturation))
 
 
 def read_background(stored: dict[str, Any], vectors: Path) -> Background:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from metareview.judges.protocol import DIFFERENT, SAME
 from metareview.judges.remote.cache import verdict_key
-from metareview.judges.remote.judge import OTHER_PROCESS, Pair, RemoteJudge
+from metareview.judges.remote.judge import Pair, RemoteJudge
+from metareview.judges.remote.model import OTHER_PROCESS
 from metareview.judges.remote.pool import GiveUp, NotYet, RetryLater
 from metareview.judges.remote.verdict import JsonObject, Verdict
 

@@ -1,44 +1,29 @@
-"""What the judges that ask a server have in common: settings, cache, limits, requests, usage."""
+"""What the judges that ask a server have in common: they are asked about pairs of notes."""
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import islice
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self
 
 import numpy as np
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Answer, ModelJudge, Parameters, Progress, Question, Usage
+from metareview.judges.protocol import Answer, ModelJudge, Progress, Question
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.cache import Claim, VerdictCache
-from metareview.judges.remote.endpoint import Endpoint
-from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool
+from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.model import Job, RemoteModel
+from metareview.judges.remote.pool import BACKOFF
 from metareview.judges.remote.prompt import sendable
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import JsonObject, Verdict
+from metareview.judges.remote.verdict import Verdict
 
 Pair = tuple[str, str]  # a generated note and a reference's note
-Job = TypeVar("Job")
-_CLAIM_SLACK = 15.0
-OTHER_PROCESS = "another process is asking"
 
 
-class RemoteJudge(ModelJudge, Generic[Job]):
-    """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
-
-    A job is what one request asks about. `max_calls` caps the jobs that are sent in this judge's life; the pairs that
-    this leaves open are undecided, and their reason says so. The first pause between two attempts at a job is up to
-    `backoff` seconds, and a request may take `timeout` seconds in all. `close` lets go of the connections and of the
-    cache's file; both open again if the judge is used again.
-    """
-
-    kind: str  # whose settings it takes: LLM or EMBEDDING
-    operation: str
-    optional_fields: tuple[str, ...] = ()  # what a server may refuse of a request, and is then asked without
+class RemoteJudge(RemoteModel[Job], ModelJudge, Generic[Job]):
+    """A judge that asks a server. The pairs that `max_calls` leaves open are undecided, and their reason says so."""
 
     def __init__(
         self,
@@ -54,43 +39,23 @@ class RemoteJudge(ModelJudge, Generic[Job]):
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
             raise UsageError(f"the threshold {threshold} is not between 0 and 1. Give one that is.")
-        if concurrency < 1:
-            raise UsageError(f"a concurrency of {concurrency} asks nothing. Give 1 or more.")
-        if max_calls is not None and max_calls < 0:
-            raise UsageError(f"at most {max_calls} model calls make no sense. Give 0 or more.")
-        if not timeout > 0:
-            raise UsageError(f"a time-out of {timeout} s leaves no time to answer. Give more than 0.")
-        self.settings = settings or ModelSettings.load(self.kind)
-        self.parameters: Parameters = {"model": self.settings.model, **self.parameters}
+        super().__init__(
+            settings,
+            concurrency=concurrency,
+            cache=cache,
+            max_calls=max_calls,
+            progress=progress,
+            timeout=timeout,
+            backoff=backoff,
+        )
         if threshold is not None:
             self.threshold = threshold
-        self.cache, self.max_calls, self.progress = cache, max_calls, progress
-        self.usage = Usage()
-        self._pool: RequestPool[Job] = RequestPool(concurrency, backoff)
-        self._endpoint = Endpoint(
-            self.settings, self.operation, self.optional_fields, concurrency, timeout, patience=6 * backoff
-        )
-        self._timeout = timeout
-        self._lock = threading.Lock()
-        self._answered: dict[str, JsonObject] = {}
 
     @classmethod
     def of(cls, options: JudgeOptions) -> Self:
         """The judge that the options describe, with the settings of the environment."""
         cache, max_calls = VerdictCache(options.cache), options.max_llm_calls
         return cls(threshold=options.threshold, concurrency=options.concurrency, cache=cache, max_calls=max_calls)
-
-    @property
-    def warnings(self) -> list[str]:
-        refused = sorted(self._endpoint.left_out)
-        warnings = [f"the model server refuses {field}; it was asked without" for field in refused]
-        if self._endpoint.silent:
-            warnings.append(
-                f"{self._endpoint.server} gave {self._endpoint.silence}, so it was asked no more and the rest is "
-                "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
-                "same command again with the same --out."
-            )
-        return warnings
 
     @abstractmethod
     def _ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
@@ -117,86 +82,6 @@ class RemoteJudge(ModelJudge, Generic[Job]):
     def planned_calls(self, questions: Sequence[Question]) -> int:
         return self.uncached(_pairs_of(questions))
 
-    def close(self) -> None:
-        self._endpoint.close()
-        if self.cache is not None:
-            self.cache.close()
-
-    def _stored(self, keys: Collection[str]) -> dict[str, JsonObject]:
-        """What was answered before, by key: in the cache or, where there is none, by this judge."""
-        if self.cache is None:
-            return {key: self._answered[key] for key in keys if key in self._answered}
-        return self.cache.get_many(list(keys))
-
-    def _keep(self, key: str, value: JsonObject) -> None:
-        if self.cache is None:
-            self._answered[key] = value
-        else:
-            self.cache.put(key, value, judge=self.name, model=self.settings.model)
-
-    def _claim(self, keys: Sequence[str]) -> Claim:
-        """Before keys are asked for: none that another process is asking for, for as long as a request may take.
-
-        The cache is written to here, so that one that cannot be is noticed before anything was paid for.
-        """
-        if self.cache is None:
-            return Claim({}, frozenset(keys))
-        return self.cache.claim(keys, self._timeout + _CLAIM_SLACK)
-
-    @contextmanager
-    def _asking(self, keys: Collection[str]) -> Iterator[None]:
-        """Lets go of claims for which there was no answer."""
-        try:
-            yield
-        except BaseException:
-            if self.cache is not None:
-                self.cache.release(keys)
-            raise
-
-    def _send(
-        self,
-        jobs: Sequence[Job],
-        attempt: Callable[[Job], Iterable[Job] | None],
-        give_up: Callable[[Job, str], None],
-        sent: set[Job],
-    ) -> None:
-        """Runs the jobs and counts those that `_post` puts into `sent`."""
-        if not jobs:
-            return
-        progress, requests = self.progress, self._endpoint.requests
-        # A job may be split, so that more get done than there were.
-        report = None if progress is None else (lambda done: progress(done, max(done, len(jobs))))
-        try:
-            self._pool.run(jobs, attempt, give_up, report)
-        finally:
-            self.usage.llm_calls += len(sent)
-            self.usage.requests += self._endpoint.requests - requests
-        self._endpoint.raise_if_never_served()
-
-    def _post(self, job: Job, body: JsonObject, sent: set[Job], *, divisible: bool = False) -> JsonObject:
-        """The server's reply to a job. The job counts as sent, however often it is, once it reached the server."""
-        try:
-            reply = self._endpoint.post(body, divisible=divisible)
-        except RequestFailed as problem:
-            if problem.sent:
-                sent.add(job)
-            raise
-        sent.add(job)
-        reported = reply.get("usage")
-        if isinstance(reported, dict):
-            with self._lock:
-                self.usage.prompt_tokens += _count(reported.get("prompt_tokens"))
-                self.usage.completion_tokens += _count(reported.get("completion_tokens"))
-        return reply
-
-    def _calls_left(self, wanted: int) -> int:
-        """How many of the calls that are wanted `max_calls` still allows."""
-        return wanted if self.max_calls is None else max(0, min(wanted, self.max_calls - self.usage.llm_calls))
-
-    def _limit_reached(self) -> str:
-        """The reason of a pair that `max_calls` left open."""
-        return f"not asked: the limit of {self.max_calls} model calls was reached"
-
 
 def _sendable(pairs: Sequence[Pair]) -> list[Pair]:
     return [(sendable(generated), sendable(reference)) for generated, reference in pairs]
@@ -213,7 +98,3 @@ def _as_answer(verdicts: Sequence[Verdict]) -> Answer:
         reason=[verdict.reason for verdict in verdicts],
         by=[verdict.by for verdict in verdicts],
     )
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else 0

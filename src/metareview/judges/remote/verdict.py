@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
 from metareview.judges.remote.pool import RetryLater
+from metareview.model.label import ISSUE_VERDICTS, IssueVerdict
 from metareview.model.words import one_line
 
 _MOST_OBJECTS = 100
@@ -43,6 +44,14 @@ class ModelAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class IssueAnswer:
+    """What a model says of an unlisted issue, checked. The cache keeps these two fields."""
+
+    verdict: IssueVerdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a pair comes to. The score is the probability of a match: a confidence c in "no" is 1 - c."""
 
@@ -65,31 +74,47 @@ class Verdict:
 
 def read_answer(text: str) -> ModelAnswer:
     """The answer in what a model wrote; raises Malformed."""
+    found = _answer_in(text, "match", _TEXTS, "a yes or no")
+    if isinstance(found, str) and found in _TEXTS:
+        return ModelAnswer(_TEXTS[found], 1.0, f"The model answered only: {found}.")
+    return check_answer(found)
+
+
+def read_issue_answer(text: str) -> IssueAnswer:
+    """The verdict on an unlisted issue in what a model wrote; raises Malformed."""
+    found = _answer_in(text, "verdict", ISSUE_VERDICTS, "a verdict")
+    if isinstance(found, str):
+        found = {"verdict": found, "reason": f"The model answered only: {one_line(found)}."}
+    return check_issue_answer(found)
+
+
+def _answer_in(text: str, key: str, words: Collection[str], in_words: str) -> object:
+    """The JSON value that holds the answer under `key`, or the one of these words that is all of it."""
     value = parse(text)
     if isinstance(value, dict):
-        return check_answer(_consistent([value]))
+        return _consistent([value], key)
     # Only the tag that closes the thinking counts: some chat templates swallow the opening one.
     text = _THOUGHT_END.split(text)[-1].strip()
     if _THOUGHT_START.search(text):
         raise Malformed("the answer ends inside its thinking")
     if not text:
         raise Malformed("the answer is empty")
-    objects = _objects_in(text)
-    _consistent([value for _, _, value in objects])
+    objects = _objects_in(text, key)
+    _consistent([value for _, _, value in objects], key)
     fenced = _FENCED.findall(text)
     inner = text
     if len(fenced) == 1 and (text.startswith("```") or text.endswith("```")):
         inner = fenced[0].strip()
     word = inner.strip(" \t\n*_`\"'.!").lower()
-    if word in _TEXTS and not objects:
-        return ModelAnswer(_TEXTS[word], 1.0, f"The model answered only: {word}.")
+    if word in words and not objects:
+        return word
     value = parse(inner)
     if value is not None:
-        return check_answer(value)
-    for start, end, found in objects if inner is text else _objects_in(inner):
+        return value
+    for start, end, found in objects if inner is text else _objects_in(inner, key):
         if start == 0 or end == len(inner):
-            return check_answer(found)
-    raise Malformed("the answer is neither the JSON asked for nor a yes or no")
+            return found
+    raise Malformed(f"the answer is neither the JSON asked for nor {in_words}")
 
 
 def check_answer(value: object) -> ModelAnswer:
@@ -102,6 +127,16 @@ def check_answer(value: object) -> ModelAnswer:
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
         raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
     return ModelAnswer(match, float(confidence), one_line(str(reason or "")))
+
+
+def check_issue_answer(value: object) -> IssueAnswer:
+    """The two fields, if they are what was asked for; raises Malformed. A missing reason is forgiven."""
+    if not isinstance(value, dict):
+        raise Malformed("the answer is JSON, but no object")
+    verdict = value.get("verdict")
+    if not isinstance(verdict, str) or verdict not in ISSUE_VERDICTS:
+        raise Malformed(f'the answer\'s "verdict" is none of {", ".join(ISSUE_VERDICTS)}')
+    return IssueAnswer(verdict, one_line(str(value.get("reason") or "")))
 
 
 def parse(text: str | bytes) -> object:
@@ -130,7 +165,7 @@ def _differ(one: object, other: object) -> bool:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
-def _objects_in(text: str) -> list[tuple[int, int, JsonObject]]:
+def _objects_in(text: str, key: str) -> list[tuple[int, int, JsonObject]]:
     """The objects in a text that hold a verdict, with where each starts and ends."""
     objects: list[tuple[int, int, JsonObject]] = []
     start = text.find("{")
@@ -143,7 +178,7 @@ def _objects_in(text: str) -> list[tuple[int, int, JsonObject]]:
             raise Malformed(_CONTRADICTS) from None
         except (ValueError, RecursionError):
             value, end = None, start + 1
-        if isinstance(value, dict) and any(True for _ in _matches(value)):
+        if isinstance(value, dict) and any(True for _ in _given(value, key)):
             objects.append((start, end, value))
         start = text.find("{", end)
     if start >= 0:
@@ -151,9 +186,9 @@ def _objects_in(text: str) -> list[tuple[int, int, JsonObject]]:
     return objects
 
 
-def _consistent(values: list[JsonObject]) -> JsonObject:
+def _consistent(values: list[JsonObject], key: str) -> JsonObject:
     """The first, if all verdicts in them, at whatever depth, say the same; raises Malformed."""
-    if len({_kind(match) for value in values for match in _matches(value)}) > 1:
+    if len({_kind(match) for value in values for match in _given(value, key)}) > 1:
         raise Malformed(_CONTRADICTS)
     return values[0] if values else {}
 
@@ -162,13 +197,13 @@ def _kind(match: object) -> tuple[str, object]:
     return type(match).__name__, match if isinstance(match, (bool, int, float, str)) else None
 
 
-def _matches(value: object) -> Iterator[object]:
-    """What is given as a match anywhere in a value."""
+def _given(value: object, key: str) -> Iterator[object]:
+    """What is given under a key, such as `match`, anywhere in a value."""
     inside = [value]
     while inside:
         value = inside.pop()
         if isinstance(value, dict):
-            yield from (each for name, each in value.items() if name.strip().lower() == "match")
+            yield from (each for name, each in value.items() if name.strip().lower() == key)
             inside += value.values()
         elif isinstance(value, list):
             inside += value
