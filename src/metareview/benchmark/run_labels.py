@@ -12,8 +12,16 @@ import numpy as np
 from metareview.benchmark.calibrate import FIGURES, Agreement, agreement
 from metareview.benchmark.disagreements import Disagreement, JudgedLabel, disagreements
 from metareview.comments.records import Verdict
-from metareview.comparison.corrected import CorrectedFigures, Correction, corrected_figures, correction_of
+from metareview.comparison.corrected import (
+    CorrectedFigures,
+    Correction,
+    corrected_figures,
+    corrected_to_dict,
+    correction_of,
+)
 from metareview.comparison.held_labels import HeldLabels, labels_of
+from metareview.comparison.run_unlisted import known_figures
+from metareview.comparison.unlisted_figures import UnlistedFigures
 from metareview.errors import UsageError
 from metareview.model.label import Labels, PairKey, PairLabel
 from metareview.runs.files import JsonObject, as_json
@@ -58,6 +66,8 @@ class RunCalibration:
     held: HeldLabels
     correction: Correction | None
     corrected: Mapping[str, CorrectedFigures]
+    unlisted: UnlistedFigures | None
+    """None where unlisted issues were not grouped."""
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -68,27 +78,22 @@ class RunCalibration:
         return disagreements(self.judged)
 
     def to_dict(self) -> JsonObject:
-        correction = self.correction
-        frame = None
-        if correction is not None:
-            labelled = correction.labelled
-            frame = {"blocks": labelled.frame.blocks, "drawn": len(labelled.frame.drawn), "labelled": labelled.done}
-            frame |= {"missing": labelled.missing, "passed_over": labelled.skipped}
-        return as_json(
-            {
-                "schema": "metareview.calibrate/1",
-                "run": str(self.run.folder),
-                "judge": self.run.result.judge.name,
-                "parameters": dict(self.run.result.config.judge_parameters),
-                **asdict(self.agreement),
-                "decided_by_labels": self.decided_by_labels,
-                "not_judged": self.not_judged,
-                "stale_labels": self.held.stale,
-                "frame": frame,
-                "corrected": {name: asdict(each) for name, each in self.corrected.items()},
-                "people": [each.to_dict() for each in self.people],
-            }
-        )
+        document = {
+            "schema": "metareview.calibrate/1",
+            "run": str(self.run.folder),
+            "judge": self.run.result.judge.name,
+            "parameters": dict(self.run.result.config.judge_parameters),
+            **asdict(self.agreement),
+            "decided_by_labels": self.decided_by_labels,
+            "not_judged": self.not_judged,
+            "stale_labels": self.held.stale,
+            "people": [each.to_dict() for each in self.people],
+            "frame": None,
+            "corrected": {},
+        }
+        if self.correction is not None:
+            document |= corrected_to_dict(self.correction, self.corrected)
+        return as_json(document | {"unlisted": None if self.unlisted is None else self.unlisted.to_dict()})
 
 
 def calibrate_run(run: AnyRun) -> RunCalibration:
@@ -129,6 +134,7 @@ def calibrate_run(run: AnyRun) -> RunCalibration:
         held,
         correction,
         {} if correction is None else corrected_figures(run, correction),
+        known_figures(run),
     )
 
 

@@ -2,42 +2,253 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from metareview.cli.asking import Asking
-from metareview.cli.options import PATH, common_options
-from metareview.cli.output import Screen
+from metareview.cli.options import PATH, cache_file, common_options, model_options, one_of
+from metareview.cli.output import Screen, warning_lines
+from metareview.errors import Undecided, UsageError
 
 if TYPE_CHECKING:
+    from metareview.comparison.queue import IssueQuestion, PairQuestion
+    from metareview.model.label import Label, Labels
+    from metareview.report.tables import Table
+    from metareview.runs.files import JsonObject
     from metareview.runs.run import CommentsRun
 
-_PAIR_KEYS = {"s": "same", "d": "different", "j": "later", "u": "undo", "q": "quit"}
+_ALSO = {"j": "later", "u": "undo", "q": "quit"}
+_PAIR_KEYS = {"s": "same", "d": "different", **_ALSO}
+_ISSUE_KEYS = {"v": "valid", "i": "invalid", "r": "repeat", **_ALSO}
 
 
 @click.command(epilog="Example: metareview label runs/demo --name anna")
 @click.argument("run", type=PATH)
-@click.option("--name", metavar="NAME", help="Who labels: two people's labels of the same pairs can be compared.")
+@click.option("--name", metavar="NAME", help="Who labels. People who give one label the same pairs, to be compared.")
 @click.option("--budget", type=int, metavar="N",
-              help="How many blocks are drawn; a larger one adds to them.  [default: 120]")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw.")
+              help="How many blocks, or issues, are drawn; a larger one adds to them.  [default: 120]")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first draw.")
+@click.option("--unlisted", is_flag=True, help="Ask whether what no reference covers is valid, issue by issue.")
+@click.option("--judge", metavar="llm", shell_complete=one_of("llm"),
+              help="With --unlisted: let the model behind llm label all of them, marked as its own.")  # fmt: skip
+@click.option("--promote", type=PATH, metavar="FILE",
+              help="With --unlisted: write the valid ones as references (jsonl), and ask nothing.")  # fmt: skip
+@model_options
 @common_options
-def command(run: Path, name: str | None, budget: int | None, seed: int, screen: Screen) -> None:
+def command(
+    run: Path,
+    name: str | None,
+    budget: int | None,
+    seed: int,
+    unlisted: bool,
+    judge: str | None,
+    promote: Path | None,
+    concurrency: int,
+    cache: Path | None,
+    no_cache: bool,
+    max_llm_calls: int | None,
+    screen: Screen,
+) -> None:
     """Ask about a random sample of the finished comment run in folder RUN, one block of pairs at a time: do these two
-    raise the same issue? Answers go into labels.jsonl of its folder at once; the same command goes on later. At the
-    end, the run's figures corrected by them."""
+    raise the same issue? Answers go into labels.jsonl of its folder at once, and the same command goes on later. At
+    the end come the run's figures, corrected by them."""
     from metareview.comparison.evidence import comments_run
-    from metareview.comparison.frame import open_frame
     from metareview.runs.run import load_run
 
+    if judge not in (None, "llm"):
+        raise UsageError(f"--judge {judge}: only llm can label. Leave it out to be asked yourself.")
+    if (judge or promote) and not unlisted:
+        raise UsageError(f"{'--judge' if judge else '--promote'} goes with --unlisted. Add it.")
+    if judge and promote:
+        raise UsageError("--judge and --promote are two steps. Label first, then promote.")
     stored = comments_run(load_run(run))
-    frame = open_frame(stored, budget=budget, seed=seed)
+    if not unlisted:
+        _label_pairs(stored, name, budget, seed, screen)
+    elif promote is not None:
+        _promote(stored, promote, screen)
+    elif judge:
+        with tempfile.TemporaryDirectory() as scratch:
+            verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
+            _label_by_model(stored, budget, seed, (concurrency, verdicts, max_llm_calls), screen)
+    else:
+        _label_issues(stored, name, budget, seed, screen)
+
+
+def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: int, screen: Screen) -> None:
+    from metareview.comparison.frame import open_frame
+    from metareview.comparison.queue import PairQueue, records_of
+    from metareview.report.label_questions import judged_line, pair_lines
+
+    frame = open_frame(run, budget=budget, seed=seed)
+    record_of = records_of(run, {(block.pr, block.reviewer) for _, block in frame.drawn})
     asking = Asking(screen)
+
+    def ask(labels: Labels, skipped: set[int]) -> PairQuestion | None:
+        question = PairQueue(frame, labels, name, record_of).next(skipped)
+        if question is not None:
+            asking.show(["", *pair_lines(question, asking.width)])
+        return question
+
+    def answer(question: PairQuestion, key: str) -> Label:
+        asking.show([judged_line(question.verdict, key == "s")])
+        return question.label(key == "s", name)
+
+    _session(run, name, asking, _PAIR_KEYS, "The same issue?", ask, answer)
+    document, parts = _pair_figures(run)
+    screen.show(document, "", *parts)
+
+
+def _label_issues(run: CommentsRun, name: str | None, budget: int | None, seed: int, screen: Screen) -> None:
+    from metareview.comparison.queue import IssueQueue
+    from metareview.comparison.unlisted import read_evidence, unlisted_of
+    from metareview.model.label import ISSUE_VERDICTS
+    from metareview.report.label_questions import issue_lines
+
+    with screen.progress("grouping pull requests") as progress:
+        unlisted = unlisted_of(run, budget, seed if budget is not None else None, progress)
+    evidence = read_evidence(run, unlisted.queue)
+    asking = Asking(screen)
+    verdicts = {verdict[0]: verdict for verdict in ISSUE_VERDICTS}
+
+    def ask(labels: Labels, skipped: set[int]) -> IssueQuestion | None:
+        question = IssueQueue(unlisted, labels, name, lambda issue: evidence[issue.id]).next(skipped)
+        if question is not None:
+            asking.show(["", *issue_lines(question, asking.width)])
+        return question
+
+    def answer(question: IssueQuestion, key: str) -> Label:
+        return question.label(verdicts[key], name)
+
+    _session(run, name, asking, _ISSUE_KEYS, "Is that right?", ask, answer)
+    document, parts = _issue_figures(run)
+    screen.show(document, "", *parts)
+
+
+def _session(
+    run: CommentsRun,
+    name: str | None,
+    asking: Asking,
+    keys: dict[str, str],
+    prompt: str,
+    ask: Callable[[Labels, set[int]], PairQuestion | IssueQuestion | None],
+    answer: Callable[..., Label],
+) -> None:
+    """Question after question, each answer on the disk before the next. What is put off comes again at the end."""
+    from metareview.comparison.queue import last_label, taken_back
+    from metareview.runs.labels import LabelFile
+
+    file = LabelFile(_folder(run))
+    put_off: set[int] = set()
     try:
-        _ask_pairs(stored, name, asking)
+        while True:
+            labels = file.read()
+            question = ask(labels, put_off)
+            if question is None:
+                break
+            key = asking.key(prompt, keys)
+            if key == "q":
+                return
+            if key == "j":
+                put_off.add(question.number)
+            elif key == "u":
+                last = last_label(labels.pairs if keys is _PAIR_KEYS else labels.issues, name)
+                asking.show(["Nothing to undo." if last is None else "Taken back."])
+                if last is not None:
+                    file.append([taken_back(last)])
+                    put_off.clear()
+            else:
+                file.append([answer(question, key)])
     except (KeyboardInterrupt, click.Abort):
-        click.echo("\\nInterrupted. Every answer is kept; the same command goes on.", err=True)
+        click.echo("\nInterrupted. Every answer is kept; the same command goes on.", err=True)
         raise click.exceptions.Exit(130) from None
-    _show_figures(stored, screen)
+    asking.show([f"{len(put_off)} put off; the same command asks again." if put_off else "Nothing is left to ask."])
+
+
+def _folder(run: CommentsRun) -> Path:
+    assert run.folder is not None  # it was loaded from one
+    return run.folder
+
+
+def _pair_figures(run: CommentsRun) -> tuple[JsonObject, Iterator[str | Table]]:
+    from metareview.comparison.corrected import corrected_figures, correction_of
+    from metareview.report.labels import corrected_document, corrected_table, correction_lines
+
+    correction = correction_of(run)
+    assert correction is not None  # a frame has been drawn
+    figures = corrected_figures(run, correction)
+
+    def parts() -> Iterator[str | Table]:
+        if figures:
+            yield corrected_table(figures)
+        yield from correction_lines(correction, figures)
+
+    return corrected_document(run, correction, figures), parts()
+
+
+def _issue_figures(run: CommentsRun) -> tuple[JsonObject, Iterable[str | Table]]:
+    from metareview.comparison.run_unlisted import figures_of
+    from metareview.report.unlisted import PLUS_REMARK, plus_lines, plus_table
+
+    figures = figures_of(run)
+    return {"run": str(run.folder), **figures.to_dict()}, [plus_table(figures), *plus_lines(figures), PLUS_REMARK]
+
+
+def _label_by_model(
+    run: CommentsRun, budget: int | None, seed: int, options: tuple[int, Path | None, int | None], screen: Screen
+) -> None:
+    from metareview.comparison.unlisted import unlisted_of
+    from metareview.comparison.unlisted_model import label_with_model
+    from metareview.judges.registry import JudgeOptions
+    from metareview.judges.remote.validity import ValidityModel
+    from metareview.model.words import plural
+    from metareview.runs.labels import LabelFile
+
+    concurrency, verdicts, most = options
+    with ValidityModel.of(JudgeOptions(None, concurrency, verdicts, most)) as model:
+        unlisted = unlisted_of(run, budget, seed if budget is not None else None)
+        with screen.progress("asking the model") as progress:
+            model.progress = progress
+            found = label_with_model(run, unlisted, model)
+        LabelFile(_folder(run)).append(found.labels)
+        usage, warnings = model.usage, model.warnings
+    document, parts = _issue_figures(run)
+    screen.say(warning_lines(warnings))
+    calls = f"{plural(usage.llm_calls, 'model call')}, {usage.cached:,} from the cache"
+    screen.show(document, f"{plural(len(found.labels), 'issue')} labelled by the model ({calls}).", *parts)
+    if found.undecided:
+        why = next(iter(found.undecided.values()))
+        raise Undecided(
+            f"{plural(len(found.undecided), 'issue')} stayed without a label ({why}). The same command asks again."
+        )
+
+
+def _promote(run: CommentsRun, target: Path, screen: Screen) -> None:
+    from metareview.comparison.promote import promoted_reviews
+    from metareview.comparison.unlisted import unlisted_of
+    from metareview.formats.comments import jsonl
+    from metareview.model.words import plural
+    from metareview.runs.files import write_whole
+    from metareview.runs.labels import LabelFile
+
+    labels = LabelFile(_folder(run)).read()
+    reviews = promoted_reviews(run, unlisted_of(run), labels)
+    comments = [comment for review in reviews for comment in review.comments]
+    if not comments:
+        raise UsageError(f"No unlisted issue of {run.label} is labelled valid. Label first: --unlisted alone asks.")
+    if target.exists():
+        raise UsageError(f"{target} exists. Name another file, so that no reference set is lost.")
+    try:
+        write_whole(target, [jsonl.write(reviews)[""]])
+    except OSError as error:
+        raise UsageError(f"Cannot write {target}: {error.strerror}. Name another file.") from None
+    by_model = sum(bool((comment.meta or {}).get("by_model")) for comment in comments)
+    document: JsonObject = {"schema": "metareview.promote/1", "run": str(run.folder), "file": str(target)}
+    document |= {"references": len(comments), "prs": len(reviews), "by_model": by_model}
+    line = f"Wrote {plural(len(comments), 'reference')} on {plural(len(reviews), 'pull request')} to {target}."
+    remarks = [f"{by_model:,} of them by a model's label alone; people's go before it."] if by_model else []
+    use = f"Use it beside the others: --reference {target}. Leave a reviewer's own out with --exclude-producer NAME."
+    screen.show(document, line, remarks=[*remarks, use])

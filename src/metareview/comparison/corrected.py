@@ -8,7 +8,7 @@ and tests, so that they answer for both kinds of chance: which pull requests the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 from scipy.special import stdtrit
@@ -27,6 +27,7 @@ from metareview.comments.measures import (
 from metareview.comparison.frame import LabelledFrame
 from metareview.comparison.held_labels import HeldLabels, labels_of
 from metareview.model.measure import Measure
+from metareview.runs.files import JsonObject, as_json
 from metareview.runs.frame_json import read_frame
 from metareview.runs.run import CommentsRun
 from metareview.stats import LEVEL, Array, Interval, intervals, standard_error
@@ -193,3 +194,16 @@ class _Spread:
         """With this many times as many labelled blocks in each stratum."""
         n = np.minimum(self.sizes, self.labelled * factor)
         return float((self.sizes * self.own * (1 / np.maximum(n, 1e-9) - 1 / self.sizes) * self.variances).sum())
+
+
+def corrected_to_dict(correction: Correction, figures: Mapping[str, CorrectedFigures]) -> JsonObject:
+    """For JSON: how far the labelling of the frame is, and each reviewer's figures."""
+    labelled = correction.labelled
+    frame = {
+        "blocks": labelled.frame.blocks,
+        "drawn": len(labelled.frame.drawn),
+        "labelled": labelled.done,
+        "missing": labelled.missing,
+        "passed_over": labelled.skipped,
+    }
+    return as_json({"frame": frame, "corrected": {name: asdict(each) for name, each in figures.items()}})

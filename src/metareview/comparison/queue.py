@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from metareview.comments.blocks import Block, Frame, Position
 from metareview.comments.records import CommentRecord, Verdict
 from metareview.comparison.frame import LabelledFrame
+from metareview.comparison.unlisted import Evidence
 from metareview.model.comment import Comment
-from metareview.model.label import IssueLabel, Label, Labels, PairLabel
+from metareview.model.label import IssueLabel, IssueVerdict, Label, Labels, PairLabel
+from metareview.model.unlisted import Issue, Unlisted
 from metareview.runs.run import CommentsRun, now
 
 RecordOf = Callable[[str, str], CommentRecord]
@@ -79,6 +81,53 @@ class PairQueue:
         other = next(each.comment for each in record.references if each.position == reference)
         judged = (each.verdict for each in record.comparisons if (each.generated, each.reference) == ask)
         return PairQuestion(at + 1, len(self.frame.drawn), block, ask, comment, other, next(judged, None))
+
+
+@dataclass(frozen=True, slots=True)
+class IssueQuestion:
+    """Is what these comments say, and no reference covers, valid?"""
+
+    number: int
+    of: int
+    """Issues that were drawn."""
+    issue: Issue
+    evidence: Evidence
+
+    def label(self, verdict: IssueVerdict | None, name: str | None) -> IssueLabel:
+        note = self.evidence.comments[0].comment.note
+        return IssueLabel(self.issue.id, self.issue.pr, self.issue.comments, note, verdict, now(), name)
+
+
+@dataclass(frozen=True)
+class IssueQueue:
+    """The drawn unlisted issues, as far as one person has labelled them; a model's labels are nobody's."""
+
+    unlisted: Unlisted
+    labels: Labels
+    name: str | None
+    evidence: Callable[[Issue], Evidence]
+
+    @property
+    def known(self) -> dict[str, IssueVerdict]:
+        return self.labels.of(self.name).issue_verdicts()
+
+    @property
+    def done(self) -> int:
+        known = self.known
+        return sum(name in known for name in self.unlisted.drawn)
+
+    def next(self, skipped: Collection[int] = ()) -> IssueQuestion | None:
+        known = self.known
+        for number, issue in enumerate(self.unlisted.queue, 1):
+            if issue.id not in known and number not in skipped:
+                return self.at(number)
+        return None
+
+    def at(self, number: int) -> IssueQuestion | None:
+        if not 1 <= number <= len(self.unlisted.drawn):
+            return None
+        issue = self.unlisted.queue[number - 1]
+        return IssueQuestion(number, len(self.unlisted.drawn), issue, self.evidence(issue))
 
 
 def last_label(labels: Sequence[PairLabel] | Sequence[IssueLabel], name: str | None) -> Label | None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from metareview.comments.records import Verdict
-from metareview.comparison.queue import PairQuestion
+from metareview.comparison.queue import IssueQuestion, PairQuestion
 from metareview.model.comment import Comment
+from metareview.model.words import plural
 from metareview.report.names import location, pull_request_name
-from metareview.report.plain_notes import cut_line, note_lines
+from metareview.report.plain_notes import cut_line, note_lines, one_line_note
 from metareview.report.terminal import Heading
 
 _MOST_LINES = 24
 """Of a note: beyond that it is cut."""
+_FEW_LINES, _MOST_COMMENTS, _MOST_REFERENCES = 6, 5, 8
+"""Of further notes on one issue; and how many of them, and of references, are shown."""
 
 
 def pair_lines(question: PairQuestion, width: int) -> Iterator[str]:
@@ -25,10 +28,10 @@ def pair_lines(question: PairQuestion, width: int) -> Iterator[str]:
     yield from comment_lines("Comment", question.comment, width)
 
 
-def comment_lines(title: str, comment: Comment, width: int) -> Iterator[str]:
+def comment_lines(title: str, comment: Comment, width: int, most: int = _MOST_LINES) -> Iterator[str]:
     about = [location(comment), comment.severity or "", comment.category or ""]
     yield cut_line(f"{title}  {' · '.join(filter(None, about))}".rstrip(), width)
-    yield from (f"  {line}" for line in note_lines(comment.note, max(20, width - 2), _MOST_LINES))
+    yield from (f"  {line}" for line in note_lines(comment.note, max(20, width - 2), most))
 
 
 def judged_line(verdict: Verdict | None, match: bool) -> str:
@@ -40,3 +43,22 @@ def judged_line(verdict: Verdict | None, match: bool) -> str:
     score = "" if verdict.score is None else f" ({verdict.score:.2f})"
     said = "the same" if verdict.match else "different"
     return f"The judge {'too says' if verdict.match == match else 'says'} {said}{score}."
+
+
+def issue_lines(question: IssueQuestion, width: int) -> Iterator[str]:
+    """What comments say that no reference covers, and the references, for whoever must see that it repeats one."""
+    issue, evidence = question.issue, question.evidence
+    said = plural(len(issue.reviewers), "reviewer")
+    yield Heading(
+        cut_line(f"Issue {question.number} of {question.of} · {pull_request_name(issue.pr)} · said by {said}", width)
+    )
+    for number, each in enumerate(evidence.comments[:_MOST_COMMENTS]):
+        yield from comment_lines(each.reviewer, each.comment, width, most=_MOST_LINES if number == 0 else _FEW_LINES)
+    if len(evidence.comments) > _MOST_COMMENTS:
+        yield f"and {len(evidence.comments) - _MOST_COMMENTS} more comments"
+    if evidence.references:
+        yield cut_line(f"The {plural(len(evidence.references), 'reference')} of this pull request:", width)
+    for reference in evidence.references[:_MOST_REFERENCES]:
+        yield cut_line(f"  {location(reference)}  {one_line_note(reference.note)}".rstrip(), width)
+    if len(evidence.references) > _MOST_REFERENCES:
+        yield f"  and {len(evidence.references) - _MOST_REFERENCES} more"

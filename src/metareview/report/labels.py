@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from metareview.benchmark.run_labels import RunCalibration, TwoPeople
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
-from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan
+from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan, corrected_to_dict
 from metareview.model.words import plural
 from metareview.report.numbers import count, interval, rate
 from metareview.report.plain_notes import cut_line, one_line_note
 from metareview.report.tables import INTERVAL, Column, Table
+from metareview.report.unlisted import plus_lines, plus_table
+from metareview.runs.files import JsonObject
+from metareview.runs.run import CommentsRun
 
 _SAID = {True: "the same", False: "different"}
 CORRECTED_REMARK = (
@@ -33,6 +36,11 @@ def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
             Column(INTERVAL, [interval(each.intervals[name]) for each in rows], optional=1 if measure is f1 else 4)
         ]
     return columns
+
+
+def corrected_document(run: CommentsRun, correction: Correction, figures: Mapping[str, CorrectedFigures]) -> JsonObject:
+    """For JSON: how far the labelling is, and each reviewer's figures."""
+    return {"schema": "metareview.labels/1", "run": str(run.folder), **corrected_to_dict(correction, figures)}
 
 
 def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigures]) -> Iterator[str]:
@@ -87,11 +95,15 @@ def calibration_parts(result: RunCalibration, width: int, top: int) -> Iterator[
         yield from _people_lines(two, width, top)
     if result.correction is None:
         yield f"No frame was drawn, so no figure is corrected: metareview label {result.run.label}"
-        return
-    if result.corrected:
+    elif result.corrected:
         yield ""
         yield corrected_table(result.corrected)
-    yield from correction_lines(result.correction, result.corrected)
+    if result.correction is not None:
+        yield from correction_lines(result.correction, result.corrected)
+    if result.unlisted is not None:
+        yield ""
+        yield plus_table(result.unlisted)
+        yield from plus_lines(result.unlisted)
 
 
 def _people_lines(two: TwoPeople, width: int, top: int) -> Iterator[str]:
@@ -100,7 +112,7 @@ def _people_lines(two: TwoPeople, width: int, top: int) -> Iterator[str]:
     yield f"{two.a} and {two.b} both labelled {both}: kappa {value}, {count(len(two.differ))} seen differently."
     for number, (a, b) in enumerate(two.differ[:top], 1):
         yield cut_line(
-            f"{number:>3}. {two.a}: {_SAID[a.match]}, {two.b}: {_SAID[b.match]} ({a.reviewer}, {a.pr})", width
+            f"{number:>3}. {two.a}: {_SAID[bool(a.match)]}, {two.b}: {_SAID[bool(b.match)]} ({a.reviewer}, {a.pr})", width
         )
         yield cut_line(f"     reference  {one_line_note(a.reference_note)}", width)
         yield cut_line(f"     comment    {one_line_note(a.comment_note)}", width)

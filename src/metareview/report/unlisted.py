@@ -1,0 +1,79 @@
+"""What labels of unlisted issues make of a run's figures, in a table and sentences that every report shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from metareview.comparison.unlisted_figures import ReviewerPlus, UnlistedFigures
+from metareview.model.words import plural
+from metareview.report.numbers import count, interval, rate
+from metareview.report.tables import Column, Table
+
+PLUS_REMARK = (
+    "P+, R+ and F1+ count a valid comment that the references lack as right. R+ is an upper bound of recall: what"
+    " nobody found is in neither the references nor the pool."
+)
+F1_PLUS = "f1_plus"
+_MEASURES = (("precision_plus", "P+"), ("recall_plus", "R+"), (F1_PLUS, "F1+"))
+
+
+def plus_table(figures: UnlistedFigures, names: Sequence[str] | None = None) -> Table:
+    """One row per reviewer: estimates with intervals, or before enough labels what the figures can still become."""
+    in_order = list(figures.reviewers) if names is None else list(names)
+    rows = [figures.reviewers[name] for name in in_order]
+    columns = [Column("reviewer", in_order, text=True)]
+    known = any(each.metrics[F1_PLUS] is not None for each in rows)
+    for measure, label in _MEASURES:
+        if known:
+            columns.append(Column(label, [rate(each.metrics[measure]) for each in rows]))
+            ends = [interval(each.intervals[measure]) for each in rows]
+            columns.append(Column("95 % interval", ends, optional=1 if measure == F1_PLUS else 4))
+        else:
+            columns.append(Column(f"{label} between", [interval(each.bounds[measure]) for each in rows]))
+    columns.append(Column("unmatched", [count(each.noise.unmatched) for each in rows], optional=3))
+    kinds = ("valid", "invalid", "repeated", "unjudged")
+    return [
+        *columns,
+        *(Column(kind, [count(getattr(each.noise, kind)) for each in rows], optional=2) for kind in kinds),
+    ]
+
+
+def plus_lines(figures: UnlistedFigures) -> Iterator[str]:
+    """How far the labelling is, who did it, and what the figures leave open."""
+    who = figures.labelled
+    labelled = [plural(who.people, "drawn one") + " by people"] if who.people else []
+    labelled += [f"{count(number)} by the model {name}" for name, number in who.models.items()]
+    said = f"; labelled: {', '.join(labelled)}" if labelled else "; none is labelled yet"
+    yield f"{plural(figures.issues, 'unlisted issue')}, {count(figures.drawn)} drawn{said}."
+    if who.models:
+        yield (
+            "People's labels of the sample correct the model's."
+            if who.corrected
+            else "A model's labels alone: people's labels of a sample would correct them."
+        )
+    if who.missing and not who.corrected:
+        yield f"Estimates by people's labels need {plural(who.missing, 'more label')}: two of every stratum."
+    if figures.unjudged_share:
+        yield f"{figures.unjudged_share:.0%} of the issues are not judged."
+    if figures.valid is not None and figures.unseen is not None:
+        yield (
+            f"About {figures.valid:.0f} valid issues beside {plural(figures.references, 'reference')}; about"
+            f" {figures.unseen.estimate:.0f} more that nobody found (Chao)."
+        )
+    for name, each in figures.reviewers.items():
+        if (span := left_out_span(figures, name)) and each.metrics[F1_PLUS] is not None and len(figures.reviewers) > 1:
+            yield f"{name}: F1+ {interval(span)} with one reviewer or another left out of the pool."
+
+
+def left_out_span(figures: UnlistedFigures, name: str) -> tuple[float, float] | None:
+    """The least and the greatest F1+ of a reviewer with each reviewer left out of the pool in turn."""
+    values = [of[name][F1_PLUS] for of in figures.without.values() if name in of]
+    known = [value for value in values if value is not None]
+    return (min(known), max(known)) if known else None
+
+
+def noise_split(each: ReviewerPlus) -> str:
+    """The unmatched comments in a few words."""
+    noise = each.noise
+    parts = [f"{count(getattr(noise, kind))} {kind}" for kind in ("valid", "invalid", "repeated", "unjudged")]
+    return f"{plural(noise.unmatched, 'unmatched comment')}: {', '.join(parts)}"
