@@ -96,7 +96,7 @@ def test_notes_lose_their_markup(note, lines):
 
 def test_a_cut_note_ends_in_dots():
     assert note_lines("one two three to five six", 11, 2) == ["one two", "three to…"]
-    assert note_lines("some words of many letters", 10, 1) == ["some…"]
+    assert note_lines("it is a note off by one", 16, 1) == ["it is a note…"]
     assert note_lines("word " * 3_000, 20, 50)[-1].endswith("…")
     assert note_lines("```\n" + "x" * 100 + "\n```", 20, 3) == ["│ " + "x" * 17 + "…"]
 
