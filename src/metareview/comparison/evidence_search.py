@@ -159,7 +159,7 @@ class Ledger:
 
 def stored_pairs(run: CommentsRun) -> Iterator[Pair]:
     """All of a run's pairs; InputError where its folder has lost them."""
-    if run.folder is not None and not (run.folder / PAIRS).exists():
+    if run.folder is not None and run.result.judge.pairs and not (run.folder / PAIRS).exists():
         raise InputError(f"{PAIRS} is missing", file=run.folder, fix="Run the evaluation again with --overwrite.")
     return run.read_pairs()
 

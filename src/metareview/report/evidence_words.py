@@ -165,6 +165,6 @@ def raised(each: Sides, evidence: Evidence) -> str:
             else ""
         )
     if not others:
-        return "nobody else raises the reference"
+        return f"nobody{' else' if entry.raised_by else ''} raises the reference"
     also = " also" if entry.reviewer in entry.raised_by else ""
     return f"the reference is{also} raised by {listed(others)} ({count(len(others))} of {len(everybody) - 1} others)"

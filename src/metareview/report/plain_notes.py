@@ -13,12 +13,13 @@ from textwrap import dedent
 
 from rich.cells import cell_len, set_cell_size
 
-from metareview.report.names import clean, printable
+from metareview.report.names import clean, cut_at, printable
 from metareview.report.page.notes import LONGEST, rendered
 from metareview.report.terminal import broken
 
 _BULLET, _QUOTE, _CODE = "• ", "> ", "│ "
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# Code that is fenced, which stays as it is, or a comment.
+_COMMENT = re.compile(r"(^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\2[`~]*\s*?$)|<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE)
 _TAGS = (
     "details|summary|b|i|u|s|em|strong|code|pre|br|hr|p|div|span|sub|sup|kbd|a|img|picture|source|h[1-6]|ul|ol|li"
     "|table|thead|tbody|tr|td|th|blockquote|samp|var|ins|del"
@@ -99,7 +100,7 @@ class _Reader(HTMLParser):
 
 def _blocks(text: str) -> list[_Block]:
     reader = _Reader()
-    reader.feed(rendered(_COMMENT.sub("", clean(text[: 2 * LONGEST]))[:LONGEST]))
+    reader.feed(rendered(_COMMENT.sub(r"\1", clean(text[: 2 * LONGEST]))[:LONGEST]))
     reader.close()
     reader._end()
     return reader.blocks
@@ -131,8 +132,11 @@ def _cut(lines: list[str], width: int, most: int) -> list[str]:
 
 
 def cut_line(text: str, width: int) -> str:
-    """The text, or as much of it as fits, ended by `…`."""
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip(" …") + "…"
+    """The text, or as much of it as fits, ended by `…`: behind a word, if one ends not too far back."""
+    if cell_len(text) <= width:
+        return text
+    kept = set_cell_size(text, width - 1)
+    return kept[: cut_at(kept, len(kept))].rstrip(" …") + "…"
 
 
 def one_line_note(text: str) -> str:

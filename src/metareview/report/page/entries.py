@@ -42,11 +42,11 @@ def _list(which: ListName, found: Evidence) -> Html:
     entries = found.lists[which]
     first, rest = entries[:_IN_SIGHT], entries[_IN_SIGHT:]
     more = found.counts[which] - len(entries)
-    left = f" Of these, {len(entries)} are shown; `metareview show` has them all." if more else ""
+    left = html(" {} of them are shown; <code>metareview show</code> has them all.", len(entries)) if more else None
     return join(
         [
             html("<h3>{}</h3>", title(which, found)),
-            paragraph(f"{capital(ordering(which, found))}.{left}", css="muted"),
+            paragraph(f"{capital(ordering(which, found))}.", left, css="muted"),
             _items(which, first, found),
             behind(f"{plural(len(rest), 'more entry', 'more entries')}", _items(which, rest, found)) if rest else None,
         ]
