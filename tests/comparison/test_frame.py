@@ -141,12 +141,26 @@ def test_until_every_stratum_has_two_there_is_no_figure(tmp_path):
     frame = label_all(run, only=1)
     correction = correction_of(run)
     assert correction is not None
-    assert not correction.complete
+    assert not correction.known
     assert corrected_figures(run, correction) == {}
     assert correction.labelled.missing == sum(min(2, stratum.size) for stratum in frame.strata) - 1
     assert correction.labelled.skipped == 0
     last = {(block.pr, block.reviewer, *pair): True for _, block in frame.drawn[-1:] for pair in block.pairs}
     assert LabelledFrame(frame, last).skipped == len(frame.drawn) - 1
+
+
+def test_until_every_stratum_has_eight_compare_goes_by_the_judge(tmp_path):
+    run = make_run(tmp_path / "run", prs=60, reviewers=("x", "y"))
+    frame = label_all(run, only=4 * 6)
+    correction = correction_of(run)
+    assert correction is not None
+    assert correction.known
+    assert not correction.complete
+    assert correction.labelled.sample.thin > 0
+    assert compare(run, reviewers=["x", "y"]).labelled is None
+    label_all(run)
+    assert correction_of(run).complete
+    assert compare(run, reviewers=["x", "y"]).labelled == (len(frame.drawn),) * 2
 
 
 def test_what_is_labelled_outside_the_frame_changes_no_estimate(tmp_path):

@@ -76,8 +76,14 @@ class Correction:
     """The same of raised references; one-to-one they are equal."""
 
     @property
-    def complete(self) -> bool:
+    def known(self) -> bool:
+        """Whether there is an estimate."""
         return self.matched is not None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it rests on as many labels as its intervals need; until then it is provisional."""
+        return self.known and not self.labelled.sample.thin
 
     def row(self, key: RecordKey, counts: Sequence[float]) -> tuple[float, ...]:
         """A row of counts with the estimates in the place of the judge's matches."""
@@ -107,7 +113,7 @@ def corrected(frame: Frame, held: HeldLabels) -> Correction:
 
 def corrected_figures(run: CommentsRun, correction: Correction) -> dict[str, CorrectedFigures]:
     """Each reviewer's figures; nothing where too little is labelled."""
-    if not correction.complete:
+    if not correction.known:
         return {}
     counts: dict[str, dict[RecordKey, Sequence[float]]] = {}
     for record in run.read_records():
@@ -204,6 +210,7 @@ def corrected_to_dict(correction: Correction, figures: Mapping[str, CorrectedFig
         "drawn": len(labelled.frame.drawn),
         "labelled": labelled.done,
         "missing": labelled.missing,
+        "provisional": correction.known and not correction.complete,
         "passed_over": labelled.skipped,
     }
     return as_json({"frame": frame, "corrected": {name: asdict(each) for name, each in figures.items()}})

@@ -99,7 +99,16 @@ class Sample:
     @property
     def missing(self) -> int:
         """How many units more must be labelled before anything can be estimated."""
-        return int(np.maximum(0, np.minimum(FEWEST, self.sizes) - self.labelled).sum())
+        return self._lacking(FEWEST)
+
+    @property
+    def thin(self) -> int:
+        """How many units more must be labelled before every stratum has the number that it is drawn with at least:
+        until then an interval may promise too much."""
+        return self._lacking(LEAST)
+
+    def _lacking(self, least: int) -> int:
+        return int(np.maximum(0, np.minimum(least, self.sizes) - self.labelled).sum())
 
     def beyond_mean(self, stratum: ArrayLike, value: ArrayLike) -> Array:
         """What each labelled unit adds to its stratum's mean, which stands for every unit: (N / n) (value - mean)."""

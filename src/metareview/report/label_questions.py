@@ -22,8 +22,7 @@ def pair_lines(question: PairQuestion, width: int) -> Iterator[str]:
     """A reference and a comment, without what the judge made of them."""
     block = question.block
     where = f"{pull_request_name(block.pr)} · {block.reviewer}"
-    pairs = f", pair of {len(block.pairs)}" if len(block.pairs) > 1 else ""
-    yield Heading(cut_line(f"Block {question.number} of {question.of}{pairs} · {where}", width))
+    yield Heading(cut_line(f"Block {question.number} of {question.of} · {where}", width))
     yield from comment_lines("Reference", question.reference, width)
     yield from comment_lines("Comment", question.comment, width)
 

@@ -51,6 +51,9 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
     yield f"{count(labelled.done)} of {plural(drawn, 'drawn block')} labelled; the run has {all_blocks}."
     if labelled.missing:
         yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: two of every stratum."
+    elif not correction.complete:
+        more = plural(labelled.sample.thin, "more labelled block")
+        yield f"Provisional: intervals hold what they promise from {more} on, with eight or all of every stratum."
     if labelled.skipped:
         yield (
             f"{plural(labelled.skipped, 'drawn block')} passed over, though later ones are labelled: if these are the"
@@ -112,7 +115,8 @@ def _people_lines(two: TwoPeople, width: int, top: int) -> Iterator[str]:
     yield f"{two.a} and {two.b} both labelled {both}: kappa {value}, {count(len(two.differ))} seen differently."
     for number, (a, b) in enumerate(two.differ[:top], 1):
         yield cut_line(
-            f"{number:>3}. {two.a}: {_SAID[bool(a.match)]}, {two.b}: {_SAID[bool(b.match)]} ({a.reviewer}, {a.pr})", width
+            f"{number:>3}. {two.a}: {_SAID[bool(a.match)]}, {two.b}: {_SAID[bool(b.match)]} ({a.reviewer}, {a.pr})",
+            width,
         )
         yield cut_line(f"     reference  {one_line_note(a.reference_note)}", width)
         yield cut_line(f"     comment    {one_line_note(a.comment_note)}", width)

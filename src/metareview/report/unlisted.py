@@ -27,7 +27,7 @@ def plus_table(figures: UnlistedFigures, names: Sequence[str] | None = None) -> 
         if known:
             columns.append(Column(label, [rate(each.metrics[measure]) for each in rows]))
             ends = [interval(each.intervals[measure]) for each in rows]
-            columns.append(Column("95 % interval", ends, optional=1 if measure == F1_PLUS else 4))
+            columns.append(Column(f"95 % interval of {label}", ends, optional=1 if measure == F1_PLUS else 4))
         else:
             columns.append(Column(f"{label} between", [interval(each.bounds[measure]) for each in rows]))
     columns.append(Column("unmatched", [count(each.noise.unmatched) for each in rows], optional=3))
