@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from unlisted_runs import LEAK, LEAK_AGAIN, RACE, SLOW, STYLE, TYPO, comment, label, make_run, pull
 
 from metareview.api import load_run
+from metareview.comments.location import may_match
 from metareview.comparison import unlisted as module
 from metareview.comparison.unlisted import _Unmatched, askable, draw_unlisted, group, read_evidence, unlisted_of
 from metareview.errors import UsageError
@@ -28,11 +30,7 @@ def test_comments_of_several_reviewers_that_say_the_same_are_one_issue(tmp_path)
     reviews = {"ann": {1: [TYPO, LEAK, RACE]}, "bob": {1: [LEAK_AGAIN]}, "cid": {2: [LEAK]}}
     issues = group(make_run(tmp_path, {1: [TYPO], 2: [STYLE]}, reviews))
     # TYPO matches a reference. What is said of another pull request is another issue.
-    assert said_by(issues) == [
-        ("1", (("ann", 1), ("bob", 0))),
-        ("1", (("ann", 2),)),
-        ("2", (("cid", 0),)),
-    ]
+    assert said_by(issues) == [("1", (("ann", 1), ("bob", 0))), ("1", (("ann", 2),)), ("2", (("cid", 0),))]
     both = next(issue for issue in issues if len(issue.comments) == 2)
     assert (both.reviewers, both.stratum, both.known_invalid) == (("ann", "bob"), 1, False)
 
@@ -107,22 +105,18 @@ def by_definition(pool, distance, anywhere):
     for i, one in enumerate(pool):
         for j in range(i):
             other = pool[j]
-            if not anywhere and not module_may_match(one.comment, other.comment, distance):
+            if not anywhere and not may_match(one.comment, other.comment, distance):
                 continue
             a, b = one.comment.note, other.comment.note
-            scores = [answer.score[0] for answer in judge.judge([Question([a], [b], one_pair), Question([b], [a], one_pair)])]
+            scores = [
+                answer.score[0] for answer in judge.judge([Question([a], [b], one_pair), Question([b], [a], one_pair)])
+            ]
             if sum(scores) / 2 >= judge.threshold:
                 group_of = [group_of[j] if each == group_of[i] else each for each in group_of]
     groups = {}
     for each, number in zip(pool, group_of, strict=True):
         groups.setdefault(number, []).append((each.reviewer, each.position))
     return sorted(tuple(sorted(members)) for members in groups.values())
-
-
-def module_may_match(a, b, distance):
-    from metareview.comments.location import may_match
-
-    return may_match(a, b, distance)
 
 
 comments = st.builds(
@@ -140,7 +134,7 @@ def test_issues_are_the_components_by_definition(said, distance, anywhere, rows)
     pool = [_Unmatched("ab"[number % 2], number, each, False) for number, each in enumerate(said)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ROWS", rows)
-        found = module._issues("pr", random.Random(0).sample(pool, len(pool)), distance, anywhere=anywhere)  # noqa: S311
+        found = module._issues("pr", random.Random(0).sample(pool, len(pool)), distance, anywhere=anywhere)
     assert sorted(issue.comments for issue in found) == by_definition(pool, distance, anywhere)
 
 
@@ -229,8 +223,6 @@ def test_progress_is_told_per_pull_request(tmp_path):
 
 
 def test_thousands_of_comments_on_one_line_are_not_all_held_at_once():
-    import tracemalloc
-
     notes = [f"{NOTES[number % 6]} See item {number}." for number in range(1500)]
     pool = [_Unmatched("ann", n, comment(note), False) for n, note in enumerate(notes)]
     tracemalloc.start()

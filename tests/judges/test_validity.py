@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from model_server import KEY, ModelServer, Reply, chat, error
 
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.validity import (
@@ -17,6 +16,7 @@ from metareview.judges.remote.validity import (
     messages,
 )
 from metareview.judges.remote.verdict import IssueAnswer, Malformed, check_issue_answer, read_issue_answer
+from model_server import KEY, ModelServer, Reply, chat, error
 
 QUOTED = re.compile(r"<<<(COMMENT|REFERENCE) (\d+) ([0-9a-f]{16})\n(.*?)\n\1 \2 \3>>>", re.DOTALL)
 LEAK = IssueQuestion.of(["The handle leaks."], ["Rename it."])
@@ -99,7 +99,9 @@ def test_a_reason_that_repeats_the_key_is_left_out():
 
 def test_a_server_without_schemas_is_asked_without():
     def script(exchange):
-        return error(400, "response_format is not supported") if "response_format" in exchange.body else verdict("valid")
+        return (
+            error(400, "response_format is not supported") if "response_format" in exchange.body else verdict("valid")
+        )
 
     with ModelServer(script) as server, ValidityModel(server.settings()) as model:
         assert model.ask([LEAK])[0].answer.verdict == "valid"

@@ -11,10 +11,7 @@ from metareview.runs.unlisted_json import read_unlisted, write_unlisted
 
 PR = "https://github.com/owner/repo/pull/1"
 UNLISTED = Unlisted(
-    3,
-    7,
-    (Issue("a1", PR, (("ann", 0), ("bob", 2))), Issue("b2", PR, (("ann", 1),), known_invalid=True)),
-    ("a1",),
+    3, 7, (Issue("a1", PR, (("ann", 0), ("bob", 2))), Issue("b2", PR, (("ann", 1),), known_invalid=True)), ("a1",)
 )
 
 
@@ -31,12 +28,7 @@ def test_it_is_read_back_as_it_was_written(run):
     assert read_unlisted(run) == UNLISTED
     assert sorted(path.name for path in run.folder.glob("unlisted*")) == ["unlisted.json"]
     stored = json.loads((run.folder / "unlisted.json").read_text())
-    assert stored["issues"][0] == {
-        "id": "a1",
-        "pr": PR,
-        "comments": [["ann", 0], ["bob", 2]],
-        "known_invalid": False,
-    }
+    assert stored["issues"][0] == {"id": "a1", "pr": PR, "comments": [["ann", 0], ["bob", 2]], "known_invalid": False}
 
 
 def _without(name):
