@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, expit, logit, stdtrit
 
 from metareview.model.measure import Measure, ratio
@@ -77,6 +77,13 @@ def _left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
     else:
         figure, without = ratio(*measure.parts(totals)), ratio(*measure.parts(totals - counts))
     return float(figure), without, x != 0
+
+
+def standard_error(counts: Array, measure: Measure) -> tuple[float | None, int]:
+    """Of the measure over the rows of `counts`, and how many of them have anything to measure; None for under two."""
+    _, without, measurable = _left_out(counts, measure)
+    units = int(measurable.sum())
+    return (None if units < 2 else _standard_error(without[measurable])), units
 
 
 def _standard_error(without: Array) -> float:
@@ -343,3 +350,13 @@ def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> d
         for position in group:
             letters[position] += letter
     return dict(zip(names, letters, strict=True))
+
+
+def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Array:
+    """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN if expected is 1."""
+    tp, called, positive = (np.asarray(x, np.float64) for x in (tp, called, positive))
+    observed = (n - called - positive + 2 * tp) / n
+    expected = (called * positive + (n - called) * (n - positive)) / n**2
+    out = np.full(np.broadcast(observed, expected).shape, np.nan)
+    np.divide(observed - expected, 1 - expected, out=out, where=expected < 1)
+    return out

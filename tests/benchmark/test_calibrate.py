@@ -7,7 +7,8 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from metareview.benchmark.calibrate import agreement, auc, kappa, reliability
+from metareview.benchmark.calibrate import agreement, auc, reliability
+from metareview.stats import kappa
 
 
 def test_hand_counted():

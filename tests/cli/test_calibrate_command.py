@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from metareview.api import evaluate_comments
 from metareview.cli import _run
@@ -90,6 +91,84 @@ def test_bad_labels_are_named(here, capsys, text, message):
     (here / "l.jsonl").write_text(text)
     assert _run(["calibrate", "l.jsonl"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_disagreements_come_worst_first(here, capsys):
+    labels = [
+        {"a": "x y", "b": "x y", "match": False, "group": "g"},  # score 1
+        {"a": "u v", "b": "u v", "match": True},
+        {"a": "p q r s", "b": "p q r t", "match": False},  # 3 of 4 words
+        {"a": "p q", "b": "z", "match": True},  # score 0
+    ]
+    path = write(here / "l.jsonl", labels)
+    found = calibrated(capsys, path, "--judge", "rouge", "--disagreements")["disagreements"]
+    assert [(each["a"], each["label"], each["match"], each["distance"]) for each in found] == [
+        ("x y", False, True, 1.0),
+        ("p q", True, False, 1.0),
+        ("p q r s", False, True, 0.75),
+    ]
+    assert (found[0]["group"], found[0]["b"], found[2]["score"]) == ("g", "x y", 0.75)
+    assert "disagreements" not in calibrated(capsys, path, "--judge", "rouge")
+    assert _run(["calibrate", path, "--judge", "rouge", "--disagreements", "--top", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "rouge and the labels differ on 3 of 4 pairs; the 2 worst first" in shown
+    assert "  1. labelled different, rouge: the same (1.000)" in shown
+    assert "p q r s" not in shown
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_notes_are_cut_to_the_terminal_and_cannot_drive_it(here, capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    note = "\x1b[31mfirst line\n second line " + "漢字" * 100
+    write(here / "l.jsonl", [{"a": note, "b": note, "match": False}])
+    assert _run(["calibrate", "l.jsonl", "--judge", "exact", "--disagreements"]) == 0
+    shown = capsys.readouterr().out
+    lines = [line for line in shown.splitlines() if line.startswith("     ") and "line" in line]
+    assert len(lines) == 2
+    assert all(cell_len(line) <= width and line.endswith("…") and "first line second" in line for line in lines)
+    assert "\x1b" not in shown
+
+
+def test_undecided_pairs_come_last_among_the_disagreements(here, model, capsys):
+    model.script = lambda e: error(422, "no") if "z" in e.notes else verdict(False, 0.8)
+    path = write(here / "l.jsonl", LABELS)
+    found = calibrated(capsys, path, "--judge", "llm", "--disagreements", code=4)["disagreements"]
+    assert [(each["match"], each["distance"] is None) for each in found] == [(False, False), (None, True)]
+
+
+@pytest.mark.parametrize(("limit", "code"), [("kappa=0.1", 0), ("kappa=0.2", 3), ("exact.accuracy=0.7", 3)])
+def test_a_gate(here, capsys, limit, code):
+    path = write(here / "l.jsonl", LABELS)  # a kappa of 1/6 and an accuracy of 0.6
+    assert _run(["calibrate", path, "--judge", "exact", "--fail-under", limit]) == code
+    assert ("must be at least" in capsys.readouterr().err) is (code == 3)
+
+
+def test_a_gate_on_a_kappa_that_is_null_is_missed(here, capsys):
+    path = write(here / "l.jsonl", [{"a": "x", "b": "x", "match": True}])
+    assert _run(["calibrate", path, "--judge", "exact", "--fail-under", "kappa=0"]) == 3
+    assert "kappa is null" in capsys.readouterr().err
+    assert _run(["calibrate", path, "--fail-under", "kapa=0.5"]) == 2
+    assert "'kappa'" in capsys.readouterr().err
+
+
+def test_the_labels_of_a_runs_folder(here, capsys):
+    place = {"pr": "o/r#1", "reviewer": "bot", "generated": 0, "at": "2026-01-01T00:00:00Z", "name": "anna"}
+    said = [{**place, **label, "reference": at} for at, label in enumerate(LABELS[:4])]
+    issue = {
+        "issue": "1",
+        "pr": "o/r#1",
+        "comments": [["bot", 0]],
+        "verdict": "valid",
+        "note": "x",
+        "at": "",
+        "name": None,
+    }
+    later = [issue, {**said[1], "match": False}, {**said[3], "match": None}]
+    found = calibrated(capsys, write(here / "labels.jsonl", [*said, *later]), "--judge", "exact")
+    assert (found["n"], found["accuracy"]) == (3, 2 / 3)  # one replaced, one taken back
+    write(here / "labels.jsonl", [issue, said[0], {**said[0], "match": None}])
+    assert _run(["calibrate", "labels.jsonl"]) == 2
+    assert "no labels of pairs: 1 line about unlisted issues, 1 label taken back" in capsys.readouterr().err
 
 
 def test_bad_usage(here, capsys):

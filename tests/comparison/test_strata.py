@@ -31,7 +31,8 @@ def test_the_draw_is_repeatable_and_takes_turns():
     order = draw(stratum, [20, 10], seed=3)
     assert order == draw(stratum, [20, 10], seed=3) != draw(stratum, [20, 10], seed=4)
     assert len(set(order)) == 30
-    for stop in (3, 9, 15, 30):
+    assert [stratum[unit] for unit in order[:4]] == [0, 1, 0, 1]  # two of each first
+    for stop in (9, 15, 30):
         of_second = sum(stratum[unit] for unit in order[:stop])
         assert of_second == pytest.approx(stop / 3, abs=1)
 

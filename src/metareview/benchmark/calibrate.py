@@ -8,10 +8,26 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metareview.benchmark.disagreements import Disagreement, JudgedLabel, disagreements
 from metareview.formats.labels import Label
-from metareview.judges.protocol import UNDECIDED, Judge, Question, judged_part
+from metareview.judges.protocol import SAME, UNDECIDED, Judge, Question, judged_part
+from metareview.model.measure import Measure
 from metareview.runs.files import JsonObject
-from metareview.stats import Array
+from metareview.stats import Array, kappa
+
+
+def _figure(name: str, definition: str) -> Measure:
+    """A figure of an agreement that a gate can be set on. There are no counts to make it of: it is its own sum."""
+    return Measure(name, name, name, definition, lambda sums: sums, lambda sums: (sums, np.ones_like(sums)))
+
+
+FIGURES = (
+    _figure("kappa", "Agreement beyond chance."),
+    _figure("accuracy", "Pairs on which judge and label agree."),
+    _figure("precision", "Pairs that the judge calls the same and the label too."),
+    _figure("recall", "Pairs labelled the same that the judge calls the same."),
+    _figure("auc", "The chance that a match scores higher than a mismatch."),
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,17 @@ class Calibration:
     groups: int
     ungrouped: int
     """Labels without a group, which are judged without rivals."""
+    judged: Sequence[JudgedLabel] = ()
+    """Each label with what the judge made of it, in their order."""
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """What a gate can be set on, by name."""
+        return {measure.name: getattr(self.agreement, measure.name) for measure in FIGURES}
+
+    def disagreements(self) -> list[Disagreement]:
+        """Where judge and labels differ, worst first."""
+        return disagreements(self.judged)
 
     def to_dict(self) -> JsonObject:
         head = {"schema": "metareview.calibrate/1", "judge": self.judge, "parameters": dict(self.parameters)}
@@ -69,12 +96,27 @@ def calibrate(labels: Sequence[Label], judge: Judge) -> Calibration:
     questions = [_question([labels[position] for position in positions]) for positions in groups.values()]
     scores = np.full(len(labels), np.nan)
     verdicts = np.full(len(labels), UNDECIDED)
+    reasons = [""] * len(labels)
     for answer, positions in zip(judge.judge(questions), groups.values(), strict=True):
         scores[positions] = answer.score
         verdicts[positions] = answer.match
+        for row, position in enumerate(positions):
+            reasons[position] = answer.reason if isinstance(answer.reason, str) else answer.reason[row]
     ungrouped = sum(label.group is None for label in labels)
     found = agreement([label.match for label in labels], scores, judge.threshold, verdicts=verdicts)
-    return Calibration(judge.name, judge.parameters, found, len(groups) - ungrouped, ungrouped)
+    judged = [
+        JudgedLabel(
+            label.reference,
+            label.candidate,
+            label.match,
+            None if verdict == UNDECIDED else verdict == SAME,
+            None if score != score else score,  # NaN
+            reason,
+            label.group,
+        )
+        for label, verdict, score, reason in zip(labels, verdicts.tolist(), scores.tolist(), reasons, strict=True)
+    ]
+    return Calibration(judge.name, judge.parameters, found, len(groups) - ungrouped, ungrouped, judged)
 
 
 def _question(labels: Sequence[Label]) -> Question:
@@ -126,16 +168,6 @@ def agreement(
         best_kappa=best_kappa,
         reliability=reliability(y, s, bins),
     )
-
-
-def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Array:
-    """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN if expected is 1."""
-    tp, called, positive = (np.asarray(x, np.float64) for x in (tp, called, positive))
-    observed = (n - called - positive + 2 * tp) / n
-    expected = (called * positive + (n - called) * (n - positive)) / n**2
-    out = np.full(np.broadcast(observed, expected).shape, np.nan)
-    np.divide(observed - expected, 1 - expected, out=out, where=expected < 1)
-    return out
 
 
 def auc(labels: ArrayLike, scores: ArrayLike) -> float | None:

@@ -3,72 +3,147 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, ListingOption, cache_file, common_options, judge_names, model_options
-from metareview.cli.output import Screen
+from metareview.cli.options import PATH, ListingOption, cache_file, common_options, judge_names, model_options, one_of
+from metareview.cli.output import Screen, warning_lines
 from metareview.errors import Undecided, UsageError
 
 if TYPE_CHECKING:
-    from metareview.benchmark.calibrate import Calibration
+    from metareview.benchmark.calibrate import Agreement, Calibration
+    from metareview.benchmark.run_labels import RunCalibration
+    from metareview.model.build_gates import Gate
+    from metareview.report.tables import Table
 
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
-@click.argument("labels", type=PATH)
+@click.argument("labels", type=PATH, required=False)
+@click.option("--run", type=PATH, metavar="RUN",
+              help="The run's own judge against the labels of its folder, and its figures corrected.")  # fmt: skip
 @click.option("--judge", cls=ListingOption, names=lambda: [name for name in judge_names() if name != "none"],
               default="offline", show_default=True, metavar="NAME",
               help="{names}, or package.module:factory.")  # fmt: skip
 @click.option(
     "--threshold", type=float, help="The score from which two notes are the same.  [default: the judge's own]"
 )
+@click.option("--disagreements", is_flag=True, help="List where judge and labels differ, worst first.")
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+              help="How many of them; --json has all.")  # fmt: skip
+@click.option("--fail-under", multiple=True, metavar="METRIC=X", shell_complete=one_of("kappa=", "accuracy="),
+              help="Exit 3 where the figure is lower, such as kappa=0.6.")  # fmt: skip
 @model_options
 @common_options
+@click.pass_context
 def command(
-    labels: Path,
+    context: click.Context,
+    labels: Path | None,
+    run: Path | None,
     judge: str,
     threshold: float | None,
+    disagreements: bool,
+    top: int,
+    fail_under: tuple[str, ...],
     concurrency: int,
     cache: Path | None,
     no_cache: bool,
     max_llm_calls: int | None,
     screen: Screen,
 ) -> None:
-    """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note."""
-    from metareview.benchmark.calibrate import calibrate
-    from metareview.formats.labels import read_labels
+    """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note, or a
+    run's labels.jsonl. Or, with --run, compare a run's own verdicts with what people said of them."""
+    from metareview.benchmark.calibrate import FIGURES, calibrate
+    from metareview.formats.labels import read_label_set
+    from metareview.formats.source import Source
     from metareview.judges.protocol import ModelJudge
     from metareview.judges.registry import JudgeOptions, open_judge
+    from metareview.model.build_gates import parse_gates
 
+    gates = parse_gates({"--fail-under": fail_under}, FIGURES)
+    if run is not None:
+        _check_run_options(context, labels, run)
+        _show_run(run, gates, screen, top if disagreements else 0)
+        return
+    if labels is None:
+        raise UsageError("Name a file of labels, or --run RUN for a run with labels of its own.")
     if judge == "none":
         raise UsageError("The judge none goes by location, and labels have none. Choose another --judge.")
     with tempfile.TemporaryDirectory() as scratch, screen.progress("pairs") as progress:
         verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
-        known = read_labels(labels)
+        found = read_label_set(Source(labels))
         options = JudgeOptions(threshold, concurrency, verdicts, max_llm_calls)
         with open_judge(judge, options) as opened:
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
-            result = calibrate(known, opened)
-    agreement = result.agreement
+            result = calibrate(found.labels, opened)
     less = f"{result.ungrouped:,} labels have no group and are judged without rivals; offline then knows less."
     knows_rivals = result.judge in ("offline", "cascade")
-    screen.show(result.to_dict(), *_lines(result), remarks=[less] if result.ungrouped and knows_rivals else [])
-    if agreement.errors:
-        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
+    screen.say(warning_lines(found.warnings))
+    remarks = [less] if result.ungrouped and knows_rivals else []
+    _show(result, result.judge, gates, screen, top if disagreements else 0, remarks=remarks)
 
 
-def _lines(result: Calibration) -> Iterator[str]:
-    from metareview.report.numbers import count, rate
+def _check_run_options(context: click.Context, labels: Path | None, run: Path) -> None:
+    if labels is not None:
+        raise UsageError("LABELS and --run contradict each other: a run has labels of its own. Leave one out.")
+    explicit = click.core.ParameterSource.COMMANDLINE
+    for name in ("judge", "threshold", "concurrency", "cache", "no_cache", "max_llm_calls"):
+        if context.get_parameter_source(name) is explicit:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} means nothing beside --run: nobody is asked, the run's own verdicts are taken. To try"
+                f" another judge on its labels: metareview calibrate {run}/labels.jsonl --judge NAME"
+            )
+
+
+def _show_run(run: Path, gates: Sequence[Gate], screen: Screen, top: int) -> None:
+    from metareview.benchmark.run_labels import calibrate_run
+    from metareview.report.labels import calibration_parts
+    from metareview.runs.run import load_run
+
+    result = calibrate_run(load_run(run))
+    parts = calibration_parts(result, screen.width, top)
+    _show(result, result.run.result.judge.name, gates, screen, top, parts=parts)
+
+
+def _show(
+    result: Calibration | RunCalibration,
+    judge: str,
+    gates: Sequence[Gate],
+    screen: Screen,
+    top: int,
+    *,
+    parts: Iterable[str | Table] = (),
+    remarks: Sequence[str] = (),
+) -> None:
+    """`top`: how many disagreements are listed; 0: none was asked for."""
+    from metareview.model.build_gates import check_gates, gate_results
+    from metareview.report.build_gates import gate_lines
+    from metareview.report.disagreements import disagreement_lines
 
     agreement = result.agreement
+    document, lines = result.to_dict(), list(_lines(judge, agreement)) if agreement.n else []
+    if top:
+        differing = result.disagreements()
+        document |= {"disagreements": [each.to_dict() for each in differing]}
+        lines += disagreement_lines(differing, judge, agreement.n, top=top, width=screen.width)
+    results = gate_results(gates, {judge: result.figures})
+    screen.show(document, *lines, *parts, *gate_lines(results), remarks=remarks)
+    if agreement.errors:
+        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
+    check_gates(results)
+
+
+def _lines(judge: str, agreement: Agreement) -> Iterator[str]:
+    from metareview.report.numbers import count, rate
+
     figures = {"kappa": agreement.kappa, "accuracy": agreement.accuracy, "precision": agreement.precision}
     figures |= {"recall": agreement.recall, "AUC": agreement.auc}
     listed = ", ".join(f"{name} {rate(value)}" for name, value in figures.items())
-    yield f"{result.judge} on {count(agreement.n)} labels: {listed}"
+    yield f"{judge} on {count(agreement.n)} labels: {listed}"
     own = "its own verdict" if agreement.threshold is None else f"threshold {rate(agreement.threshold)}"
     if agreement.best_threshold is not None:
         best = f"{rate(agreement.best_threshold)}, with kappa {rate(agreement.best_kappa)}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from metareview.cli.options import (
+    PATH,
     InputPath,
     Limits,
     ListingOption,
@@ -25,6 +26,7 @@ from metareview.cli.options import (
     run_options,
 )
 from metareview.cli.output import Screen, append_step_summary, say, warning_lines
+from metareview.errors import UsageError
 
 if TYPE_CHECKING:
     from metareview.pipelines.comments.options import CommentsKeywords
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
               help="Comments that annotators rejected; needed for false positives.")  # fmt: skip
 @click.option("--judge", cls=ListingOption, names=judge_names, default="offline", show_default=True, metavar="NAME",
               help="{names}, or package.module:factory.")  # fmt: skip
+@click.option("--verdicts", type=PATH, metavar="FILE",
+              help="Stored verdicts as the judge: a run's pairs.jsonl, labels, evaluations.json.")  # fmt: skip
+@click.option("--labels", type=PATH, metavar="FILE", help="People's verdicts, which override the judge's.")
 @click.option(
     "--line-distance",
     type=int,
@@ -88,6 +93,7 @@ def command(
     """Score the review comments in GENERATED, a file or a folder (one subfolder per reviewer)."""
     from metareview.comments.measures import MEASURES
     from metareview.judges.protocol import ModelJudge
+    from metareview.judges.registry import VERDICTS as VERDICT_JUDGE
     from metareview.model.build_gates import check_gates, check_names, gate_results, parse_gates
     from metareview.pipelines.comments.keep import carry_out
     from metareview.pipelines.comments.options import CommentsOptions
@@ -102,6 +108,9 @@ def command(
     gates = parse_gates(limits, MEASURES)
     folder = out or default_folder(options["name"] or generated.resolve().stem)
     options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
+    source = click.get_current_context().get_parameter_source("judge")
+    if options["verdicts"] and source is click.core.ParameterSource.COMMANDLINE and options["judge"] != VERDICT_JUDGE:
+        raise UsageError("--verdicts takes the place of a judge. Leave out --judge, or --verdicts.")
     chosen = CommentsOptions(generated, reference, **options).with_datasets(screen.download)
     with open_plan(chosen) as plan:
         check_names(gates, dict.fromkeys(case.reviewer for case in plan.cases))
@@ -135,7 +144,8 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
     from metareview.runs.comments_json import config_to_json
 
     reviewers, calls = len({case.reviewer for case in plan.cases}), plan.model_calls()
-    warnings, skipped = plan.inputs.warnings, plan.inputs.skipped
+    warnings, skipped = (*plan.inputs.warnings, *plan.remarks(ask=False)), plan.inputs.skipped
+    labelled = plan.labelled_pairs
     document = {
         "schema": "metareview.dry-run/1",
         "config": config_to_json(plan.config),
@@ -143,13 +153,15 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
         "prs": plan.pull_requests,
         "pairs": plan.pairs,
         "negative_pairs": plan.negative_pairs,
+        **({} if labelled is None else {"labelled_pairs": labelled}),
         "llm_calls": calls,
         "warnings": list(warnings),
         "skipped": [asdict(item) for item in skipped],
     }
+    of_people = "" if labelled is None else f" ({labelled:,} decided by labels)"
     line = (
         f"{plural(plan.pull_requests, 'pull request')}, {plural(reviewers, 'reviewer')},"
-        f" {plural(plan.pairs, 'pair')} to judge and up to {plan.negative_pairs:,} with negatives,"
+        f" {plural(plan.pairs, 'pair')} to judge{of_people} and up to {plan.negative_pairs:,} with negatives,"
         f" {plural(calls, 'model call')}."
     )
     screen.show(document, line, remarks=warning_lines(warnings, skipped))

@@ -27,17 +27,23 @@ class Screen:
     as_json: bool
     quiet: bool
 
+    @property
+    def width(self) -> int:
+        """How wide standard output is."""
+        return _width()
+
     def show(self, document: Mapping[str, object], *parts: str | Table, remarks: Iterable[str] = ()) -> None:
         """A result: its document as JSON; or else lines and tables, then remarks on standard error unless quiet."""
         from metareview.report import json_text
-        from metareview.report.terminal import wrapped
+        from metareview.report.terminal import Heading, wrapped
 
         if self.as_json:
             click.echo(json_text(document, sys.stdout.encoding or "utf-8"))
             return
         for part in parts:
             for line in wrapped(part, _width()) if isinstance(part, str) else _drawn(part):
-                print(inert(line))
+                bold = isinstance(part, Heading) and sys.stdout.isatty()
+                print(click.style(inert(line), bold=True) if bold else inert(line))
         self.say(remarks)
 
     def say(self, lines: Iterable[str]) -> None:

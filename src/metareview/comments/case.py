@@ -128,19 +128,27 @@ class Case:
 
     def question(self) -> Question:
         """The pairs that may match a reference."""
-        return Question(
-            self.generated.judged(), self.reference.judged(), self.candidates.pairs(), self.pr, self.reviewer
-        )
+        return self._question(self.reference, self.candidates, negative=False)
 
     def negative_question(self) -> Question:
         """The pairs that may match a negative; negatives are judged apart from references."""
+        return self._question(self.negative, self.negative_candidates, negative=True)
+
+    def eligible_questions(self) -> list[Question]:
+        """Both, with the pairs that can count alone."""
+        asked = ((self.question(), self.candidates), (self.negative_question(), self.negative_candidates))
+        return [replace(question, pairs=question.pairs[self.eligible(pairs)]) for question, pairs in asked]
+
+    def _question(self, others: Notes, candidates: Candidates, *, negative: bool) -> Question:
         return Question(
             self.generated.judged(),
-            self.negative.judged(),
-            self.negative_candidates.pairs(),
+            others.judged(),
+            candidates.pairs(),
             self.pr,
             self.reviewer,
-            True,
+            negative,
+            self.generated.positions,
+            others.positions,
         )
 
     def unexplained(self, answer: Answer) -> Case:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from metareview.comments.measures import Counts, f_beta, one_to_one, table
+from metareview.comparison.corrected import Correction, correction_of
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
@@ -63,6 +64,10 @@ class Row:
     """The run's record, where it was asked for."""
     week: int | None = None
     """Of the cutoff; None for comments."""
+    corrected: tuple[float, ...] | None = None
+    """The counts with what labels make of the matches; None where too little is labelled."""
+    judged: tuple[float, ...] | None = None
+    """The counts as the judge has them, where others are used."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,12 @@ class Competitor:
     measures: Sequence[Measure]
     """Those that mean something in its run."""
     rows: Mapping[str, Row]
+    labelled: int = 0
+    """Blocks of its run that people labelled, where a frame was drawn."""
+
+    @property
+    def has_corrected(self) -> bool:
+        return bool(self.rows) and all(row.corrected is not None for row in self.rows.values())
 
     def counts(self, prs: Iterable[str]) -> Array:
         """The table of these pull requests."""
@@ -99,8 +110,11 @@ class Competitor:
         return replace(self, rows=dict(sorted({**silence, **self.rows}.items())))
 
     def summed(self, prs: Iterable[str]) -> Counts | None:
-        """What was counted on these pull requests; None for a router."""
-        return Counts.from_sums(self.counts(prs).sum(axis=0), location=True) if is_comments(self.run) else None
+        """What was counted on these pull requests, by the judge; None for a router."""
+        if not is_comments(self.run):
+            return None
+        rows = [self.rows[key].judged or self.rows[key].counts for key in prs]
+        return Counts.from_sums(np.array(rows).reshape(len(rows), -1).sum(axis=0), location=True)
 
 
 def spelled_alike(everybody: Sequence[Competitor]) -> list[Competitor]:
@@ -110,6 +124,22 @@ def spelled_alike(everybody: Sequence[Competitor]) -> list[Competitor]:
         return list(everybody)
     renamed = ({full.get(key, key): row for key, row in one.rows.items()} for one in everybody)
     return [replace(one, rows=dict(sorted(rows.items()))) for one, rows in zip(everybody, renamed, strict=True)]
+
+
+def corrected_alike(everybody: Sequence[Competitor]) -> tuple[list[Competitor], bool]:
+    """Everybody with the counts that labels correct, where all have them; and whether that is so."""
+    if not everybody or not all(one.has_corrected for one in everybody):
+        return list(everybody), False
+    return [
+        replace(
+            one,
+            rows={
+                key: replace(row, counts=row.corrected or row.counts, judged=row.counts)
+                for key, row in one.rows.items()
+            },
+        )
+        for one in everybody
+    ], True
 
 
 def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
@@ -170,20 +200,27 @@ def read(run: AnyRun, names: Collection[str] | None = None, *, records: bool = F
     rows: dict[str, dict[str, Row]] = {
         name: {} for name in run.metrics if not lacking.get(name) and (names is None or name in names)
     }
-    for name, key, row in _comment_rows(run) if is_comments(run) else _routing_rows(run):
+    correction = correction_of(run) if is_comments(run) else None
+    for name, key, row in _comment_rows(run, correction) if is_comments(run) else _routing_rows(run):
         if name in rows:
             rows[name][key] = row if records else replace(row, record=None)
-    return [Competitor(name, run, run.result.measures, dict(sorted(of_one.items()))) for name, of_one in rows.items()]
+    labelled = correction.labelled.done if correction else 0
+    return [
+        Competitor(name, run, run.result.measures, dict(sorted(of_one.items())), labelled)
+        for name, of_one in rows.items()
+    ]
 
 
-def _comment_rows(run: CommentsRun) -> Iterator[tuple[str, str, Row]]:
+def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[tuple[str, str, Row]]:
     """(reviewer, key of the pull request, row) of each record that was scored."""
     for record in run.read_records():
         if not record.skipped:
             counts = tuple(table([record.counts])[0].tolist())
             references = _digest([(each.position, each.comment) for each in record.references])
             negatives = _digest(record.negatives) if run.result.config.negatives else None
-            yield record.reviewer, pull_request_key(record.pr), Row(counts, references, negatives, record)
+            corrected = correction.row(record.key, counts) if correction and correction.complete else None
+            row = Row(counts, references, negatives, record, corrected=corrected)
+            yield record.reviewer, pull_request_key(record.pr), row
 
 
 def _routing_rows(run: RoutingRun) -> Iterator[tuple[str, str, Row]]:

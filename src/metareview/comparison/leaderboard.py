@@ -89,6 +89,8 @@ class Leaderboard:
     pairs: Mapping[tuple[str, str], PairTest]
     """The paired test of every two ranked labels, the better one first."""
     warnings: Sequence[str] = ()
+    labelled: int | None = None
+    """Labelled blocks of the runs, where labels correct the figures of everybody."""
 
     @property
     def top(self) -> list[Standing]:
@@ -103,6 +105,16 @@ class Leaderboard:
     @property
     def headline(self) -> str:
         """Who is best, as far as the tests say so."""
+        return f"{self.standing}{self.basis}"
+
+    @property
+    def basis(self) -> str:
+        """What the figures rest on besides the judge: a sentence, or nothing."""
+        return f" Corrected by labels of {plural(self.labelled, 'block')}." if self.labelled else ""
+
+    @property
+    def standing(self) -> str:
+        """The headline without its basis."""
         if not self.rows:
             return "Nobody is ranked."
         first, label = self.rows[0], self.sort.label
@@ -120,6 +132,7 @@ class Leaderboard:
         return f"{listed} cannot be told apart at the top by {label}, {where}."
 
     def to_dict(self) -> JsonObject:
+        by_labels = {"corrected_by_blocks": self.labelled} if self.labelled else {}
         return {
             "schema": SCHEMA,
             "kind": self.kind,
@@ -136,6 +149,7 @@ class Leaderboard:
                 for (a, b), test in self.pairs.items()
             ],
             "warnings": list(self.warnings),
+            **by_labels,
         }
 
 
@@ -164,6 +178,9 @@ def leaderboard(
     if not 0 <= min_coverage <= 1:
         raise UsageError(f"--min-coverage must lie between 0 and 1, found {min_coverage:g}.")
     everybody = _everybody(runs)
+    alike, corrected = competitors.corrected_alike(list(everybody.values()))
+    partly = not corrected and any(one.has_corrected for one in alike)
+    everybody = dict(zip(everybody, alike, strict=True))
     first = next(iter(everybody.values())).run
     competitors.check_settings(list(everybody.values()))
     _check_benchmarks(list(everybody.values()))
@@ -224,8 +241,13 @@ def leaderboard(
         unranked=[standing(label, None) for label in others],
         pairs=pairs,
     )
+    if corrected:
+        runs_with_labels = {id(one.run): one.labelled for one in everybody.values()}
+        board = replace(board, labelled=sum(runs_with_labels.values()))
     few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and not is_comments(first) else None
-    return replace(board, warnings=[*_warnings(board, len(known)), *([few_weeks] if few_weeks else [])])
+    some = "labels correct the figures of some runs and not of all, so that all are as judged"
+    more = [*([few_weeks] if few_weeks else []), *([some] if partly else [])]
+    return replace(board, warnings=[*_warnings(board, len(known)), *more])
 
 
 def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:

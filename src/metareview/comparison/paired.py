@@ -19,6 +19,8 @@ from metareview.runs.run import AnyRun, is_comments
 from metareview.stats import Array, can_tell, differences, holm
 
 _SHOWN_NAMES = 3
+LABELS = "labels/"
+"""What the names of labels begin with among the inputs of a run."""
 
 
 class CompareKeywords(TypedDict, total=False):
@@ -55,8 +57,9 @@ def compare(
     if not 0 < alpha < 1:
         raise UsageError(f"--alpha must lie between 0 and 1, found {alpha:g}.")
     first, second = competitors.open_run(a), None if b is None else competitors.open_run(b)
-    sides = ours, theirs = _chosen(first, second, reviewers)
+    sides = _chosen(first, second, reviewers)
     competitors.check_settings(sides)
+    (ours, theirs), corrected = competitors.corrected_alike(sides)
     prs, left_out = _shared(ours, theirs, common)
     units = ours.units(prs), theirs.units(prs)
     known = {measure.name for measure in theirs.measures}
@@ -88,6 +91,7 @@ def compare(
         family=_family([first] if second is None else [first, second], ours, theirs, main, seed),
         plan=None if plan is None else _planned(plan, metrics, level),
         warnings=tuple(_warnings(ours, theirs, prs, left_out)),
+        labelled=(ours.labelled, theirs.labelled) if corrected else None,
     )
 
 
@@ -223,9 +227,19 @@ def _warnings(a: Competitor, b: Competitor, prs: Sequence[str], left_out: LeftOu
             f"left out: {plural(left_out.only_a, 'pull request')} that only A has, "
             f"{left_out.only_b} that only B has, {left_out.different_references} with other references"
         )
+    if a.has_corrected != b.has_corrected:
+        has, lacks = ("A", "B") if a.has_corrected else ("B", "A")
+        yield (
+            f"{has} has labels that correct its figures and {lacks} has too few, so that both are as judged;"
+            f" metareview label draws and asks for {lacks}'s"
+        )
     one_sided = sorted({measure.name for measure in a.measures} ^ {measure.name for measure in b.measures})
     if one_sided:
         yield f"measured in one of the runs only, so not compared: {', '.join(one_sided)}"
+    labelled = [any(name.startswith(LABELS) for name in one.run.manifest.inputs) for one in (a, b)]
+    if labelled[0] != labelled[1]:
+        with_labels, without = ("A", "B") if labelled[0] else ("B", "A")
+        yield f"people's labels override the judge in {with_labels}, and not in {without}"
     versions = [one.run.manifest.versions["metareview"] for one in (a, b)]
     if versions[0] != versions[1]:
         yield f"A was made by metareview {versions[0]}, B by {versions[1]}"

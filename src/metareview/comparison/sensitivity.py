@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations, groupby
+from itertools import combinations
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
 from metareview.model.comment import Comment, Review
 from metareview.model.measure import Sums
 from metareview.runs.files import JsonObject
-from metareview.runs.run import AnyRun, CommentsRun, is_comments
+from metareview.runs.run import AnyRun, CommentsRun, is_comments, records_with_pairs
 
 SCHEMA = "metareview.sensitivity/1"
 THRESHOLDS = tuple(round(step / 20, 2) for step in range(1, 20))
@@ -152,19 +152,9 @@ def _ranking(values: Sequence[float], at: float, f1s: Mapping[str, Sequence[floa
 
 
 def _recounts(run: CommentsRun) -> Iterator[Recount]:
-    """One for each record that was scored. Pairs and records are stored in the same order."""
-    groups = groupby(run.read_pairs(), key=lambda pair: (pair.pr, pair.reviewer))
-    key, group = next(groups, (None, iter(())))
-    for record in run.read_records():
-        pairs: list[Pair] = []
-        if key == record.key:
-            pairs = list(group)
-            key, group = next(groups, (None, iter(())))
-        if not record.skipped:
-            yield Recount(record, pairs, run.result.config)
-    if key is not None:
-        problem = f"pairs without a record ({key[1]} on {key[0]})"
-        raise InputError(problem, file=run.label, fix="Run the evaluation again with --overwrite.")
+    """One for each record that was scored."""
+    for record, pairs in records_with_pairs(run):
+        yield Recount(record, pairs, run.result.config)
 
 
 class _Judged:

@@ -7,9 +7,10 @@ the estimate is right however bad the judge that made the strata is.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from metareview.stats import Array
 
@@ -63,23 +64,49 @@ def _largest_remainders(quota: Array, total: int, sizes: ArrayLike) -> Array:
 def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int) -> list[int]:
     """The units to ask about, in the order in which to ask: `numbers[h]` of the units whose stratum is h.
 
-    Within a stratum the order is random, and strata take turns in proportion to their numbers: whoever stops early
-    has asked about a random sample of each.
+    Within a stratum the order is random, so that whoever stops early has asked about a random sample of each. First
+    come the FEWEST of every stratum, from which on there is an estimate; then they take turns by their numbers.
     """
     rng = np.random.default_rng(seed)
     of_unit = np.asarray(stratum, np.int64)
     turns: list[tuple[float, int, int]] = []
     for number_of_stratum, wanted in enumerate(numbers):
         members = rng.permutation(np.flatnonzero(of_unit == number_of_stratum))[:wanted]
-        turns += [((turn + 0.5) / wanted, number_of_stratum, int(unit)) for turn, unit in enumerate(members)]
+        turns += [
+            (turn - FEWEST if turn < FEWEST else (turn + 0.5) / wanted, number_of_stratum, int(unit))
+            for turn, unit in enumerate(members)
+        ]
     return [unit for _, _, unit in sorted(turns)]
 
 
-def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:
-    """How many units more must be labelled before anything can be estimated."""
-    of_unit, known = np.asarray(stratum, np.int64), np.asarray(labelled, bool)
-    sizes, done = np.bincount(of_unit), np.bincount(of_unit[known], minlength=int(of_unit.max(initial=-1)) + 1)
-    return int(np.maximum(0, np.minimum(FEWEST, sizes) - done).sum())
+@dataclass(frozen=True)
+class Sample:
+    """What the labelled units of each stratum say: N units, n labelled ones, and the mean of the latter."""
+
+    sizes: NDArray[np.int64]
+    labelled: NDArray[np.int64]
+    mean: Array
+    """0 where nothing is labelled."""
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], stratum: ArrayLike, value: ArrayLike) -> Sample:
+        """From the strata and the values of the labelled units."""
+        of_unit = np.asarray(stratum, np.int64)
+        labelled = np.bincount(of_unit, minlength=len(sizes))
+        sums = np.bincount(of_unit, np.asarray(value, np.float64), len(sizes))
+        return cls(np.asarray(sizes, np.int64), labelled, sums / np.maximum(labelled, 1))
+
+    @property
+    def missing(self) -> int:
+        """How many units more must be labelled before anything can be estimated."""
+        return int(np.maximum(0, np.minimum(FEWEST, self.sizes) - self.labelled).sum())
+
+    def beyond_mean(self, stratum: ArrayLike, value: ArrayLike) -> Array:
+        """What each labelled unit adds to its stratum's mean, which stands for every unit: (N / n) (value - mean)."""
+        of_unit = np.asarray(stratum, np.int64)
+        factor = self.sizes / np.maximum(self.labelled, 1)
+        beyond: Array = factor[of_unit] * (np.asarray(value, np.float64) - self.mean[of_unit])
+        return beyond
 
 
 def estimated(stratum: Sequence[int], value: ArrayLike, predicted: ArrayLike | None = None) -> Array | None:
@@ -91,13 +118,17 @@ def estimated(stratum: Sequence[int], value: ArrayLike, predicted: ArrayLike | N
     """
     of_unit, values = np.asarray(stratum, np.int64), np.asarray(value, np.float64)
     labelled = ~np.isnan(values)
-    if missing(stratum, labelled):
-        return None
     basis = np.zeros(len(values)) if predicted is None else np.asarray(predicted, np.float64)
-    rest = np.where(labelled, values - basis, 0.0)
-    sizes = np.bincount(of_unit)
-    done = np.bincount(of_unit[labelled], minlength=len(sizes))
-    mean = np.bincount(of_unit, rest, len(sizes)) / np.maximum(done, 1)
-    factor = sizes / np.maximum(done, 1)
-    y: Array = basis + mean[of_unit] + np.where(labelled, factor[of_unit] * (rest - mean[of_unit]), 0.0)
+    rest = (values - basis)[labelled]
+    sample = Sample.of(np.bincount(of_unit).tolist(), of_unit[labelled], rest)
+    if sample.missing:
+        return None
+    y: Array = basis + sample.mean[of_unit]
+    y[labelled] += sample.beyond_mean(of_unit[labelled], rest)
     return y
+
+
+def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:
+    """How many units more must be labelled before anything can be estimated."""
+    of_unit, known = np.asarray(stratum, np.int64), np.asarray(labelled, bool)
+    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum()))).missing

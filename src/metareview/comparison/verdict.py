@@ -124,6 +124,8 @@ class Comparison:
     family: Family | None
     plan: PlannedSize | None
     warnings: tuple[str, ...]
+    labelled: tuple[int, int] | None = None
+    """Labelled blocks of A's run and of B's, where labels correct the figures of both."""
 
     @property
     def units(self) -> str:
@@ -168,6 +170,8 @@ class Comparison:
             "warnings": self.warnings,
             "verdict": self.verdict,
         }
+        if self.labelled is not None:
+            document["corrected_by_blocks"] = dict(zip(("a", "b"), self.labelled, strict=True))
         return as_json(document)
 
 
@@ -199,6 +203,9 @@ def _sentences(result: Comparison) -> Iterator[str]:
             f"With these {result.units}, a true difference in {main.measure.label} has to be about"
             f" {main.minimum_detectable:.2f} to be found four times in five."
         )
+    if result.labelled is not None:
+        blocks = {plural(number, "block") for number in result.labelled}
+        yield f"Precision, recall and F1 are corrected by people's labels of {' and '.join(sorted(blocks))}."
     yield from _family_sentences(result)
     yield from _plan_sentences(result)
     if any(result.undecided.values()):

@@ -1,14 +1,26 @@
-"""Labels: JSON lines `{"a", "b", "match", "group"}`, what people or a strong model said of pairs of notes."""
+"""Labels: JSON lines `{"a", "b", "match", "group"}`, what people or a strong model said of pairs of notes.
+
+A run's `labels.jsonl` is such a file too: there a person's later line on a pair takes the place of the earlier one,
+`"match": null` takes it back, and lines about unlisted issues, which are about no pair, are passed over.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from metareview.errors import InputError
+from metareview.formats.record import Record
 from metareview.formats.source import Source
+from metareview.model.label import verdict_of_most
+from metareview.model.words import plural
 
 EXAMPLE = '{"a": "reference note", "b": "candidate note", "match": true, "group": "pull request and reviewer"}'
+_WRITE = f"Write each line as {EXAMPLE}."
+_Key = tuple[str | None, str | None, int | str, int | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +31,154 @@ class Label:
     candidate: str
     match: bool
     group: str | None = None
+    pr: str | None = None
+    """The pull request and the reviewer, where the file says them."""
+    reviewer: str | None = None
+    by: tuple[str, ...] = ()
+    """The names of the people who hold this, where they gave them."""
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """The labels of a file that are in force, and what else it said."""
+
+    labels: Sequence[Label]
+    taken_back: Sequence[Label] = ()
+    """Pairs on which nobody holds anything any more, with the verdict that was taken back."""
+    issues: int = 0
+    """Lines about unlisted issues."""
+    warnings: Sequence[str] = ()
 
 
 def read_labels(path: str | Path) -> list[Label]:
-    """The labels of a file, in order; anything wrong is an InputError that names the line."""
+    """The labels of a file that are in force, in order; anything wrong is an InputError that names the line."""
+    return list(read_label_set(Source(Path(path))).labels)
+
+
+def read_label_set(source: Source) -> LabelSet:
+    """The same, with what was taken back. InputError, too, where no label is in force."""
+    first = first_object(source)
+    found = _of_a_run(source) if "at" in first else _plain(source)
+    if not found.labels:
+        about = f": {plural(found.issues, 'line')} about unlisted issues" if found.issues else ""
+        back = f", {plural(len(found.taken_back), 'label')} taken back" if found.taken_back else ""
+        raise InputError(
+            f"no labels of pairs{about}{back}", file=source.name, fix=f"Give at least one line such as {EXAMPLE}."
+        )
+    return found
+
+
+def is_labels(first: Mapping[str, object]) -> bool:
+    """Whether the first object of a file is that of a file of labels."""
+    return {"a", "b"} <= first.keys() or {"issue", "verdict"} <= first.keys()
+
+
+def first_object(source: Source) -> Mapping[str, object]:
+    """Of the first line that can be read: in a file that is appended to, a kill may have left half of one before."""
+    for _, line in source.raw_lines():
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            return value
+    return {}
+
+
+def _plain(source: Source) -> LabelSet:
     labels = []
-    for record in Source(Path(path)).records("a label", fix=f"Write each line as {EXAMPLE}."):
-        a, b, match = record.text("a"), record.text("b"), record.value.get("match")
-        if a is None or b is None:
-            record.fail(None, f"{'a' if a is None else 'b'} is missing", f"Write each line as {EXAMPLE}.")
+    for record in source.records("a label", fix=_WRITE):
+        match = record.value.get("match")
+        label = _label(record, bool(match))
         if not isinstance(match, int) or match not in (0, 1):
             record.refuse("match", "true or false", "Leave out pairs that nobody decided.")
-        labels.append(Label(a, b, bool(match), record.identifier("group")))
-    if not labels:
-        raise InputError("no labels", file=path, fix=f"Give at least one line such as {EXAMPLE}.")
-    return labels
+        labels.append(label)
+    return LabelSet(labels, warnings=source.all_warnings())
+
+
+def _label(record: Record, match: bool) -> Label:
+    a, b = record.text("a"), record.text("b")
+    if a is None or b is None:
+        record.fail(None, f"{'a' if a is None else 'b'} is missing", _WRITE)
+    name = record.text("name")
+    pr, reviewer = record.text("pr") or None, record.text("reviewer")
+    return Label(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else ())
+
+
+@dataclass
+class _Said:
+    """What was said of one pair: by person, the verdict now in force, in the order of the latest words."""
+
+    label: Label
+    now: dict[str | None, bool] = field(default_factory=dict)
+
+    def in_force(self) -> Label | None:
+        if not self.now:
+            return None
+        match = verdict_of_most(self.now)
+        people = tuple(name for name, verdict in self.now.items() if name and verdict == match)
+        return _with(self.label, match, people)
+
+
+def _with(label: Label, match: bool, people: tuple[str, ...]) -> Label:
+    return Label(label.reference, label.candidate, match, label.group, label.pr, label.reviewer, people)
+
+
+def _of_a_run(source: Source) -> LabelSet:
+    """Line by line, so that half a line that a kill left is passed over, with a warning, and nothing else is."""
+    said: dict[_Key, _Said] = {}
+    issues = 0
+    for number, line in source.raw_lines():
+        if _is_half(line):
+            source.warn("a line that breaks off; left out", partial(int, number), "the line breaks off; left out")
+            continue
+        record = source.record_of(number, line)
+        if record is None:
+            continue
+        if "issue" in record.value:
+            issues += 1
+            continue
+        match = record.value.get("match")
+        if match is not None and not isinstance(match, bool):
+            record.refuse("match", "true, false or null", "Give null to take a label back.")
+        label = _label(record, bool(match))
+        name = label.by[0] if label.by else None
+        pair = said.setdefault(_key(record, label), _Said(label))
+        pair.label = label
+        pair.now.pop(name, None)
+        if match is not None:
+            pair.now[name] = match
+    held = [(each.label, each.in_force()) for each in said.values()]
+    return LabelSet(
+        [label for _, label in held if label],
+        [last for last, label in held if not label],
+        issues,
+        source.all_warnings(),
+    )
+
+
+def _key(record: Record, label: Label) -> _Key:
+    """A pair by its positions, or where a line has none by its notes."""
+    positions = record.value.get("generated"), record.value.get("reference")
+    if all(value is None for value in positions):
+        return label.pr, label.reviewer, label.candidate, label.reference
+    return label.pr, label.reviewer, position_of(record, "generated"), position_of(record, "reference")
+
+
+def position_of(record: Record, key: str) -> int:
+    """The position of a comment in its review."""
+    value = record.value.get(key)
+    if type(value) is not int or not 0 <= value < 2**31:
+        record.refuse(key, "a position from 0 on", "Take the line as the run wrote it.", quote=True)
+    return value
+
+
+def _is_half(line: bytes) -> bool:
+    """Whether it begins an object and breaks off."""
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+    return False

@@ -40,6 +40,8 @@ class Question:
     pr: str = ""  # the pull request and the reviewer, where they are known: stored verdicts are found by them
     reviewer: str = ""
     negative: bool = False  # whether `reference` are negatives
+    generated_at: Sequence[int] = ()  # the positions that the notes have in the input, where they are known
+    reference_at: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +112,11 @@ class ModelJudge(Judge, Protocol):
     @abstractmethod
     def planned_calls(self, questions: Sequence[Question]) -> int:
         """How many calls it would take at most to judge these questions, after the cache. Asks nothing."""
+
+
+@runtime_checkable
+class Remarking(Protocol):
+    """A judge that has something to say about its answers as a whole."""
+
+    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> Sequence[str]:
+        """What the reader of a run with these questions should know. Without `ask`, nobody is asked anything for it."""

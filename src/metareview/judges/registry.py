@@ -12,6 +12,8 @@ from metareview.judges.protocol import Judge, Parameters
 from metareview.plugins import Registry
 
 DEFAULT_JUDGE = "offline"
+VERDICTS = "verdicts"
+"""The name of the judge that answers from a file; it is opened with the file, never by its name alone."""
 JUDGES = Registry(
     kind="judge",
     folder="metareview.judges.builtin",

@@ -110,10 +110,11 @@ def _held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, V
         of_thing.pop(name, None)  # so that the order is that of the latest words
         if verdict is not None:
             of_thing[name] = verdict
-    return {key: _most(of_thing) for key, of_thing in now.items() if of_thing}
+    return {key: verdict_of_most(of_thing) for key, of_thing in now.items() if of_thing}
 
 
-def _most(verdicts: Mapping[str | None, Verdict]) -> Verdict:
+def verdict_of_most(verdicts: Mapping[str | None, Verdict]) -> Verdict:
+    """What most people hold, given by person in the order of their latest words; of equally many, the latest."""
     in_order = list(verdicts.values())
     times = Counter(in_order)
     return max(reversed(in_order), key=times.__getitem__)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from metareview.comments.summary import JudgeSummary
 from metareview.errors import Undecided
+from metareview.judges.registry import VERDICTS
 from metareview.model.build_gates import GateResult
 from metareview.report.numbers import rate
 from metareview.report.tables import Column, Table
@@ -31,7 +32,9 @@ def gates_table(results: Sequence[GateResult]) -> Table:
 def check_undecided(judge: JudgeSummary) -> None:
     """Undecided where the judge left pairs without a verdict; this goes before the gates."""
     if judge.errors:
+        again = "Run the same command with the same --out to ask for them again."
+        if judge.name == VERDICTS:
+            again = "The file has no verdict on them; --labels FILE adds people's."
         raise Undecided(
-            f"{judge.errors} of {judge.pairs} pairs stayed undecided; the bounds show how far that reaches."
-            " Run the same command with the same --out to ask for them again."
+            f"{judge.errors} of {judge.pairs} pairs stayed undecided; the bounds show how far that reaches. {again}"
         )

@@ -74,9 +74,9 @@ def _first(board: Leaderboard) -> str:
     ends = first.figures.intervals[board.sort.name]
     whose = first.label + (f", 95 % interval {interval(ends)}" if ends else "")
     if board.leader or len(board.rows) == 1:
-        return board.headline.removesuffix(".") + (f" (95 % interval {interval(ends)})." if ends else ".")
+        return board.standing.removesuffix(".") + (f" (95 % interval {interval(ends)})." if ends else ".") + board.basis
     highest = f"the highest is {rate(first.figures.metrics[board.sort.name])} ({whose})"
-    return f"{board.headline.removesuffix('.')}; {highest}."
+    return f"{board.standing.removesuffix('.')}; {highest}.{board.basis}"
 
 
 def _lone(summary: CommentsSummary, name: str) -> str:

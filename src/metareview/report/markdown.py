@@ -15,6 +15,7 @@ from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
+from metareview.report.evidence_markdown import evidence_section
 from metareview.report.headline import board_of, headline
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import count, rate
@@ -98,7 +99,8 @@ def document(lines: Iterable[str]) -> str:
 def _comments(run: CommentsRun) -> list[str]:
     summary = run.result
     lines = ["# Code review comments", "", *_answer(run), *_gates(summary.build_gates)]
-    return lines + _slices(summary) + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
+    lines += _slices(summary) + evidence_section(run, safe)
+    return lines + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
 
 
 def _gates(results: Sequence[GateResult], title: str = "## Gates") -> list[str]:

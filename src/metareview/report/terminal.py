@@ -14,6 +14,13 @@ from metareview.report.names import printable
 if TYPE_CHECKING:
     from metareview.report.tables import Column, Table
 
+
+class Heading(str):
+    """A line that stands out where a terminal can show that."""
+
+    __slots__ = ()
+
+
 _GAP = 2
 _LONGEST_WORD = 14
 """A head may take more than two lines, and a word of it may be broken, beyond this: names can be of any length."""
@@ -45,7 +52,7 @@ def fitted(table: Table, width: int) -> tuple[list[str], list[str], list[str]]:
     return head, body, [column.head for at, column in enumerate(known) if at not in kept]
 
 
-def _broken(text: str, wide: int) -> list[str]:
+def broken(text: str, wide: int) -> list[str]:
     """The text in lines of this width: at spaces, and inside a word that is wider by itself."""
     lines = [""]
     for word in text.split(" "):
@@ -64,7 +71,7 @@ def _broken(text: str, wide: int) -> list[str]:
 def _aligned(row: Sequence[str], widths: list[int], texts: list[bool], *, head: bool = False) -> list[str]:
     """One row of the table, as many lines as its longest cell takes; figures stand to the right. Cells begin on the
     first line, but heads end on the last, above their column."""
-    cells = [_broken(cell, wide) for cell, wide in zip(row, widths, strict=True)]
+    cells = [broken(cell, wide) for cell, wide in zip(row, widths, strict=True)]
     high = max(map(len, cells), default=0)
     lines = []
     for parts in zip(*(_filled(cell, high, head) for cell in cells), strict=True):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
 
@@ -184,6 +185,22 @@ RoutingRun = Run[RoutingSummary, RoutingRecord]
 
 def is_comments(run: AnyRun) -> TypeGuard[CommentsRun]:
     return run.kind is COMMENTS
+
+
+def records_with_pairs(run: CommentsRun) -> Iterator[tuple[CommentRecord, list[Pair]]]:
+    """Each record that was scored, with its pairs: both are stored in the same order."""
+    groups = groupby(run.read_pairs(), key=lambda pair: (pair.pr, pair.reviewer))
+    key, group = next(groups, (None, iter(())))
+    for record in run.read_records():
+        pairs: list[Pair] = []
+        if key == record.key:
+            pairs = list(group)
+            key, group = next(groups, (None, iter(())))
+        if not record.skipped:
+            yield record, pairs
+    if key is not None:
+        problem = f"pairs without a record ({key[1]} on {key[0]})"
+        raise InputError(problem, file=run.label, fix="Run the evaluation again with --overwrite.")
 
 
 Stored = TypeVar("Stored")

@@ -35,6 +35,7 @@ from metareview.runs.files import (
     write_lines,
     written_to,
 )
+from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.run import SCHEMA, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now
 
 
@@ -63,7 +64,8 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
             if before is None:
-                for name in (RESULTS, PAIRS, SUMMARY, *VERDICT_FILES):
+                # Labels are people's work and stay; a label holds for the notes that it names.
+                for name in (RESULTS, PAIRS, SUMMARY, FRAME, UNLISTED, *VERDICT_FILES):
                     (self.path / name).unlink(missing_ok=True)
                 self._write_manifest()
             else:

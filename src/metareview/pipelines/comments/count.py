@@ -32,13 +32,14 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             name=judge.name,
             pairs=sum(record.judged_pairs for record in records),
             llm_calls=usage.llm_calls,
-            cached=usage.cached + answered_before,
+            # Stored verdicts may be a model's, too, and no cache has answered them.
+            cached=usage.cached + answered_before * isinstance(judge, ModelJudge),
             errors=sum(record.counts.undecided for record in records),
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
         ),
         prs=prs,
-        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ())),
+        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *plan.remarks()),
         skipped=plan.inputs.skipped,
         unreviewed=plan.unreviewed,
     )

@@ -12,7 +12,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Given, Paths, Records
 from metareview.judges.protocol import Judge
-from metareview.judges.registry import DEFAULT_JUDGE, JudgeOptions
+from metareview.judges.registry import DEFAULT_JUDGE, VERDICTS, JudgeOptions
 from metareview.model.selection import Selection
 from metareview.pipelines import datasets
 from metareview.sources.datasets import Watch
@@ -24,6 +24,8 @@ class CommentsKeywords(TypedDict, total=False):
     negatives: Paths | Records
     judge: str | Judge
     threshold: float | None
+    verdicts: str | Path | None
+    labels: str | Path | None
     line_distance: int
     alignment: str
     ignore_location: bool
@@ -57,6 +59,10 @@ class CommentsOptions:
     """A name, `package.module:factory`, or a judge."""
     threshold: float | None = None
     """Replaces the judge's own."""
+    verdicts: str | Path | None = None
+    """Stored verdicts as the judge: a run's pairs.jsonl, labels, or Martian's evaluations.json."""
+    labels: str | Path | None = None
+    """People's verdicts, which override the judge's."""
     line_distance: int = 1
     """The greatest gap between line ranges; 0: they must overlap."""
     alignment: str = "optimal"
@@ -98,9 +104,21 @@ class CommentsOptions:
         ):
             if value is not None and value < least:
                 raise UsageError(f"{option} must be {least} or more, found {value}.")
+        self._check_verdicts()
         object.__setattr__(self, "filters", self.filters or FilterConfig())
         object.__setattr__(self, "reviewer", self.scored.patterns)
         object.__setattr__(self, "reference_reviewer", self.annotators.patterns)
+
+    def _check_verdicts(self) -> None:
+        named = self.judge == VERDICTS
+        if self.verdicts is None and named:
+            raise UsageError("The judge verdicts answers from a file. Name it: --verdicts FILE.")
+        if self.verdicts is None:
+            return
+        if not named and self.judge != DEFAULT_JUDGE:
+            raise UsageError("--verdicts takes the place of a judge. Leave out --judge, or --verdicts.")
+        if self.threshold is not None:
+            raise UsageError("Stored verdicts are decided, so --threshold means nothing to them. Leave it out.")
 
     @property
     def scored(self) -> Selection:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
-from metareview.comments.case import FREE_REACH, Case, Rules
+from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.summary import CommentsConfig
 from metareview.errors import UsageError
-from metareview.judges.protocol import Judge, ModelJudge
-from metareview.judges.registry import open_judge
+from metareview.judges.labelled import LabelledJudge
+from metareview.judges.protocol import Judge, ModelJudge, Question, Remarking
 from metareview.model.comment import ReferenceSet
+from metareview.pipelines.comments.judge import ChosenJudge, open_chosen
 from metareview.pipelines.comments.options import CommentsOptions
 from metareview.pipelines.comments.read import CommentInputs, read
 
@@ -49,16 +50,30 @@ class Plan:
         questions = [case.question() for case in self.cases]
         return self.judge.planned_calls([*questions, *(case.negative_question() for case in self.cases)])
 
+    @property
+    def labelled_pairs(self) -> int | None:
+        """How many pairs labels decide; None where there are none."""
+        return self.judge.labelled_pairs(self._questions()) if isinstance(self.judge, LabelledJudge) else None
+
+    def remarks(self, *, ask: bool = True) -> Sequence[str]:
+        """What the judge has to say about its answers as a whole: of all pairs, whichever were answered when the run
+        was last taken up. Without `ask`, nothing for which it would have to be asked."""
+        return self.judge.remarks(self._questions(), ask=ask) if isinstance(self.judge, Remarking) else ()
+
+    def _questions(self) -> list[Question]:
+        return [question for case in self.cases if not case.skipped for question in case.eligible_questions()]
+
 
 @contextmanager
 def open_plan(options: CommentsOptions) -> Iterator[Plan]:
     """The plan, with its judge open; a judge that the caller made stays open."""
-    with open_judge(options.judge, options.judge_options()) as judge:
-        yield _make_plan(options.with_datasets(), judge)
+    with open_chosen(options) as chosen:
+        yield _make_plan(options.with_datasets(), chosen)
 
 
-def _make_plan(options: CommentsOptions, judge: Judge) -> Plan:
-    inputs = read(options)
+def _make_plan(options: CommentsOptions, chosen: ChosenJudge) -> Plan:
+    judge, inputs = chosen.judge, read(options)
+    inputs = replace(inputs, hashes={**inputs.hashes, **chosen.hashes}, warnings=(*inputs.warnings, *chosen.warnings))
     references, filters = inputs.references, options.filters or FilterConfig()
     filters.check(references)
     location = references.has_locations and not options.ignore_location
@@ -67,7 +82,7 @@ def _make_plan(options: CommentsOptions, judge: Judge) -> Plan:
         raise UsageError(f"The judge none goes by location alone, and {why}. Choose another --judge.")
     rules = Rules(
         line_distance=options.line_distance,
-        reach=0 if isinstance(judge, ModelJudge) else FREE_REACH,
+        reach=chosen.reach,
         alignment=options.mode,
         location=location,
         meaning=judge.name != "none",

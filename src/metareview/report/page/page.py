@@ -11,6 +11,7 @@ from metareview.comparison.sensitivity import sensitivity
 from metareview.report.headline import order
 from metareview.report.page import comments, evidence, routing, slices
 from metareview.report.page.blocks import Section
+from metareview.report.page.entries import evidence_section
 from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.pull_requests import pull_request_section
@@ -53,6 +54,7 @@ def _comment_sections(run: CommentsRun) -> list[Section | None]:
         slices.slice_section(summary),
         comments.precision_recall(summary),
         comments.location_and_meaning(summary),
+        evidence_section(run),
         sensitivity_section(sensitivity(run), summary),
         evidence.judge_section(run),
         evidence.left_out_section(run),

@@ -1,0 +1,164 @@
+"""A run against the labels in its folder: how far its judge agrees with people, people with each other, and what that
+makes of its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+
+from metareview.benchmark.calibrate import FIGURES, Agreement, agreement
+from metareview.benchmark.disagreements import Disagreement, JudgedLabel, disagreements
+from metareview.comments.records import Verdict
+from metareview.comparison.corrected import CorrectedFigures, Correction, corrected_figures, correction_of
+from metareview.comparison.held_labels import HeldLabels, labels_of
+from metareview.errors import UsageError
+from metareview.model.label import Labels, PairKey, PairLabel
+from metareview.runs.files import JsonObject, as_json
+from metareview.runs.run import AnyRun, CommentsRun, is_comments
+from metareview.stats import kappa
+
+NOBODY = "without a name"
+
+
+@dataclass(frozen=True)
+class TwoPeople:
+    """Two people who labelled some of the same pairs."""
+
+    a: str
+    b: str
+    pairs: int
+    kappa: float | None
+    """None where both said the same of all, or of none: there is no agreement beyond chance to speak of."""
+    differ: Sequence[tuple[PairLabel, PairLabel]]
+
+    def to_dict(self) -> JsonObject:
+        differ = [
+            {"pr": a.pr, "reviewer": a.reviewer, "generated": a.generated, "reference": a.reference}
+            | {"a": a.reference_note, "b": a.comment_note, self.a: a.match, self.b: b.match}
+            for a, b in self.differ
+        ]
+        return {"people": [self.a, self.b], "pairs": self.pairs, "kappa": self.kappa, "differ": differ}
+
+
+@dataclass(frozen=True)
+class RunCalibration:
+    """What `metareview calibrate --run` says."""
+
+    run: CommentsRun
+    agreement: Agreement
+    judged: Sequence[JudgedLabel]
+    decided_by_labels: int
+    """Labelled pairs that the run had a label for already: they say nothing of its judge, and are left out."""
+    not_judged: int
+    """Labelled pairs that the run has no verdict of, because they cannot match by location."""
+    people: Sequence[TwoPeople]
+    held: HeldLabels
+    correction: Correction | None
+    corrected: Mapping[str, CorrectedFigures]
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """What a gate can be set on, by name."""
+        return {measure.name: getattr(self.agreement, measure.name) for measure in FIGURES}
+
+    def disagreements(self) -> list[Disagreement]:
+        return disagreements(self.judged)
+
+    def to_dict(self) -> JsonObject:
+        correction = self.correction
+        frame = None
+        if correction is not None:
+            labelled = correction.labelled
+            frame = {"blocks": labelled.frame.blocks, "drawn": len(labelled.frame.drawn), "labelled": labelled.done}
+            frame |= {"missing": labelled.missing, "passed_over": labelled.skipped}
+        return as_json(
+            {
+                "schema": "metareview.calibrate/1",
+                "run": str(self.run.folder),
+                "judge": self.run.result.judge.name,
+                "parameters": dict(self.run.result.config.judge_parameters),
+                **asdict(self.agreement),
+                "decided_by_labels": self.decided_by_labels,
+                "not_judged": self.not_judged,
+                "stale_labels": self.held.stale,
+                "frame": frame,
+                "corrected": {name: asdict(each) for name, each in self.corrected.items()},
+                "people": [each.to_dict() for each in self.people],
+            }
+        )
+
+
+def calibrate_run(run: AnyRun) -> RunCalibration:
+    """The judge of a run against what people said of its pairs."""
+    if not is_comments(run):
+        raise UsageError(f"{run.label} is a run of {run.kind.name}; labels are about runs of comments.")
+    held = labels_of(run)
+    verdicts = held.labels.pair_verdicts()
+    if not verdicts and not held.labels.issues:
+        raise UsageError(f"{run.label} has no labels yet. Give some: metareview label {run.label}")
+    of_judge, decided, notes = _judged(run, verdicts), 0, {label.key: label for label in held.labels.pairs}
+    judged = []
+    for key, label in verdicts.items():
+        said = of_judge.get(key)
+        if said is None:
+            continue
+        if said.by == "label":
+            decided += 1
+            continue
+        pr, reviewer = key[:2]
+        text = notes[key].reference_note, notes[key].comment_note
+        judged.append(JudgedLabel(*text, label, said.match, said.score, said.reason, f"{pr} {reviewer}"))
+    scores = [_score(each) for each in judged]
+    found = agreement(
+        [each.label for each in judged],
+        np.array(scores, np.float64),
+        run.result.config.threshold,
+        verdicts=[-1 if each.match is None else int(each.match) for each in judged],
+    )
+    correction = correction_of(run)
+    return RunCalibration(
+        run,
+        found,
+        judged,
+        decided,
+        len(verdicts) - decided - len(judged),
+        people_pairs(held.labels),
+        held,
+        correction,
+        {} if correction is None else corrected_figures(run, correction),
+    )
+
+
+def _score(pair: JudgedLabel) -> float:
+    """NaN where there is no verdict; a verdict without a score is as sure as can be."""
+    if pair.match is None:
+        return float("nan")
+    return float(pair.match) if pair.score is None else pair.score
+
+
+def _judged(run: CommentsRun, wanted: Mapping[PairKey, bool]) -> dict[PairKey, Verdict]:
+    pairs = ((pair.pr, pair.reviewer, pair.generated, pair.reference, pair) for pair in run.read_pairs())
+    return {key[:4]: key[4].verdict for key in pairs if key[:4] in wanted and not key[4].negative}
+
+
+def people_pairs(labels: Labels) -> list[TwoPeople]:
+    """Every two people who labelled some of the same pairs; who gave no name counts as one person."""
+    in_force: dict[str, dict[PairKey, PairLabel]] = {}
+    for label in labels.pairs:
+        of_one = in_force.setdefault(label.name or NOBODY, {})
+        of_one.pop(label.key, None)
+        if label.match is not None:
+            of_one[label.key] = label
+    found = []
+    for a, b in combinations(in_force, 2):
+        both = [(of_a, in_force[b][key]) for key, of_a in in_force[a].items() if key in in_force[b]]
+        if both:
+            yes = [(bool(one.match), bool(other.match)) for one, other in both]
+            tp, of_a, of_b = (sum(each) for each in zip(*((x and y, x, y) for x, y in yes), strict=True))
+            value = float(kappa(tp, of_a, of_b, len(both)))
+            differ = [pair for pair in both if pair[0].match != pair[1].match]
+            found.append(TwoPeople(a, b, len(both), None if value != value else value, differ))
+    return found

@@ -1,0 +1,67 @@
+"""`metareview show`: the evidence behind a run's figures, the worst first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from metareview.cli.options import PATH, common_options
+from metareview.cli.output import Screen
+
+
+@click.command(epilog="Example: metareview show runs/demo --missed --reviewer terse")
+@click.argument("run", type=PATH)
+@click.option(
+    "--missed", is_flag=True, help="References that nobody, or none of --reviewer, raised; severe ones first."
+)
+@click.option("--noise", is_flag=True, help="Comments without a partner; those that repeat a rejected comment first.")
+@click.option(
+    "--near", is_flag=True, help="Pairs that the judge calls different; those just under its threshold first."
+)
+@click.option("--matched", is_flag=True, help="Pairs that were counted; the most doubtful first.")
+@click.option("--undecided", is_flag=True, help="Pairs that could count and have no verdict.")
+@click.option("--disagree", type=PATH, metavar="RUN2",
+              help="Pairs that the judges of RUN and RUN2 see differently; the widest apart first.")  # fmt: skip
+@click.option("--reviewer", "reviewers", multiple=True, metavar="NAME",
+              help="Only this reviewer's comments, by its exact name; repeatable.")  # fmt: skip
+@click.option("--pr", "prs", multiple=True, metavar="PR",
+              help="Only this pull request: an address, owner/repo#5, or its number; repeatable.")  # fmt: skip
+@click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+              help="Entries of each list; 0 for all.")  # fmt: skip
+@common_options
+def command(
+    run: Path,
+    missed: bool,
+    noise: bool,
+    near: bool,
+    matched: bool,
+    undecided: bool,
+    disagree: Path | None,
+    reviewers: tuple[str, ...],
+    prs: tuple[str, ...],
+    top: int,
+    screen: Screen,
+) -> None:
+    """Show what a finished comment run in folder RUN rests on: each entry with its note, what came nearest to it with
+    score and reason, and who else raised it. Without a list, how long each is and the first of three."""
+    from metareview.comparison.disagreement import disagreements
+    from metareview.comparison.evidence import evidence
+    from metareview.comparison.evidence_search import LISTS
+    from metareview.report import evidence_lines as lines
+    from metareview.runs.run import load_run
+
+    stored = load_run(run)
+    asked = dict(zip(LISTS, (missed, noise, near, matched, undecided), strict=True))
+    chosen = [name for name in LISTS if asked[name]]
+    overview = not chosen and disagree is None
+    names = lines.OVERVIEW if overview else chosen
+    few = min(top, lines.OVERVIEW_TOP) if overview and top else top
+    found = evidence(stored, names, reviewers=reviewers, prs=prs, top=few)
+    parts = list((lines.overview_lines if overview else lines.evidence_lines)(found, screen.width))
+    document = found.to_dict()
+    if disagree is not None:
+        differing = disagreements(stored, load_run(disagree), reviewers=reviewers, prs=prs, top=top)
+        parts += ([""] if parts else []) + list(lines.disagreement_lines(differing, screen.width))
+        document |= differing.to_dict()
+    screen.show(document, *parts, remarks=lines.remarks(found, overview))

@@ -1,0 +1,195 @@
+"""Corrected figures: what a run's figures would be with people's verdicts in place of the judge's.
+
+Only the number of true matches M is unknown: precision is M over comments, recall M over references. The labels of the
+frame estimate M for each pull request, and these estimates take the place of the judge's counts in the same intervals
+and tests, so that they answer for both kinds of chance: which pull requests there are, and which blocks were drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.special import stdtrit
+
+from metareview.comments.blocks import Frame, RecordKey
+from metareview.comments.measures import (
+    Counts,
+    Rates,
+    f1,
+    positive_match_rate,
+    positive_recall_rate,
+    rates,
+    table,
+    unmatched_rate,
+)
+from metareview.comparison.frame import LabelledFrame
+from metareview.comparison.held_labels import HeldLabels, labels_of
+from metareview.model.measure import Measure
+from metareview.runs.frame_json import read_frame
+from metareview.runs.run import CommentsRun
+from metareview.stats import LEVEL, Array, Interval, intervals, standard_error
+
+GOAL = 0.03
+"""Half the width of the interval of F1 that a plan is made for."""
+CORRECTED = (positive_match_rate, positive_recall_rate, f1, unmatched_rate)
+_COLUMN = {field.name: position for position, field in enumerate(fields(Counts))}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would bring the interval of F1 to GOAL to either side."""
+
+    blocks: int | None
+    """Labelled blocks in all; None where no number of labels is enough."""
+    half_width: float
+    """What it is now."""
+    at_best: float
+    """What it would be with every block labelled."""
+    prs: int | None
+    """Where labels are not enough: about how many pull requests, all labelled, would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedFigures:
+    """One reviewer's figures: as the judge has them, and corrected."""
+
+    judged: Rates
+    metrics: Rates
+    """Cut to 0..1."""
+    intervals: Mapping[str, Interval | None]
+    plan: Plan | None
+    """None where F1 has no interval."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What labels make of a run."""
+
+    labelled: LabelledFrame
+    held: HeldLabels
+    matched: Mapping[RecordKey, float] | None
+    """Estimated matched comments of each reviewer on each pull request that has blocks; None: too few labels."""
+    covered: Mapping[RecordKey, float] | None
+    """The same of raised references; one-to-one they are equal."""
+
+    @property
+    def complete(self) -> bool:
+        return self.matched is not None
+
+    def row(self, key: RecordKey, counts: Sequence[float]) -> tuple[float, ...]:
+        """A row of counts with the estimates in the place of the judge's matches."""
+        return corrected_row(counts, *((of or {}).get(key, 0.0) for of in (self.matched, self.covered)))
+
+
+def corrected_row(counts: Sequence[float], matched: float, covered: float) -> tuple[float, ...]:
+    row = list(counts)
+    row[_COLUMN["matched"]], row[_COLUMN["covered"]] = matched, covered
+    row[_COLUMN["unmatched"]] = row[_COLUMN["generated"]] - matched
+    return tuple(row)
+
+
+def correction_of(run: CommentsRun) -> Correction | None:
+    """What the labels in the run's folder make of its matches; None where no frame was drawn."""
+    if run.folder is None:
+        return None
+    frame = read_frame(run.folder, run.manifest.fingerprint)
+    return None if frame is None else corrected(frame, labels_of(run))
+
+
+def corrected(frame: Frame, held: HeldLabels) -> Correction:
+    labelled = LabelledFrame(frame, held.labels.pair_verdicts())
+    matched, covered = labelled.estimate("matches", "comments"), labelled.estimate("matches", "references")
+    return Correction(labelled, held, matched, covered)
+
+
+def corrected_figures(run: CommentsRun, correction: Correction) -> dict[str, CorrectedFigures]:
+    """Each reviewer's figures; nothing where too little is labelled."""
+    if not correction.complete:
+        return {}
+    counts: dict[str, dict[RecordKey, Sequence[float]]] = {}
+    for record in run.read_records():
+        if not record.skipped:
+            counts.setdefault(record.reviewer, {})[record.key] = table([record.counts])[0].tolist()
+    return figures_of_counts(run.result.measures, correction, counts)
+
+
+def figures_of_counts(
+    measures: Sequence[Measure], correction: Correction, counts: Mapping[str, Mapping[RecordKey, Sequence[float]]]
+) -> dict[str, CorrectedFigures]:
+    """The same from each reviewer's rows of counts."""
+    corrected_names = {each.name for each in CORRECTED}
+    shown = [measure for measure in measures if measure.name in corrected_names]
+    found = {}
+    for name, rows in counts.items():
+        corrected_rows = np.array([correction.row(key, row) for key, row in rows.items()])
+        judged = rates(np.array(list(rows.values())).sum(axis=0), shown, CORRECTED)
+        found[name] = _figures(judged, corrected_rows, shown, correction.labelled, name)
+    return found
+
+
+def _figures(
+    judged: Rates, rows: Array, measures: Sequence[Measure], labelled: LabelledFrame, reviewer: str
+) -> CorrectedFigures:
+    """From rows of corrected counts, one per pull request."""
+    found = rates(rows.sum(axis=0), measures, CORRECTED)
+    cut = {name: None if value is None else min(max(value, 0.0), 1.0) for name, value in found.items()}
+    ends = intervals(rows, measures)
+    of_f1 = next(measure for measure in measures if measure.name == f1.name)
+    return CorrectedFigures(judged, cut, ends, _plan(rows, of_f1, labelled, reviewer))
+
+
+def _plan(rows: Array, of_f1: Measure, labelled: LabelledFrame, reviewer: str) -> Plan | None:
+    """Splits the variance of F1 into what comes from which pull requests there are, and what from which blocks were
+    drawn; more labels only make the latter smaller."""
+    error, units = standard_error(rows, of_f1)
+    size = float(of_f1.parts(rows)[1].sum())
+    if error is None or not size:
+        return None
+    spread = _Spread.of(labelled, reviewer)
+    t = float(stdtrit(units - 1, (1 + LEVEL) / 2))
+    from_prs = max(0.0, error**2 - spread.variance(1.0) / size**2)
+
+    def half_width(factor: float) -> float:
+        return t * float(np.sqrt(from_prs + spread.variance(factor) / size**2))
+
+    done, most = labelled.done, labelled.frame.blocks
+    at_best = half_width(np.inf)
+    if at_best > GOAL:
+        return Plan(None, half_width(1.0), at_best, int(np.ceil(units * (at_best / GOAL) ** 2)))
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if half_width(middle / done) <= GOAL else (middle, high)
+    return Plan(high, half_width(1.0), at_best, None)
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """How far the number of one reviewer's matches may be off because not all blocks were drawn."""
+
+    sizes: Array
+    own: Array
+    """How many blocks of each stratum are the reviewer's."""
+    labelled: Array
+    variances: Array
+    """Of the numbers of a stratum's blocks."""
+
+    @classmethod
+    def of(cls, labelled: LabelledFrame, reviewer: str) -> _Spread:
+        frame, sample = labelled.frame, labelled.sample
+        own = np.sum([counts for (_, name), counts in frame.members.items() if name == reviewer], axis=0)
+        strata, values = labelled.known()
+        beyond = (np.array(values) - sample.mean[strata]) ** 2
+        n = sample.labelled
+        variances = np.bincount(strata, beyond, len(frame.strata)) / np.maximum(n - 1, 1)
+        # Where all labelled blocks were alike, a next one might still differ.
+        unseen = (n + 1) / (n + 2) ** 2
+        variances = np.where((variances > 0) | (n >= sample.sizes), variances, unseen)
+        return cls(sample.sizes.astype(float), own * np.ones(len(frame.strata)), n.astype(float), variances)
+
+    def variance(self, factor: float) -> float:
+        """With this many times as many labelled blocks in each stratum."""
+        n = np.minimum(self.sizes, self.labelled * factor)
+        return float((self.sizes * self.own * (1 / np.maximum(n, 1e-9) - 1 / self.sizes) * self.variances).sum())

@@ -1,0 +1,110 @@
+"""An entry of the evidence: a comment and what it was compared with, quoted from the record that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from metareview.comments.records import CommentRecord, Negative, Pair, ScoredComment, ScoredReference, Verdict
+from metareview.model.comment import Comment
+from metareview.runs.files import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A comment, reference or negative, with its position in the input."""
+
+    position: int
+    comment: Comment
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A comment, a reference, or the two side by side, and what is known of them."""
+
+    pr: str
+    reviewer: str | None
+    """Whose the comment is; None where there is none."""
+    comment: Quoted | None
+    other: Quoted | None
+    """The reference, or the negative that the comment was compared with."""
+    rejected: bool = False
+    """Whether the other is a negative."""
+    verdict: Verdict | None = None
+    """On the two, where they were judged."""
+    gap: int | None = None
+    eligible: bool = True
+    """Whether the two may match by location."""
+    raised_by: tuple[str, ...] = ()
+    """Everybody in the run who raises the reference."""
+    comment_raises: Quoted | None = None
+    """Another reference, which the comment is counted for."""
+    raised_instead: Quoted | None = None
+    """Another comment of this reviewer, which is counted for the reference."""
+
+    def to_dict(self) -> JsonObject:
+        verdict = self.verdict
+        kind = "negative" if self.rejected else "reference"
+        return {
+            "pr": self.pr,
+            "reviewer": self.reviewer,
+            "comment": self.comment and {"generated": self.comment.position, **self.comment.comment.to_dict()},
+            kind: self.other and {kind: self.other.position, **self.other.comment.to_dict()},
+            "score": verdict and verdict.score,
+            "match": verdict and verdict.match,
+            "by": verdict and verdict.by,
+            "reason": verdict and verdict.reason,
+            "gap": self.gap,
+            "eligible": self.eligible if verdict else None,
+            "raised_by": list(self.raised_by),
+            "comment_raises": self.comment_raises and self.comment_raises.position,
+            "raised_instead": self.raised_instead and self.raised_instead.position,
+        }
+
+
+class Quotes:
+    """The notes of one record, by their positions, and what was counted for what."""
+
+    def __init__(self, record: CommentRecord) -> None:
+        self._comments = _by_position(record.comments)
+        self._references = _by_position(record.references)
+        self._negatives = _by_position(record.negatives)
+        self._matches = record.matches
+
+    def entry(self, pr: str, reviewer: str, comment: int | None, other: int | None, pair: Pair | None) -> Entry:
+        """The entry of these two, or of one of them; the pair, where they were judged."""
+        rejected = pair is not None and pair.negative
+        others = self._negatives if rejected else self._references
+        entry = Entry(
+            pr,
+            None if comment is None else reviewer,
+            None if comment is None else self._comments[comment],
+            None if other is None else others[other],
+            rejected,
+        )
+        if pair is None:
+            return entry
+        return replace(
+            entry,
+            verdict=pair.verdict,
+            gap=pair.gap,
+            eligible=pair.eligible,
+            comment_raises=self._comment_raises(pair),
+            raised_instead=self._raised_instead(pair),
+        )
+
+    def _comment_raises(self, pair: Pair) -> Quoted | None:
+        mine = [reference for comment, reference in self._matches if comment == pair.generated]
+        if not mine or (pair.reference in mine and not pair.negative):
+            return None
+        return self._references[mine[0]]
+
+    def _raised_instead(self, pair: Pair) -> Quoted | None:
+        if pair.negative:
+            return None
+        theirs = [comment for comment, reference in self._matches if reference == pair.reference]
+        return None if not theirs or pair.generated in theirs else self._comments[theirs[0]]
+
+
+def _by_position(scored: Iterable[ScoredComment | ScoredReference | Negative]) -> dict[int, Quoted]:
+    return {each.position: Quoted(each.position, each.comment) for each in scored}

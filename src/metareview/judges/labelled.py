@@ -1,0 +1,199 @@
+"""People's verdicts in place of a judge's: a judge that is only asked, or only believed, where nobody has labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from metareview.formats.labels import Label
+from metareview.formats.verdicts import labelled_reason
+from metareview.judges.protocol import (
+    DIFFERENT,
+    SAME,
+    UNDECIDED,
+    Answer,
+    Judge,
+    ModelJudge,
+    Progress,
+    Question,
+    Remarking,
+    Usage,
+    judged_part,
+)
+from metareview.judges.stored import PullRequests
+from metareview.model.words import plural
+
+LabelKey = tuple[str | None, str, str]
+"""The pull request, or None where a label holds for every one; the comment's note and the reference's."""
+
+
+@dataclass(frozen=True)
+class LabelIndex:
+    """Labels by pull request and notes. Whose comment it was does not matter: a label is about what was read."""
+
+    pull_requests: PullRequests
+    labels: Mapping[LabelKey, Label]
+
+    @classmethod
+    def of(cls, labels: Sequence[Label]) -> LabelIndex:
+        """Of two labels on the same notes of one pull request, the later holds."""
+        known = PullRequests(label.pr for label in labels if label.pr is not None)
+        found: dict[LabelKey, Label] = {}
+        for label in labels:
+            pr = None if label.pr is None else known.key(label.pr)
+            found[pr, _read(label.candidate), _read(label.reference)] = label
+        return cls(known, found)
+
+    def rows(self, question: Question) -> Iterator[tuple[int, LabelKey]]:
+        """The pairs of a question that are labelled, by their row; none of those with negatives."""
+        if question.negative:
+            return
+        pr = self.pull_requests.find(question.pr)
+        generated, reference = (list(map(_read, notes)) for notes in (question.generated, question.reference))
+        for row, (ours, theirs) in enumerate(question.pairs.tolist()):
+            notes = generated[ours], reference[theirs]
+            for key in ((pr, *notes), (None, *notes)) if pr is not None else ((None, *notes),):
+                if key in self.labels:
+                    yield row, key
+                    break
+
+
+def _read(note: str) -> str:
+    """What of a note tells it from others, here and in questions."""
+    return judged_part(note).strip()
+
+
+def with_labels(judge: Judge, labels: Sequence[Label]) -> LabelledJudge:
+    """The judge, overridden by these labels; it still is one that asks a model if it was."""
+    index = LabelIndex.of(labels)
+    return LabelledModelJudge(judge, index) if isinstance(judge, ModelJudge) else LabelledJudge(judge, index)
+
+
+class LabelledJudge(Judge):
+    """Labels first, then `inner`, which costs nothing: it is asked about labelled pairs too, so that the evidence says
+    where people contradict it. Closes nothing: whoever opened `inner` closes it."""
+
+    def __init__(self, inner: Judge, index: LabelIndex) -> None:
+        self.inner, self.index = inner, index
+        self.name, self.threshold, self.parameters = inner.name, inner.threshold, inner.parameters
+
+    def judge(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        answers = self.inner.judge(questions)
+        if len(answers) != len(questions):  # a judge of the user's own, refused by whoever asked
+            return answers
+        return [self._overridden(question, answer) for question, answer in zip(questions, answers, strict=True)]
+
+    def _overridden(self, question: Question, answer: Answer) -> Answer:
+        labelled = dict(self.index.rows(question))
+        size = len(question.pairs)
+        if not labelled or len(answer.match) != size or len(answer.score) != size:
+            return answer
+        score, match = np.array(answer.score, np.float64), np.array(answer.match, np.int8)
+        reason, by = _one_per_pair(answer.reason, size), _one_per_pair(answer.by, size)
+        for row, key in labelled.items():
+            label = self.index.labels[key]
+            said = SAME if label.match else DIFFERENT
+            against = match[row] not in (said, UNDECIDED)
+            judged = f", against {self.inner.name} ({score[row]:.2f})" if against else ""
+            score[row], match[row], by[row] = float(label.match), said, "label"
+            reason[row] = labelled_reason(label.match, label.by) + judged
+        return Answer(score, match, reason, by)
+
+    def labelled_pairs(self, questions: Sequence[Question]) -> int:
+        """How many of these pairs labels decide."""
+        return sum(1 for question in questions for _ in self.index.rows(question))
+
+    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
+        """How many pairs labels decide, how often against the judge, and how many labels are about no pair here."""
+        asked, used = [], set[LabelKey]()
+        for question in questions:
+            labelled = dict(self.index.rows(question))
+            used |= set(labelled.values())
+            if labelled:
+                asked.append((replace(question, pairs=question.pairs[list(labelled)]), list(labelled.values())))
+        decided = sum(len(keys) for _, keys in asked)
+        against = f", {self._contradicted(asked):,} against the judge" if ask and self._may_be_asked else ""
+        remarks = [f"{plural(decided, 'pair')} decided by labels{against}"]
+        if unused := len(self.index.labels) - len(used):
+            remarks.append(
+                f"{unused:,} of {plural(len(self.index.labels), 'label')} about no pair of this run:"
+                " another pull request, other notes, or places too far apart"
+            )
+        if isinstance(self.inner, Remarking):
+            remarks += self.inner.remarks([self._unlabelled(question) for question in questions], ask=ask)
+        return remarks
+
+    @property
+    def _may_be_asked(self) -> bool:
+        return not isinstance(self.inner, ModelJudge)
+
+    def _contradicted(self, asked: Sequence[tuple[Question, Sequence[LabelKey]]]) -> int:
+        answers = self.inner.judge([question for question, _ in asked]) if asked else ()
+        return sum(
+            int(match) not in (UNDECIDED, SAME if self.index.labels[key].match else DIFFERENT)
+            for (_, keys), answer in zip(asked, answers, strict=True)
+            for key, match in zip(keys, answer.match.tolist(), strict=True)
+        )
+
+    def _unlabelled(self, question: Question) -> Question:
+        """What is left to ask; all notes stay, as rivals."""
+        labelled = [row for row, _ in self.index.rows(question)]
+        return replace(question, pairs=np.delete(question.pairs, labelled, axis=0)) if labelled else question
+
+
+class LabelledModelJudge(LabelledJudge, ModelJudge):
+    """The same over a judge that asks a model, which is not asked about labelled pairs."""
+
+    inner: ModelJudge
+
+    @property
+    def usage(self) -> Usage:  # type: ignore[override]
+        return self.inner.usage
+
+    @property
+    def progress(self) -> Progress | None:
+        return self.inner.progress
+
+    @progress.setter
+    def progress(self, progress: Progress | None) -> None:
+        self.inner.progress = progress
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return self.inner.warnings
+
+    def planned_calls(self, questions: Sequence[Question]) -> int:
+        return self.inner.planned_calls([self._unlabelled(question) for question in questions])
+
+    def judge(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        left = [self._unlabelled(question) for question in questions]
+        answers = self.inner.judge(left)
+        if len(answers) != len(questions):
+            return answers
+        return [
+            self._overridden(question, _spread(question, [row for row, _ in self.index.rows(question)], answer))
+            for question, answer in zip(questions, answers, strict=True)
+        ]
+
+
+def _spread(question: Question, labelled: Sequence[int], answer: Answer) -> Answer:
+    """An answer about the other pairs as one about all, in which the labelled ones are open."""
+    size = len(question.pairs)
+    if not labelled or len(answer.match) != size - len(labelled) or len(answer.score) != len(answer.match):
+        return answer
+    others = np.delete(np.arange(size), labelled)
+    score, match = np.full(size, np.nan), np.full(size, UNDECIDED, np.int8)
+    score[others], match[others] = answer.score, answer.match
+    reason, by = [""] * size, ["judge"] * size
+    given = zip(
+        others.tolist(), _one_per_pair(answer.reason, len(others)), _one_per_pair(answer.by, len(others)), strict=True
+    )
+    for row, why, who in given:
+        reason[row], by[row] = why, who
+    return Answer(score, match, reason, by)
+
+
+def _one_per_pair(texts: Sequence[str] | str, count: int) -> list[str]:
+    return [texts] * count if isinstance(texts, str) else list(texts)

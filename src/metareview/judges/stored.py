@@ -1,0 +1,195 @@
+"""`verdicts`: what a file says is the verdict. Nothing is judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from metareview.formats.verdicts import NotePair, ReviewVerdicts, StoredVerdict, StoredVerdicts
+from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge, Question, judged_part
+from metareview.judges.registry import VERDICTS
+from metareview.model.address import AddressBook, full_addresses, pull_request_key
+from metareview.model.words import plural
+
+_BY = {"pairs": "judge", "labels": "label", "martian": "model"}
+"""Who decided what a file implies without saying who."""
+_UNLISTED = "it is not listed, and both notes are known"
+_NO_PULL_REQUEST = "a pull request that it does not have"
+_NO_REVIEWER = "a reviewer whom it does not have there"
+_NO_NOTE = "a note that it does not have"
+_OPEN = "undecided there"
+
+
+class PullRequests:
+    """The pull requests of a file, in which those of a run are found however each is written. Never a guess."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        known = list(dict.fromkeys(texts))
+        full = full_addresses(known)
+        self._keys = {text: pull_request_key(full.get(text, text)) for text in known}
+        names: dict[str, list[str]] = {}
+        for text, key in self._keys.items():
+            names.setdefault(key, []).append(text)
+        self._book = AddressBook(names)
+        self._found: dict[str, str | None] = {}
+
+    def key(self, text: str) -> str:
+        """Of one of the file's own."""
+        return self._keys[text]
+
+    def find(self, text: str) -> str | None:
+        if text not in self._found:
+            found = self._book.find(text)
+            self._found[text] = found[0] if len(found) == 1 else None
+        return self._found[text]
+
+
+class StoredJudge(Judge):
+    """Answers with the verdicts of a file. A pair that it does not list is a no where both notes occur in it for that
+    reviewer and pull request, else undecided."""
+
+    name = VERDICTS
+
+    def __init__(self, stored: StoredVerdicts) -> None:
+        self.stored = stored
+        self.parameters = {"verdicts": stored.kind}
+        self._pull_requests = PullRequests(pr for pr, _, _ in stored.reviews if pr is not None)
+        self._reviews: dict[tuple[str, str | None, bool], ReviewVerdicts] = {}
+        for (pr, reviewer, negative), review in stored.reviews.items():
+            key = self._pull_requests.key(pr or ""), reviewer, negative
+            short = _shortened(review)
+            self._reviews[key] = _joined(self._reviews[key], short) if key in self._reviews else short
+        self._anywhere: dict[NotePair, StoredVerdict] = {}
+        self._groups: tuple[dict[str, set[int]], dict[str, set[int]]] = {}, {}
+        for number, group in enumerate(map(_shortened, stored.groups)):
+            self._anywhere |= group.by_notes
+            for side, notes in zip(self._groups, (group.generated, group.reference), strict=True):
+                for note in notes:
+                    side.setdefault(note, set()).add(number)
+
+    def judge(self, questions: Sequence[Question]) -> list[Answer]:
+        return [_answer([verdict for verdict, _ in self._verdicts(question)]) for question in questions]
+
+    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
+        """How many pairs the file does not decide, and why; and how many comments that it has are not there."""
+        open_pairs = Counter(why for question in questions for _, why in self._verdicts(question) if why)
+        remarks = []
+        if open_pairs:
+            reasons = ", ".join(f"{count:,} with {why}" for why, count in open_pairs.most_common() if why != _OPEN)
+            there = f"{open_pairs[_OPEN]:,} {_OPEN}" if open_pairs[_OPEN] else ""
+            remarks.append(
+                f"{plural(open_pairs.total(), 'pair')} without a verdict in {self.stored.name}: "
+                + ", ".join(filter(None, (reasons, there)))
+            )
+        absent = self._absent(questions)
+        if absent:
+            shown = ", ".join(f"{name} {count:,}" for name, count in absent.most_common(5))
+            more = f" and {len(absent) - 5} more reviewers" if len(absent) > 5 else ""
+            remarks.append(
+                f"{plural(absent.total(), 'comment')} of {self.stored.name} not among those scored: {shown}{more}"
+            )
+        return remarks
+
+    def _absent(self, questions: Sequence[Question]) -> Counter[str]:
+        """By reviewer, the notes that the file has on pull requests of the run, and that the run has not."""
+        absent = Counter[str]()
+        for question in questions:
+            review = None if question.negative else self._review(question)
+            if review is not None and review.generated:
+                absent[question.reviewer] += len(review.generated - {note.strip() for note in question.generated})
+        return +absent
+
+    def _review(self, question: Question) -> ReviewVerdicts | None:
+        pr = self._pull_requests.find(question.pr)
+        if pr is None:
+            return None
+        of_reviewer = self._reviews.get((pr, question.reviewer, question.negative))
+        return of_reviewer or self._reviews.get((pr, None, question.negative))
+
+    def _verdicts(self, question: Question) -> list[tuple[StoredVerdict, str]]:
+        """For each pair the verdict, and why there is none."""
+        review = self._review(question)
+        known_pr = self._pull_requests.find(question.pr) is not None
+        absent = _NO_REVIEWER if known_pr else _NO_NOTE if self.stored.groups else _NO_PULL_REQUEST
+        generated = [note.strip() for note in question.generated]
+        reference = [note.strip() for note in question.reference]
+        found = []
+        for ours, theirs in question.pairs.tolist():
+            verdict = None
+            notes = generated[ours], reference[theirs]
+            if review is not None:
+                at = (question.generated_at[ours], question.reference_at[theirs]) if question.generated_at else None
+                verdict = _listed(review, notes, at) or _implied(review, notes, at, _BY[self.stored.kind])
+            if verdict is None and not question.negative:
+                verdict = self._anywhere.get(notes) or self._implied_by_group(notes)
+            why = "" if verdict and verdict.match is not None else _OPEN if verdict else _NO_NOTE if review else absent
+            found.append((verdict or StoredVerdict(None, reason=f"{self.stored.name} has no verdict: {why}"), why))
+        return found
+
+    def _implied_by_group(self, notes: NotePair) -> StoredVerdict | None:
+        ours, theirs = (side.get(note, set()) for side, note in zip(self._groups, notes, strict=True))
+        return StoredVerdict(False, 0.0, "label", _UNLISTED) if ours & theirs else None
+
+
+def _listed(review: ReviewVerdicts, notes: NotePair, at: tuple[int, int] | None) -> StoredVerdict | None:
+    """By position where the file has these notes, or none, there; else by the notes."""
+    if at is not None and at in review.by_position:
+        held = review.generated_at.get(at[0], ""), review.reference_at.get(at[1], "")
+        if held in (("", ""), notes):
+            return review.by_position[at]
+    return review.by_notes.get(notes)
+
+
+def _implied(review: ReviewVerdicts, notes: NotePair, at: tuple[int, int] | None, by: str) -> StoredVerdict | None:
+    if not review.whole:
+        return None
+    if notes[0] in review.generated and notes[1] in review.reference:
+        return StoredVerdict(False, 0.0, by, _UNLISTED)
+    if notes[1] in review.missed:
+        return StoredVerdict(False, 0.0, by, "no comment raised it there")
+    if not review.generated and at is not None and at[0] in review.generated_at and at[1] in review.reference_at:
+        return StoredVerdict(False, 0.0, by, "it is not listed, and both positions are known")
+    return None
+
+
+def _answer(verdicts: Sequence[StoredVerdict]) -> Answer:
+    match = [UNDECIDED if each.match is None else SAME if each.match else DIFFERENT for each in verdicts]
+    score = [
+        np.nan if each.match is None else float(each.match) if each.score is None else each.score for each in verdicts
+    ]
+    reasons, by = [each.reason for each in verdicts], [each.by for each in verdicts]
+    return Answer(np.array(score, np.float64), np.array(match, np.int8), reasons, by)
+
+
+def _shortened(review: ReviewVerdicts) -> ReviewVerdicts:
+    """The same with of each note what a judge reads of it, as questions have them."""
+    return ReviewVerdicts(
+        {(_read(ours), _read(theirs)): verdict for (ours, theirs), verdict in review.by_notes.items()},
+        review.by_position,
+        set(map(_read, review.generated)),
+        set(map(_read, review.reference)),
+        {at: _read(note) for at, note in review.generated_at.items()},
+        {at: _read(note) for at, note in review.reference_at.items()},
+        set(map(_read, review.missed)),
+        review.whole,
+    )
+
+
+def _read(note: str) -> str:
+    return judged_part(note).strip()
+
+
+def _joined(one: ReviewVerdicts, other: ReviewVerdicts) -> ReviewVerdicts:
+    """Of one pull request that a file writes in two ways."""
+    return ReviewVerdicts(
+        one.by_notes | other.by_notes,
+        one.by_position | other.by_position,
+        one.generated | other.generated,
+        one.reference | other.reference,
+        one.generated_at | other.generated_at,
+        one.reference_at | other.reference_at,
+        one.missed & other.missed,
+        one.whole and other.whole,
+    )

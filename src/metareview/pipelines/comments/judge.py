@@ -1,0 +1,60 @@
+"""Who judges: a judge by name, stored verdicts in its place, people's labels before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from metareview.comments.case import FREE_REACH
+from metareview.errors import UsageError
+from metareview.formats.labels import read_label_set
+from metareview.formats.source import Source
+from metareview.formats.verdicts import read_verdicts
+from metareview.judges.labelled import with_labels
+from metareview.judges.protocol import Judge, ModelJudge
+from metareview.judges.registry import open_judge
+from metareview.judges.stored import StoredJudge
+from metareview.pipelines.comments.options import CommentsOptions
+
+
+@dataclass(frozen=True)
+class ChosenJudge:
+    """An open judge, and the files that decide its answers."""
+
+    judge: Judge
+    reach: int
+    """Pairs up to this many lines apart are judged, though those too far apart count for nothing."""
+    hashes: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+@contextmanager
+def open_chosen(options: CommentsOptions) -> Iterator[ChosenJudge]:
+    """The judge that the options ask for; one that the caller made stays open."""
+    source = None if options.labels is None else Source(Path(options.labels))
+    found = None if source is None else read_label_set(source)
+    with _opened(options) as chosen:
+        if source is None or found is None:
+            yield chosen
+            return
+        if chosen.judge.name == "none":
+            raise UsageError("The judge none goes by location: --labels have nothing to override. Choose another.")
+        yield ChosenJudge(
+            with_labels(chosen.judge, found.labels),
+            chosen.reach,
+            {**chosen.hashes, f"labels/{source.path.name}": source.sha256},
+            (*chosen.warnings, *found.warnings),
+        )
+
+
+@contextmanager
+def _opened(options: CommentsOptions) -> Iterator[ChosenJudge]:
+    if options.verdicts is not None:
+        stored = read_verdicts(options.verdicts)
+        hashes = {f"verdicts/{name}": value for name, value in stored.hashes.items()}
+        yield ChosenJudge(StoredJudge(stored), FREE_REACH if stored.beyond else 0, hashes, tuple(stored.warnings))
+        return
+    with open_judge(options.judge, options.judge_options()) as judge:
+        yield ChosenJudge(judge, 0 if isinstance(judge, ModelJudge) else FREE_REACH, {}, ())

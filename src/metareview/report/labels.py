@@ -1,0 +1,106 @@
+"""What labels make of a run's figures, in tables and sentences that every report shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from metareview.benchmark.run_labels import RunCalibration, TwoPeople
+from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
+from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan
+from metareview.model.words import plural
+from metareview.report.numbers import count, interval, rate
+from metareview.report.plain_notes import cut_line, one_line_note
+from metareview.report.tables import INTERVAL, Column, Table
+
+_SAID = {True: "the same", False: "different"}
+CORRECTED_REMARK = (
+    "As judged: by the run's judge alone. Corrected: what people's labels of a random sample of blocks make of it; its"
+    " interval is over pull requests and over which blocks were drawn."
+)
+
+
+def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
+    """One row per reviewer, in the order given."""
+    rows = list(figures.values())
+    columns = [Column("reviewer", list(figures), text=True)]
+    for measure, optional in ((f1, 0), (positive_match_rate, 2), (positive_recall_rate, 3)):
+        name = measure.name
+        columns += [
+            Column(f"{measure.label} as judged", [rate(each.judged[name]) for each in rows], optional=optional),
+            Column(f"{measure.label} corrected", [rate(each.metrics[name]) for each in rows], optional=optional),
+        ]
+        columns += [
+            Column(INTERVAL, [interval(each.intervals[name]) for each in rows], optional=1 if measure is f1 else 4)
+        ]
+    return columns
+
+
+def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigures]) -> Iterator[str]:
+    """How far the labelling is, and what more labels would bring."""
+    labelled, held = correction.labelled, correction.held
+    drawn = len(labelled.frame.drawn)
+    all_blocks = count(labelled.frame.blocks)
+    yield f"{count(labelled.done)} of {plural(drawn, 'drawn block')} labelled; the run has {all_blocks}."
+    if labelled.missing:
+        yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: two of every stratum."
+    if labelled.skipped:
+        yield (
+            f"{plural(labelled.skipped, 'drawn block')} passed over, though later ones are labelled: if these are the"
+            " hard ones, the corrected figures are off."
+        )
+    if held.stale:
+        yield f"{plural(held.stale, 'label')} of other notes, from an earlier run in this folder, not used."
+    if held.labels.damaged:
+        yield f"{plural(held.labels.damaged, 'line')} of labels.jsonl cannot be read, as a kill may leave one."
+    for reviewer, each in figures.items():
+        if each.plan is not None:
+            yield _planned(reviewer if len(figures) > 1 else "", each.plan)
+
+
+def _planned(reviewer: str, plan: Plan) -> str:
+    whose = f"{reviewer}: " if reviewer else ""
+    now = f"{whose}F1 is known to ±{plan.half_width:.3f}"
+    if plan.half_width <= GOAL:
+        return f"{now}."
+    if plan.blocks is not None:
+        return f"{now}; ±{GOAL:g} would take about {plural(plan.blocks, 'labelled block')}."
+    return (
+        f"{now}. No number of labels brings that to ±{GOAL:g}: with every block labelled it would be"
+        f" ±{plan.at_best:.3f}, because there are too few pull requests; about {count(plan.prs)} would do."
+    )
+
+
+def calibration_parts(result: RunCalibration, width: int, top: int) -> Iterator[str | Table]:
+    """What a run's labels say, below the agreement of its judge. `top`: how many pairs are listed on which two people
+    differ; 0: only their number."""
+    if result.decided_by_labels:
+        yield (
+            f"{plural(result.decided_by_labels, 'labelled pair')} left out: the run was made with these labels, so that"
+            " they say nothing of its judge."
+        )
+    if result.agreement.n:
+        yield (
+            "Labelled pairs are no random sample of all pairs: this agreement is on what was asked. The figures below"
+            " allow for how it was drawn."
+        )
+    for two in result.people:
+        yield from _people_lines(two, width, top)
+    if result.correction is None:
+        yield f"No frame was drawn, so no figure is corrected: metareview label {result.run.label}"
+        return
+    if result.corrected:
+        yield ""
+        yield corrected_table(result.corrected)
+    yield from correction_lines(result.correction, result.corrected)
+
+
+def _people_lines(two: TwoPeople, width: int, top: int) -> Iterator[str]:
+    value = "not defined, one verdict was given throughout" if two.kappa is None else rate(two.kappa)
+    both = plural(two.pairs, "pair")
+    yield f"{two.a} and {two.b} both labelled {both}: kappa {value}, {count(len(two.differ))} seen differently."
+    for number, (a, b) in enumerate(two.differ[:top], 1):
+        yield cut_line(
+            f"{number:>3}. {two.a}: {_SAID[a.match]}, {two.b}: {_SAID[b.match]} ({a.reviewer}, {a.pr})", width
+        )
+        yield cut_line(f"     reference  {one_line_note(a.reference_note)}", width)
+        yield cut_line(f"     comment    {one_line_note(a.comment_note)}", width)
