@@ -7,6 +7,7 @@ matrix products give the scores of some thousand pairs at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import UNIT, Floats, Ints, read_notes
 
-_IN_ONE, _IN_BOTH = np.log(3 / 1), np.log(3 / 2)
+_IN_ONE, _IN_BOTH = math.log(3 / 1), math.log(3 / 2)
 """What a term counts by how many of the two notes have it: log((notes + 1) / notes that have it)."""
 WORDS = 3_000
 """How many words of either side are compared at a time: bounds memory."""
@@ -95,9 +96,10 @@ class MutualScores:
         best = np.maximum.reduceat(near[others.index], others.start, axis=0).astype(np.float64) / UNIT**2
         # A stem may be shared beyond the words that are compared by meaning; it weighs less, and is not found.
         nearest = np.where(self._have_words(others, stem) & has_stem, 1.0, np.clip(best, 0.0, 1.0))
-        in_other = np.asarray(self._terms[other_notes][:, np.where(has_stem, stem, 0)].toarray() > 0)
-        weight: Floats = np.where(in_other, _IN_BOTH, _IN_ONE) * self._root_rarity[stem]
-        weight[:, ~has_stem] = 1.0
+        stemmed = stem[has_stem]
+        in_other = self._terms[other_notes][:, stemmed].toarray() > 0
+        weight = np.ones(nearest.shape)
+        weight[:, has_stem] = np.where(in_other, _IN_BOTH, _IN_ONE) * self._root_rarity[stemmed]
         found: Floats = (words.presence @ (weight * nearest).T) / (words.presence @ weight.T)
         return found
 
