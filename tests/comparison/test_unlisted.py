@@ -155,8 +155,9 @@ def test_issues_are_drawn_in_proportion_by_how_many_say_them():
     assert [drawn.count(stratum) for stratum in range(3)] == [60, 30, 10]
     assert len(set(unlisted.drawn)) == 100
     assert not any(issue.known_invalid for issue in unlisted.queue)
-    # Whoever stops early has a part of each.
-    assert [drawn[:10].count(stratum) for stratum in range(3)] == [6, 3, 1]
+    # Two of each first; whoever stops later has a part of each.
+    assert [drawn[:6].count(stratum) for stratum in range(3)] == [2, 2, 2]
+    assert [drawn[:50].count(stratum) for stratum in range(3)] == [30, 15, 5]
     few = draw_unlisted(some_issues(120, 60, 5), budget=40)
     assert sum(issue.stratum == 2 for issue in few.queue) == 5  # all of what is rare
     assert sorted(draw_unlisted(some_issues(3, 2)).drawn) == ["q0", "q1", "q2", "q3", "q4"]

@@ -122,12 +122,15 @@ def estimated(stratum: Sequence[int], value: ArrayLike, predicted: ArrayLike | N
     """For each unit y, so that sums of y estimate sums of values: `value` is NaN where a unit was not labelled.
 
     y = m + [labelled] (N / n) (value - m), with N units and n labelled ones in the stratum, m the mean of the latter.
-    With a prediction for every unit, the same of what is left of the value: a good one makes the estimate narrower, a
-    bad one does not make it wrong. None where a stratum has too few labelled units.
+    With a prediction for every unit, the same of what it leaves of the value, as far as it is worth anything: a good
+    one makes the estimate narrower, a bad one neither wider nor wrong. None where a stratum has too few labelled units.
     """
     of_unit, values = np.asarray(stratum, np.int64), np.asarray(value, np.float64)
     labelled = ~np.isnan(values)
-    basis = np.zeros(len(values)) if predicted is None else np.asarray(predicted, np.float64)
+    if predicted is None:
+        basis = np.zeros(len(values))
+    else:
+        basis = np.asarray(predicted, np.float64) * _worth(of_unit[labelled], values[labelled], predicted, labelled)
     rest = (values - basis)[labelled]
     sample = Sample.of(np.bincount(of_unit).tolist(), of_unit[labelled], rest)
     if sample.missing:
@@ -135,6 +138,17 @@ def estimated(stratum: Sequence[int], value: ArrayLike, predicted: ArrayLike | N
     y: Array = basis + sample.mean[of_unit]
     y[labelled] += sample.beyond_mean(of_unit[labelled], rest)
     return y
+
+
+def _worth(of_unit: NDArray[np.int64], value: Array, predicted: ArrayLike, labelled: NDArray[np.bool_]) -> float:
+    """By how much a prediction is believed, 0 to 1: the slope of the values on it within strata. Where the labelled
+    units do not tell, because all were predicted alike, it is believed whole."""
+    of_labelled = np.asarray(predicted, np.float64)[labelled]
+    strata = int(of_unit.max(initial=-1)) + 1
+    size = np.maximum(np.bincount(of_unit, minlength=strata), 1)
+    x, y = ((each - (np.bincount(of_unit, each, strata) / size)[of_unit]) for each in (of_labelled, value))
+    spread = float(x @ x)
+    return min(max(float(x @ y) / spread, 0.0), 1.0) if spread > 0 else 1.0
 
 
 def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:

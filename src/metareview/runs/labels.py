@@ -93,7 +93,7 @@ def label_from_line(line: bytes) -> Label | None:
         if not (stored["match"] is None or isinstance(stored["match"], bool)):
             return None
         positions = stored["generated"], stored["reference"]
-        if not all(isinstance(each, int) and each >= 0 for each in positions):
+        if not all(type(each) is int and each >= 0 for each in positions):
             return None
         return PairLabel(
             str(stored["pr"]),
@@ -114,6 +114,8 @@ def _issue_label(stored: JsonObject) -> IssueLabel | None:
     if verdict is not None and verdict not in ISSUE_VERDICTS:
         return None
     comments = tuple((str(reviewer), int(position)) for reviewer, position in stored["comments"])
+    if not isinstance(stored["issue"], str):
+        return None
     return IssueLabel(
         str(stored["issue"]),
         str(stored["pr"]),
