@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from metareview.comments.records import Pair
 from metareview.errors import InputError
-from metareview.report.names import clean, excerpt
 from metareview.runs.files import RESULTS, JsonObject
 from metareview.runs.rows import Note, Place, RecordRow, comment_record_rows, pairs_at, read_at, routing_record_rows
 from metareview.viewer.pair_index import Found, PairFilter, PairIndex
@@ -30,7 +29,7 @@ _SCHEMA = f"""
 CREATE TABLE records (id INTEGER PRIMARY KEY, pr INT, reviewer INT, language INT, category INT, skipped INT,
                       {", ".join(f"{name} INT" for name in _COUNTS)}, offset INT, length INT);
 CREATE TABLE notes (id INTEGER PRIMARY KEY, record INT, side INT, position INT, category INT, severity INT,
-                    place TEXT, excerpt TEXT, folded TEXT);
+                    place TEXT, beginning TEXT, folded TEXT);
 """
 _INSERT = f"INSERT INTO records VALUES ({', '.join('?' * (8 + len(_COUNTS)))})"  # noqa: S608  counted, not filled in
 Stored = TypeVar("Stored")
@@ -73,7 +72,7 @@ class Index:
         self._db.execute("BEGIN")
         try:
             self._build(comment_record_rows(folder) if kind == "comments" else _of_routing(folder))
-        except (TypeError, ValueError, OverflowError, sqlite3.Error) as error:
+        except (TypeError, ValueError, AttributeError, OverflowError, sqlite3.Error) as error:
             self.close()
             raise InputError(
                 f"a record of this run cannot be read ({type(error).__name__}: {str(error)[:200]})",
@@ -118,14 +117,17 @@ class Index:
         notes.clear()
 
     def _notes(self, record: int, side: int, notes: Sequence[Note]) -> Iterator[tuple[Any, ...]]:
-        for each in notes:
-            if type(each.position) is not int:
+        category, severity = self.categories.add, self.severities.add
+        for position, note, path, start, end, of_category, of_severity in notes:
+            if type(position) is not int:
                 raise TypeError("a position that is no whole number")
-            text, path = clean(each.note), clean(each.path or "")
-            known = [str(line) for line in dict.fromkeys((each.from_line, each.to_line)) if type(line) is int]
-            place = path + (":" + "–".join(known) if known else "")
-            kinds = self.categories.add(each.category), self.severities.add(each.severity)
-            yield record, side, each.position, *kinds, place, excerpt(text, EXCERPT), f"{path}\n{text}".casefold()
+            text, path = _storable(note), _storable(path or "")
+            lines = f":{start}" if type(start) is int else ""
+            if type(end) is int and end != start:
+                lines = f"{lines}–{end}" if lines else f":{end}"
+            folded = f"{path}\n{text}".casefold()
+            kinds = category(of_category), severity(of_severity)
+            yield record, side, position, *kinds, path + lines, text[: 2 * EXCERPT], folded
 
     # Reading
 
@@ -196,6 +198,11 @@ class Index:
     def find_pairs(self, wanted: PairFilter, *, sort: str, descending: bool, first: int, most: int) -> Found:
         """A page of the pairs that a filter lets through, and how many those are in all and by verdict."""
         return self.pairs.find(wanted.resolved(self), sort=sort, descending=descending, first=first, most=most)
+
+
+def _storable(text: str) -> str:
+    """Without half characters, which SQLite cannot hold; AttributeError where it is no text."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _of_routing(folder: Path) -> Iterator[RecordRow]:
