@@ -27,6 +27,7 @@ _NAMED = 6
 """Reviewers that are named beside a reference; the others are counted."""
 _GUTTER = '<div class="gutter"><svg class="threads" aria-hidden="true" focusable="false"></svg></div>'
 _ROW = '<div class="row"><div>{}</div>' + _GUTTER + "<div>{}</div></div>\n"
+_BESIDE = "Each comment is beside the reference that it was aligned with; equal numbers belong together."
 _PAIRED = '<section aria-labelledby="pairs"><h2 id="pairs">{}</h2>{}{}</section>\n'
 _ALONE = (
     '<div class="row alone"><section aria-labelledby="unpaired"><h2 id="unpaired">{}</h2>{}</section><div></div>\n'
@@ -139,7 +140,7 @@ def _sides(board: Board, query: Mapping[str, str]) -> Iterator[Html | None]:
             rows.append(html(_ROW, ours, [_reference(board, references[position]) for position in group[1]]))
     if rows:
         title = html("What {} and the references both say", name(record.reviewer))
-        yield html(_PAIRED, title, paragraph("Comments on the left, references on the right.", css="muted"), rows)
+        yield html(_PAIRED, title, paragraph(_BESIDE, css="muted"), rows)
     unpaired = [comment_card(board, each) for each in shown if isinstance(each, ScoredComment)]
     of = html("Comments of {} without a match", name(record.reviewer))
     yield html(_ALONE, of, unpaired or _none_unpaired(board), "References without a match", _missed(board))
