@@ -73,6 +73,7 @@ def tabs(view: RunView) -> list[Tab]:
         ("Pairs", f"{base}/pairs"),
         ("Pull requests", f"{base}/prs"),
         ("Other settings", f"{base}/settings"),
+        ("Compare", f"/compare?a={view.id}"),
     ]
 
 

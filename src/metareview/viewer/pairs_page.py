@@ -20,7 +20,8 @@ from metareview.viewer.pair_index import VERDICTS, Found, PairFilter, PairRow
 from metareview.viewer.run_page import RUNS
 from metareview.viewer.run_view import RunView
 
-_FIELDS = ("reviewer", "verdict", "text", "category", "severity", "language", "by", "low", "high")
+_TEXTS = ("reviewer", "verdict", "text", "category", "severity", "language", "by")
+_FIELDS = (*_TEXTS, "low", "high")
 _COLUMNS: Mapping[str, bool] = {"order": False, "score": True, "reviewer": False, "verdict": False}
 _WORDS = {
     "aligned": "aligned",
@@ -44,9 +45,7 @@ class _Note:
 
 def pairs_page(view: RunView, query: Query) -> Page:
     wanted = PairFilter(
-        **{field: query.get(field) or None for field in _FIELDS[:7]},
-        low=decimal(query, "low"),
-        high=decimal(query, "high"),
+        **{field: query.get(field) or None for field in _TEXTS}, low=decimal(query, "low"), high=decimal(query, "high")
     )
     sorting = Sorting.of(query, _COLUMNS, "score")
     page = number(query, "page", 1)
@@ -146,9 +145,9 @@ def _notes(view: RunView, rows: Sequence[PairRow]) -> dict[int, _Note]:
     query = f"SELECT id, place, beginning, category, severity FROM notes WHERE id IN ({marks})"  # noqa: S608  marks alone
     categories, severities = view.index.categories.texts, view.index.severities.texts
     notes = {}
-    for number, place, beginning, category, severity in view.index.rows(query, wanted):
+    for note, place, beginning, category, severity in view.index.rows(query, wanted):
         about = [texts[at] for texts, at in ((categories, category), (severities, severity)) if at is not None]
-        notes[number] = _Note(place, beginning, about)
+        notes[note] = _Note(place, beginning, about)
     return notes
 
 
@@ -170,5 +169,5 @@ def _row(view: RunView, row: PairRow, pair: Pair, notes: Mapping[int, _Note]) ->
 def _said(note: _Note | None) -> Html:
     if note is None:
         return html('<span class="muted">not in the record</span>')
-    about = html(' <span class="muted">{}</span>', " · ".join(excerpt(each, 40) for each in note.about))
-    return html(_SAID, excerpt(note.place, 120), about if note.about else None, excerpt(note.beginning, EXCERPT))
+    about = [html(" · {}", excerpt(each, 40)) for each in note.about]
+    return html(_SAID, excerpt(note.place, 120), about, excerpt(note.beginning, EXCERPT))

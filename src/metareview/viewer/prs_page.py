@@ -61,32 +61,32 @@ def prs_page(view: RunView, query: Query) -> Page:
     )
     body = [
         _form(view, path, query),
-        html('<p class="tally" role="status">{}</p>\n', _tally(total, view)),
+        html('<p class="tally" role="status">{}</p>\n', _tally(total, view, query)),
         _table(view, rows, sorting, path, query) if rows else paragraph("No pull request is like that."),
         pager(path, query, page, total),
     ]
     return Page("Pull requests", join(body), [RUNS, (view.title, view.address())])
 
 
-def _tally(total: int, view: RunView) -> str:
+def _tally(total: int, view: RunView, query: Query) -> str:
     [(skipped,)] = view.index.rows("SELECT count(DISTINCT pr) FROM records WHERE skipped")
     left = f"; {count(skipped)} are left out by this run's filters" if skipped else ""
-    return f"{plural(total, 'pull request')}{left}"
+    several = not query.get("reviewer") and len(view.index.reviewers) > 1
+    return f"{plural(total, 'pull request')}{', summed over all reviewers' if several else ''}{left}"
 
 
 def _conditions(view: RunView, query: Query) -> tuple[list[str], list[Any]]:
-    clauses, values = [], []
+    clauses: list[str] = []
+    values: list[Any] = []
     names = {"reviewer": view.index.reviewer_names, "language": view.index.languages}
     for field, known in names.items():
         if query.get(field):
             clauses.append(f"{field} = ?")
             values.append(-1 if (found := known.find(query[field])) is None else found)
     if text := query.get("q", "").casefold().strip():
-        found = [
-            at for at, pr in enumerate(view.prs) if text in pr.casefold() or text in pull_request_name(pr).casefold()
-        ]
+        called = (f"{pr}\n{pull_request_name(pr)}".casefold() for pr in view.prs)
         clauses.append("pr IN (SELECT value FROM json_each(?))")
-        values.append(str(found))
+        values.append(str([at for at, names_of in enumerate(called) if text in names_of]))
     return clauses, values
 
 
@@ -118,9 +118,9 @@ def _table(view: RunView, rows: list[tuple[Any, ...]], sorting: Sorting, path: s
         (head("Undecided", "undecided"), "num optional"),
         ("Language", "optional"),
     ]
-    several = not query.get("reviewer") and len(view.index.reviewers) > 1
-    caption = "Pull requests, summed over all reviewers" if several else "Pull requests"
-    return table(caption, columns, [_row(view, row, query) for row in rows], css="list")
+    return table(
+        "Pull requests and what was counted on each", columns, [_row(view, row, query) for row in rows], css="list"
+    )
 
 
 def _row(view: RunView, row: tuple[Any, ...], query: Query) -> list[object]:
