@@ -16,7 +16,8 @@ from metareview.report.page.notes import note
 from metareview.runs.run import is_comments
 from metareview.viewer.board import Board, Group
 from metareview.viewer.comment_cards import about, comment_card
-from metareview.viewer.links import address_with, anchor, number_in, page_links, within
+from metareview.viewer.controls import number, pager
+from metareview.viewer.links import address_with, anchor, number_in, within
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
 
@@ -106,7 +107,7 @@ def _reviewers(board: Board) -> Html | None:
         text = html('{} <span class="small">{}</span>', name(record.reviewer), counted)
         address = board.address(reviewer=record.reviewer)
         items.append(html("<li>{}</li>", within(address, text, current=record is board.record)))
-    return html('<nav class="tabs" aria-label="Reviewers: comments that matched, of all"><ul>{}</ul></nav>\n', items)
+    return html('<nav class="choices" aria-label="Reviewers: comments that matched, of all"><ul>{}</ul></nav>\n', items)
 
 
 def _body(board: Board, query: Mapping[str, str]) -> Html:
@@ -130,7 +131,7 @@ def _sides(board: Board, query: Mapping[str, str]) -> Iterator[Html | None]:
     alone = sorted((each for each in record.comments if not each.matched), key=board.kind)
     units: list[Group | ScoredComment] = [*board.groups, *alone]
     pages = -(-len(units) // PAGE) or 1
-    page = min(max(number_in(query, "page", 1), 1), pages)
+    page = number(query, "page", 1, pages)
     shown = units[(page - 1) * PAGE : page * PAGE]
     references = {each.position: each for each in record.references}
     rows = []
@@ -145,7 +146,7 @@ def _sides(board: Board, query: Mapping[str, str]) -> Iterator[Html | None]:
     of = html("Comments of {} without a match", name(record.reviewer))
     yield html(_ALONE, of, unpaired or _none_unpaired(board), "References without a match", _missed(board))
     kept = {name: value for name, value in query.items() if name in ("reviewer", "words")}
-    yield page_links(board.run.address(board.pr), kept, page, pages)
+    yield pager(board.run.address(board.pr), kept, page, len(units), PAGE)
 
 
 def _none_unpaired(board: Board) -> Html:
