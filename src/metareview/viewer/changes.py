@@ -113,13 +113,8 @@ def _compared(a: RunView, b: RunView, names: tuple[str, str], *, common: bool) -
 def _answer(result: Comparison) -> Html:
     columns = []
     for column in comparison_table(result):
-        head = (
-            name(column.head)
-            if column.from_data
-            else column.head
-            if column.head.startswith("p") and not column.text
-            else capital(column.head)
-        )
+        own = column.head if column.head.startswith("p (") or column.head == "p" else capital(column.head)
+        head = name(column.head) if column.from_data else own
         columns.append((head, "name" if column.text else "num", column.cells))
     parts = [
         paragraph(result.verdict, css="lead"),

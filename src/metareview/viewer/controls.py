@@ -87,10 +87,7 @@ def entry(name: str, label: str, query: Query, kind: str = "search", hint: str =
     given = query.get(name, "")
     if kind == "score":
         control = html(
-            '<input id="f-{n}" name="{n}" value="{}" inputmode="decimal" size="4" placeholder="{}">',
-            given,
-            hint,
-            n=name,
+            '<input id="f-{n}" name="{n}" value="{}" inputmode="decimal" size="4" placeholder="{}">', given, hint, n=name
         )
     else:
         control = html('<input id="f-{n}" name="{n}" value="{}" type="search" placeholder="{}">', given, hint, n=name)

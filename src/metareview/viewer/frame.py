@@ -56,7 +56,9 @@ def page_response(page: Page, tabs: Sequence[Tab] = (), here: str = "", status: 
     return HTMLResponse(document(page, tabs, here), status)
 
 
-def problem_response(status: int, title: str, text: object, headers: Mapping[str, str] | None = None) -> HTMLResponse:
+def problem_response(
+    status: int, title: str, text: object, headers: Mapping[str, str] | None = None
+) -> HTMLResponse:
     """A small page that says what is wrong and what to do."""
     body = html('<div class="problem"><p>{}</p><p><a href="/">All runs</a></p></div>', text)
     return HTMLResponse(document(Page(title, body)), status, headers=dict(headers or {}))
@@ -71,9 +73,7 @@ def _crumbs(page: Page) -> Html | None:
 
 def _tabs(tabs: Sequence[Tab], here: str) -> Html:
     items = [
-        html(
-            '<li><a href="{}"{}>{}</a></li>', address, html(' aria-current="page"') if address == here else None, title
-        )
+        html('<li><a href="{}"{}>{}</a></li>', address, html(' aria-current="page"') if address == here else None, title)
         for title, address in tabs
     ]
     return html('<nav class="tabs" aria-label="This run"><ul>{}</ul></nav>', items)

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from metareview.report.names import pull_request_name
+from metareview.report.page.blocks import name
 from metareview.report.page.markup import Html, html
 from metareview.viewer.controls import address
+from metareview.viewer.run_view import RunView
+
+_STEPS = (
+    '<nav class="steps" aria-label="Pull requests"><span>{}</span><span class="muted">{}</span><span>{}</span></nav>\n'
+)
 
 
 def address_with(path: str, query: Mapping[str, object], fragment: str = "") -> str:
@@ -38,7 +45,22 @@ def anchor(generated: int | None = None, reference: int | None = None) -> str:
     return "-".join(filter(None, parts))
 
 
-def number_in(query: Mapping[str, str], name: str, default: int) -> int:
+def number_in(query: Mapping[str, str], key: str, default: int) -> int:
     """A whole number of the query that is not negative, or the default."""
-    value = query.get(name, "")
+    value = query.get(key, "")
     return int(value) if value.isascii() and value.isdigit() and len(value) <= 9 else default
+
+
+def steps(run: RunView, pr: str, query: Mapping[str, object]) -> Html:
+    """To the pull requests before and after this one, with what the query has."""
+    prs = run.prs
+    at = prs.index(pr)
+
+    def to(position: int, template: str) -> Html | None:
+        if not 0 <= position < len(prs):
+            return None
+        return within(
+            address_with(run.address(prs[position]), query), html(template, name(pull_request_name(prs[position])))
+        )
+
+    return html(_STEPS, to(at - 1, "← {}"), f"Pull request {at + 1:,} of {len(prs):,}", to(at + 1, "{} →"))

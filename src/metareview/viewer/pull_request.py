@@ -17,7 +17,7 @@ from metareview.runs.run import is_comments
 from metareview.viewer.board import Board, Group
 from metareview.viewer.comment_cards import about, comment_card
 from metareview.viewer.controls import number, pager
-from metareview.viewer.links import address_with, anchor, number_in, within
+from metareview.viewer.links import address_with, anchor, number_in, steps, within
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
 
@@ -45,9 +45,6 @@ _NEGATIVES = (
     '<section aria-labelledby="negatives"><h2 id="negatives">Rejected comments</h2>{}'
     '<div class="lists">{}</div></section>\n'
 )
-_STEPS = (
-    '<nav class="steps" aria-label="Pull requests"><span>{}</span><span class="muted">{}</span><span>{}</span></nav>\n'
-)
 
 
 def pull_request_page(
@@ -60,36 +57,18 @@ def pull_request_page(
     records.sort(key=lambda record: best_first.index(record.reviewer))
     wanted = query.get("reviewer", "")
     record = next((each for each in records if each.reviewer == wanted), records[0] if records else None)
-    steps = _steps(run, pr, wanted)
     if record is None:
-        return Page(title, join([steps, paragraph("This run has nothing on this pull request.")]), crumbs)
+        return Page(title, paragraph("This run has nothing on this pull request."), crumbs)
     board = Board(run, record, records, labels or {}, query.get("words") == "open", number_in(query, "all", -1))
     unknown = f"{wanted} has nothing on this pull request; this is {record.reviewer}."
     parts = [
-        steps,
+        steps(run, pr, {"reviewer": wanted}),
         paragraph(link(pr, pr), *_kinds(record)),
         remark(unknown) if wanted and wanted != record.reviewer else None,
         _reviewers(board),
         _body(board, query),
     ]
     return Page(title, join(parts), crumbs)
-
-
-def _steps(run: RunView, pr: str, reviewer: str) -> Html:
-    """To the pull requests before and after this one."""
-    prs = run.prs
-    at = prs.index(pr) if pr in prs else None
-
-    def to(position: int, template: str) -> Html | None:
-        if at is None or not 0 <= position < len(prs):
-            return None
-        address = address_with(run.address(prs[position]), {"reviewer": reviewer})
-        return within(address, html(template, name(pull_request_name(prs[position]))))
-
-    if at is None:
-        return html("")
-    where = f"Pull request {at + 1:,} of {len(prs):,}"
-    return html(_STEPS, to(at - 1, "← {}"), where, to(at + 1, "{} →"))
 
 
 def _kinds(record: CommentRecord) -> Iterator[Html]:

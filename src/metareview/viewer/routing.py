@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from metareview.model.words import plural
-from metareview.report.names import in_words
 from metareview.report.numbers import count, ranked
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, name, paragraph, tag
@@ -15,15 +15,17 @@ from metareview.report.page.routing import figures
 from metareview.routing.records import RoutingRecord
 from metareview.runs.run import RoutingRun
 from metareview.viewer.controls import PER_PAGE, choice, entry, form, number, pager
+from metareview.viewer.index import Index
 from metareview.viewer.links import address_with, within
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
 
 FILTERS = ("truth", "router", "result", "k", "text")
-_STATES = {"observed": "somebody responded", "no_response": "nobody responded", "unknown": "not known yet"}
+STATES = {"observed": "somebody responded", "no_response": "nobody responded", "unknown": "not known yet"}
 _CANDIDATES = 3
-_SHORTEST = 200
+_LONGEST = 200
 """Characters of the text to look for that count."""
+_SHOWN: WeakKeyDictionary[Index, Html] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,10 @@ class Wanted:
 
     truth: str
     router: str
+    routers: Sequence[str]
+    """The router, or all of them, without those that have no figures."""
     result: str
-    """`hit` or `missed`: whether the right person is among the first k of the router, or of any router."""
+    """`hit` or `missed`: whether the right person is among the first k of any of the routers."""
     k: int
     text: str
 
@@ -41,23 +45,23 @@ class Wanted:
     def of(cls, run: RoutingRun, query: Mapping[str, str]) -> Wanted:
         """What the query asks for; what it cannot mean is not asked for."""
         truth, result, router = (query.get(name, "") for name in ("truth", "result", "router"))
+        router = router if router in run.metrics else ""
         return cls(
-            truth if truth in _STATES else "",
-            router if router in run.metrics else "",
+            truth if truth in STATES else "",
+            router,
+            [each for each in ([router] if router else run.metrics) if not run.result.routers[each].not_applicable],
             result if result in ("hit", "missed") else "",
             number(query, "k", max(run.result.config.k)),
-            query.get("text", "").strip().casefold()[:_SHORTEST],
+            query.get("text", "").strip().casefold()[:_LONGEST],
         )
 
     def __call__(self, record: RoutingRecord) -> bool:
         if self.truth and record.truth.state != self.truth:
             return False
         if self.result:
-            answers = record.answers
-            asked = [answers[self.router]] if self.router in answers else answers.values()
-            hit = any(0 < answer.rank <= self.k for answer in asked)
-            # Without a truth nothing can be hit, and nothing was missed either.
-            if record.truth.state != "observed" or hit != (self.result == "hit"):
+            hit = any(0 < record.answers[router].rank <= self.k for router in self.routers)
+            # Without a truth, or without a router, nothing can be hit, and nothing was missed either.
+            if record.truth.state != "observed" or not self.routers or hit != (self.result == "hit"):
                 return False
         return not self.text or any(self.text in text.casefold() for text in _texts(record, self.router))
 
@@ -67,8 +71,8 @@ def _texts(record: RoutingRecord, router: str) -> Iterator[str]:
     yield record.name
     yield record.author or ""
     yield from record.truth.targets
-    for name, answer in record.answers.items():
-        if not router or name == router:
+    for each, answer in record.answers.items():
+        if not router or each == router:
             yield from answer.candidates
 
 
@@ -76,10 +80,17 @@ def routing_page(run: RunView, *, query: Mapping[str, str]) -> Page:
     """What `query` has: the FILTERS, and `page`. The figures stand above the list as long as nothing is filtered."""
     routing: RoutingRun = run.run
     filtered = any(query.get(name) for name in (*FILTERS, "page"))
-    sections = [] if filtered else [section for section in figures(routing) if section]
+    shown = None if filtered else _figures(run, routing)
     whole = paragraph(within(run.address(), "The figures of this run")) if filtered else None
-    parts = [whole, *(section.markup() for section in sections), _list(run, routing, query).markup()]
+    parts = [whole, shown, _list(run, routing, query).markup()]
     return Page(run.title, join(parts), [("Runs", "/")])
+
+
+def _figures(run: RunView, routing: RoutingRun) -> Html:
+    """The report's sections, worked out once for as long as the run stays open and as it is."""
+    if run.index not in _SHOWN:
+        _SHOWN[run.index] = join(section.markup() for section in figures(routing) if section)
+    return _SHOWN[run.index]
 
 
 def _list(run: RunView, routing: RoutingRun, query: Mapping[str, str]) -> Section:
@@ -106,7 +117,7 @@ def _form(run: RunView, routing: RoutingRun, query: Mapping[str, str]) -> Html:
     routers = [(router, router) for router in ranked(routing.metrics, "mrr")]
     ks = [(str(k), f"within {k}") for k in sorted(set(routing.result.config.k))]
     fields = [
-        choice("truth", "Truth", query, _STATES.items()),
+        choice("truth", "Truth", query, STATES.items()),
         choice("router", "Router", query, routers),
         choice("result", "Right person", query, [("hit", "listed"), ("missed", "missed")], "listed or not"),
         choice("k", "Within", query, ks, f"within {max(routing.result.config.k)}"),
@@ -124,7 +135,7 @@ def _table(run: RunView, routing: RoutingRun, records: list[RoutingRecord], want
 
 def _row(run: RunView, routing: RoutingRun, record: RoutingRecord, names: list[str], k: int) -> Iterator[object]:
     yield within(address_with(run.address(record.name), {}), name(record.name))
-    yield name(", ".join(record.truth.targets)) if record.truth.targets else html("{}", in_words(record.truth.state))
+    yield name(", ".join(record.truth.targets)) if record.truth.targets else html("{}", STATES[record.truth.state])
     for router in names:
         listed = ", ".join(record.answers[router].candidates[:_CANDIDATES]) or "nobody"
         yield html("{} {}", rank_tag(routing, record, router, k), name(listed))

@@ -6,24 +6,21 @@ import json
 from collections.abc import Iterator, Mapping
 
 from metareview.model.event import fold
-from metareview.report.names import clean, excerpt, in_words
+from metareview.report.names import clean, excerpt
 from metareview.report.numbers import count, ranked
 from metareview.report.page.blocks import Section, behind, facts, name, paragraph, tag
 from metareview.report.page.markup import Html, html, join
 from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.runs.run import RoutingRun
-from metareview.viewer.links import within
+from metareview.viewer.links import steps
 from metareview.viewer.page import Page
-from metareview.viewer.routing import rank_tag
+from metareview.viewer.routing import STATES, rank_tag
 from metareview.viewer.run_view import RunView
 from metareview.viewer.timeline import moments, timeline
 
 MOST_EVIDENCE, MOST_NOTES, _NOTE = 20_000, 20, 400
-_STEPS = (
-    '<nav class="steps" aria-label="Pull requests"><span>{}</span><span class="muted">{}</span><span>{}</span></nav>\n'
-)
 _ROUTER = '<article class="card"><div class="head"><h3>{}</h3> {}</div>\n{}</article>\n'
-_PERSON = "<li{}><bdi>{}</bdi>{}{}</li>"
+_PERSON = '<li{}><bdi>{}</bdi>{}<span class="muted">{}</span></li>'
 _RIGHT = Html(' class="right"')
 _DECLARED = {"issue": "Names an issue", "ai_disclosure": "Discloses the use of AI", "provenance": "Declares provenance"}
 
@@ -44,7 +41,7 @@ def routing_pull_request_page(run: RunView, pr: str, *, query: Mapping[str, str]
     )
     lists = html('{}<div class="lists">{}</div>\n', text, cards)
     parts = [
-        _steps(run, pr),
+        steps(run, pr, {}),
         _facts(found),
         Section("timeline", "What happened when", timeline(found, moments(found, config))).markup(),
         Section("routers", "Whom each router named", lists).markup(),
@@ -52,17 +49,9 @@ def routing_pull_request_page(run: RunView, pr: str, *, query: Mapping[str, str]
     return Page(pr, join(parts), crumbs)
 
 
-def _steps(run: RunView, pr: str) -> Html:
-    prs = run.prs
-    at = prs.index(pr)
-    before = within(run.address(prs[at - 1]), html("← {}", name(prs[at - 1]))) if at else None
-    after = within(run.address(prs[at + 1]), html("{} →", name(prs[at + 1]))) if at + 1 < len(prs) else None
-    return html(_STEPS, before, f"Pull request {at + 1:,} of {len(prs):,}", after)
-
-
 def _facts(record: RoutingRecord) -> Html:
     truth = record.truth
-    right = name(", ".join(truth.targets)) if truth.targets else html("{}", in_words(truth.state))
+    right = name(", ".join(truth.targets)) if truth.targets else html("{}", STATES[truth.state].capitalize())
     figures: list[tuple[str, object]] = [("Right person", right), ("Author", name(record.author or "unknown"))]
     figures += [(title, "yes" if getattr(record.declarations, key) else "no") for key, title in _DECLARED.items()]
     figures += [("Merged by the cutoff", "yes" if record.merged else "no")]
@@ -87,9 +76,7 @@ def _answer(record: RoutingRecord, answer: RouterAnswer) -> Iterator[Html]:
         score = f" {scores[position]:.3g}" if position < len(scores) else ""
         is_right = fold(person) in right
         told = html(" {}", tag("right person", "good")) if is_right else None
-        people.append(
-            html(_PERSON, _RIGHT if is_right else None, person, told, html('<span class="muted">{}</span>', score))
-        )
+        people.append(html(_PERSON, _RIGHT if is_right else None, person, told, score))
     yield html('<ol class="people">{}</ol>', people) if people else paragraph("Nobody.", css="muted")
     if answer.listed > len(people):
         beyond = f" The right person is at rank {answer.rank:,}." if answer.rank > len(people) else ""

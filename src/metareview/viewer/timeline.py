@@ -98,9 +98,9 @@ def _axis(found: Sequence[Moment]) -> Html | None:
         marks.append((x, row, position, moment))
     base = 14 + _STEP * (len(last) - 1) + 20
     drawn = [line("frame", _LEFT, base, _LEFT + _WIDE, base)]
+    drawn += [line("grid", x, base - 20 - _STEP * row, x, base) for x, row, *_ in marks]
     for x, row, position, moment in marks:
         y = base - 20 - _STEP * row
-        drawn.append(line("grid", x, y, x, base))
         inside = [shape("circle", "", cx=x, cy=y, r=10), text(str(position), x, y + 4)]
         drawn.append(shape("g", "truth" if moment.is_truth else "", inside))
     drawn += [
