@@ -30,6 +30,8 @@ class Sides:
 
     runs: tuple[RunView, RunView]
     names: tuple[str, str]
+    measure: str
+    """The name of the main measure."""
 
     def address(self, side: int, pr: str, fragment: str = "") -> str:
         """Of the pull request in A (0) or B (1)."""
@@ -42,9 +44,11 @@ def change_card(sides: Sides, change: Change) -> Html:
     effect = None
     if change.effect:
         css = "gain" if change.effect > 0 else "loss"
-        effect = html('<b class="{}">{}</b> <span class="muted">to the difference</span>', css, signed(change.effect))
+        effect = html('<span>adds <b class="{}">{}</b> to {}</span>', css, signed(change.effect), sides.measure.upper())
     body = list(_reviewers(sides, change)) if isinstance(change, ReviewerChange) else _routers(sides, change)
-    return html(_CARD, name(pull_request_name(prs[0])), join([effect, join(links, " · ")], " "), body)
+    return html(
+        _CARD, name(pull_request_name(prs[0])), join([effect, html("<span>{}</span>", join(links, " · "))], " "), body
+    )
 
 
 def _reviewers(sides: Sides, change: ReviewerChange) -> Iterator[Html]:
@@ -63,10 +67,10 @@ def _reviewers(sides: Sides, change: ReviewerChange) -> Iterator[Html]:
         yield _group(tag("newly lost", "bad"), len(change.lost), lost)
     if verdicts:
         yield _group(tag("verdicts that differ", "warn"), len(change.verdicts), verdicts)
-    for title, number, items in (("Comments only in B", len(change.new), new), ("only in A", len(change.gone), gone)):
+    for side, number, items in (("B", len(change.new), new), ("A", len(change.gone), gone)):
         if items:
-            head = title if title.startswith("C") else f"Comments {title}"
-            yield behind(f"{head} ({number:,})", html('<ul class="items">{}</ul>{}', items, _left(number)))
+            listed = html('<ul class="items">{}</ul>{}', items, _left(number))
+            yield behind(f"Comments only in {side} ({number:,})", listed)
 
 
 def _group(title: Html, number: int, items: Sequence[Html]) -> Html:

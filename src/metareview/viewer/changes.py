@@ -12,11 +12,12 @@ from metareview.model.words import plural
 from metareview.report.comparison import comparison_table, found_line
 from metareview.report.names import capital
 from metareview.report.numbers import count
-from metareview.report.page.blocks import behind, capped, facts, name, paragraph, remark, table_of, warnings
+from metareview.report.page.blocks import Section, behind, capped, facts, name, paragraph, remark, table_of, warnings
 from metareview.report.page.markup import Html, html, join
 from metareview.viewer.change_cards import Sides, change_card
+from metareview.viewer.controls import number, pager
 from metareview.viewer.differences import Change, Changes, ReviewerChange, changes_between
-from metareview.viewer.links import address_with, number_in, page_links, within
+from metareview.viewer.links import address_with, within
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
 
@@ -29,11 +30,13 @@ _SHOWN = {
     "verdicts": "Verdicts that differ",
     "comments": "Comments that are new or gone",
 }
-_FORM = '<form class="filters" method="get" aria-label="What is compared">{}<button>Compare</button></form>\n'
-_SELECT = '<label>{}<select name="{}">{}</select></label>'
+_FORM = (
+    '<form class="filters" method="get" aria-label="What is compared">{}'
+    '<div class="go"><button type="submit">Compare</button>{}</div></form>\n'
+)
+_SELECT = '<div class="field"><label for="f-{n}">{}</label><select id="f-{n}" name="{n}">{}</select></div>'
 _OPTION = '<option value="{}"{}>{}</option>'
 _SELECTED = Html(" selected")
-_SECTION = '<section aria-labelledby="{id}"><h2 id="{id}">{title}</h2>{body}</section>\n'
 
 
 def changes_page(a: RunView, b: RunView, *, query: Mapping[str, str], choices: Sequence[tuple[str, str]] = ()) -> Page:
@@ -44,7 +47,7 @@ def changes_page(a: RunView, b: RunView, *, query: Mapping[str, str], choices: S
     names = _names(a, b, query)
     kept = {"a": a.id, "b": b.id, "reviewer_a": names[0], "reviewer_b": names[1]}
     kept |= {name: query[name] for name in ("common", "show") if query.get(name)}
-    title = f"What changed: {names[0] or a.title} → {names[1] or b.title}"
+    title = f"What changed: {_called(a, b, names[0])} → {_called(b, a, names[1])}"
     crumbs = [("Runs", "/")]
     parts: list[Html | None] = [_chooser(a, b, names, kept, choices)]
     compared = _compared(a, b, names, common=bool(query.get("common")))
@@ -55,8 +58,12 @@ def changes_page(a: RunView, b: RunView, *, query: Mapping[str, str], choices: S
         parts.append(remark(str(error)) if isinstance(compared, Comparison) else None)
         return Page(title, join(parts), crumbs)
     if changes is not None:
-        parts.append(_list(Sides((a, b), names), changes, kept, query))
+        parts.append(_list(Sides((a, b), names, competitors.main_measure(a.run)), changes, kept, query))
     return Page(title, join(parts), crumbs)
+
+
+def _called(run: RunView, other: RunView, chosen: str) -> str:
+    return chosen if run.id == other.id and chosen else f"{chosen} ({run.title})" if chosen else run.title
 
 
 def _names(a: RunView, b: RunView, query: Mapping[str, str]) -> tuple[str, str]:
@@ -87,12 +94,12 @@ def _chooser(
             _select(f"{word} {side.upper()}", f"reviewer_{side}", {each: each for each in run.run.metrics}, chosen)
         )
     swapped = {**kept, "a": b.id, "b": a.id, "reviewer_a": names[1], "reviewer_b": names[0]}
-    return join([html(_FORM, fields), paragraph(within(address_with("", swapped), "Exchange A and B"))])
+    return html(_FORM, fields, within(address_with("", swapped), "Exchange A and B"))
 
 
 def _select(title: str, field: str, options: Mapping[str, str], chosen: str) -> Html:
     listed = [html(_OPTION, value, _SELECTED if value == chosen else None, text) for value, text in options.items()]
-    return html(_SELECT, title, field, listed)
+    return html(_SELECT, title, listed, n=field)
 
 
 def _compared(a: RunView, b: RunView, names: tuple[str, str], *, common: bool) -> Comparison | str:
@@ -106,7 +113,8 @@ def _compared(a: RunView, b: RunView, names: tuple[str, str], *, common: bool) -
 def _answer(result: Comparison) -> Html:
     columns = []
     for column in comparison_table(result):
-        head = name(column.head) if column.from_data else capital(column.head)
+        own = column.head if column.head.startswith("p (") or column.head == "p" else capital(column.head)
+        head = name(column.head) if column.from_data else own
         columns.append((head, "name" if column.text else "num", column.cells))
     parts = [
         paragraph(result.verdict, css="lead"),
@@ -114,7 +122,7 @@ def _answer(result: Comparison) -> Html:
         table_of("Every measure of both, and the difference; ↓ lower is better", columns),
         paragraph(found_line(result)),
     ]
-    return html(_SECTION, id="answer", title="The answer", body=join(parts))
+    return Section("answer", "The answer", join(parts)).markup()
 
 
 def _reason(reason: str, kept: Mapping[str, str]) -> Html:
@@ -127,7 +135,7 @@ def _reason(reason: str, kept: Mapping[str, str]) -> Html:
         paragraph(other) if option else None,
         paragraph("What differs between them is listed all the same; it is no verdict on either.", css="muted"),
     ]
-    return html(_SECTION, id="answer", title="Not comparable", body=join(parts))
+    return Section("answer", "Not comparable", join(parts)).markup()
 
 
 def _changes(a: RunView, b: RunView, names: tuple[str, str], *, comparable: bool) -> Changes | None:
@@ -147,18 +155,18 @@ def _list(sides: Sides, changes: Changes, kept: Mapping[str, str], query: Mappin
     show = query.get("show", "") if query.get("show", "") in _SHOWN and of_comments else ""
     shown = [change for change in changes.changed if not show or _has(change, show)]
     pages = -(-len(shown) // PAGE) or 1
-    page = min(max(number_in(query, "page", 1), 1), pages)
+    page = number(query, "page", 1, pages)
     cards = [change_card(sides, change) for change in shown[(page - 1) * PAGE : page * PAGE]]
     body = join(
         [
             _tally(changes),
             _views(changes, kept, show) if of_comments else None,
             join(cards) if cards else paragraph("Nothing changed on the pull requests that both have.", css="muted"),
-            page_links("", kept, page, pages, "changes"),
+            pager("", kept, page, len(shown), PAGE),
             *_one_sided(changes),
         ]
     )
-    return html(_SECTION, id="changes", title="What changed, pull request by pull request", body=body)
+    return Section("changes", "What changed, pull request by pull request", body).markup()
 
 
 def _tally(changes: Changes) -> Html:
@@ -180,7 +188,9 @@ def _views(changes: Changes, kept: Mapping[str, str], show: str) -> Html:
         label = html('{} <span class="small">{}</span>', text, count(number))
         address = address_with("", {**kept, "show": value}, "changes")
         items.append(html("<li>{}</li>", within(address, label, current=value == show)))
-    return html('<nav class="tabs" aria-label="Kinds of change, with their pull requests"><ul>{}</ul></nav>\n', items)
+    return html(
+        '<nav class="choices" aria-label="Kinds of change, with their pull requests"><ul>{}</ul></nav>\n', items
+    )
 
 
 def _has(change: Change, what: str) -> bool:

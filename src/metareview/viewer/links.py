@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
+from metareview.report.names import pull_request_name
+from metareview.report.page.blocks import name
 from metareview.report.page.markup import Html, html
+from metareview.viewer.controls import address
+from metareview.viewer.run_view import RunView
 
-_PAGES = (
-    '<nav class="steps" aria-label="Pages"><span>{}</span><span class="muted">Page {} of {}</span>'
-    "<span>{}</span></nav>\n"
+_STEPS = (
+    '<nav class="steps" aria-label="Pull requests"><span>{}</span><span class="muted">{}</span><span>{}</span></nav>\n'
 )
 
 
@@ -19,16 +21,14 @@ def address_with(path: str, query: Mapping[str, object], fragment: str = "") -> 
     >>> address_with("/run/a/pr/3", {"reviewer": "a b", "page": None}, "c0-r2")
     '/run/a/pr/3?reviewer=a+b#c0-r2'
     """
-    given = {name: str(value) for name, value in query.items() if value not in (None, "")}
-    written = urlencode(given, errors="replace")
-    return path + (f"?{written}" if written else "") + (f"#{fragment}" if fragment else "")
+    return address(path, {}, **query) + (f"#{fragment}" if fragment else "")
 
 
-def within(address: str, text: object, *, css: str = "", current: bool = False) -> Html:
+def within(target: str, text: object, *, css: str = "", current: bool = False) -> Html:
     """A link to another page of the viewer; `current`: the one that the reader is on."""
     return html(
         '<a href="{}"{}{}>{}</a>',
-        address,
+        target,
         html(' class="{}"', css) if css else None,
         html(' aria-current="page"') if current else None,
         text,
@@ -45,30 +45,22 @@ def anchor(generated: int | None = None, reference: int | None = None) -> str:
     return "-".join(filter(None, parts))
 
 
-def chosen(query: Mapping[str, str], name: str, known: Mapping[str, object] | list[str], default: str = "") -> str:
-    """What the query chooses, if that is one of the known values."""
-    value = query.get(name, default)
-    return value if value in known else default
-
-
-def number_in(query: Mapping[str, str], name: str, default: int) -> int:
+def number_in(query: Mapping[str, str], key: str, default: int) -> int:
     """A whole number of the query that is not negative, or the default."""
-    value = query.get(name, "")
+    value = query.get(key, "")
     return int(value) if value.isascii() and value.isdigit() and len(value) <= 9 else default
 
 
-def page_links(path: str, query: Mapping[str, str], page: int, pages: int, fragment: str = "") -> Html | None:
-    """The way to the pages before and after, numbered from 1; None where there is only one."""
-    if pages <= 1:
-        return None
+def steps(run: RunView, pr: str, query: Mapping[str, object]) -> Html:
+    """To the pull requests before and after this one, with what the query has."""
+    prs = run.prs
+    at = prs.index(pr)
 
-    def to(number: int, text: str) -> Html:
-        return within(address_with(path, {**query, "page": number}, fragment), text)
+    def to(position: int, template: str) -> Html | None:
+        if not 0 <= position < len(prs):
+            return None
+        return within(
+            address_with(run.address(prs[position]), query), html(template, name(pull_request_name(prs[position])))
+        )
 
-    return html(
-        _PAGES,
-        to(page - 1, "← Earlier") if page > 1 else None,
-        f"{page:,}",
-        f"{pages:,}",
-        to(page + 1, "Later →") if page < pages else None,
-    )
+    return html(_STEPS, to(at - 1, "← {}"), f"Pull request {at + 1:,} of {len(prs):,}", to(at + 1, "{} →"))

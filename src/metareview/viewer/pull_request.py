@@ -16,7 +16,8 @@ from metareview.report.page.notes import note
 from metareview.runs.run import is_comments
 from metareview.viewer.board import Board, Group
 from metareview.viewer.comment_cards import about, comment_card
-from metareview.viewer.links import address_with, anchor, number_in, page_links, within
+from metareview.viewer.controls import number, pager
+from metareview.viewer.links import address_with, anchor, number_in, steps, within
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
 
@@ -44,9 +45,6 @@ _NEGATIVES = (
     '<section aria-labelledby="negatives"><h2 id="negatives">Rejected comments</h2>{}'
     '<div class="lists">{}</div></section>\n'
 )
-_STEPS = (
-    '<nav class="steps" aria-label="Pull requests"><span>{}</span><span class="muted">{}</span><span>{}</span></nav>\n'
-)
 
 
 def pull_request_page(
@@ -59,36 +57,18 @@ def pull_request_page(
     records.sort(key=lambda record: best_first.index(record.reviewer))
     wanted = query.get("reviewer", "")
     record = next((each for each in records if each.reviewer == wanted), records[0] if records else None)
-    steps = _steps(run, pr, wanted)
     if record is None:
-        return Page(title, join([steps, paragraph("This run has nothing on this pull request.")]), crumbs)
+        return Page(title, paragraph("This run has nothing on this pull request."), crumbs)
     board = Board(run, record, records, labels or {}, query.get("words") == "open", number_in(query, "all", -1))
     unknown = f"{wanted} has nothing on this pull request; this is {record.reviewer}."
     parts = [
-        steps,
+        steps(run, pr, {"reviewer": wanted}),
         paragraph(link(pr, pr), *_kinds(record)),
         remark(unknown) if wanted and wanted != record.reviewer else None,
         _reviewers(board),
         _body(board, query),
     ]
     return Page(title, join(parts), crumbs)
-
-
-def _steps(run: RunView, pr: str, reviewer: str) -> Html:
-    """To the pull requests before and after this one."""
-    prs = run.prs
-    at = prs.index(pr) if pr in prs else None
-
-    def to(position: int, template: str) -> Html | None:
-        if at is None or not 0 <= position < len(prs):
-            return None
-        address = address_with(run.address(prs[position]), {"reviewer": reviewer})
-        return within(address, html(template, name(pull_request_name(prs[position]))))
-
-    if at is None:
-        return html("")
-    where = f"Pull request {at + 1:,} of {len(prs):,}"
-    return html(_STEPS, to(at - 1, "← {}"), where, to(at + 1, "{} →"))
 
 
 def _kinds(record: CommentRecord) -> Iterator[Html]:
@@ -106,7 +86,7 @@ def _reviewers(board: Board) -> Html | None:
         text = html('{} <span class="small">{}</span>', name(record.reviewer), counted)
         address = board.address(reviewer=record.reviewer)
         items.append(html("<li>{}</li>", within(address, text, current=record is board.record)))
-    return html('<nav class="tabs" aria-label="Reviewers: comments that matched, of all"><ul>{}</ul></nav>\n', items)
+    return html('<nav class="choices" aria-label="Reviewers: comments that matched, of all"><ul>{}</ul></nav>\n', items)
 
 
 def _body(board: Board, query: Mapping[str, str]) -> Html:
@@ -130,7 +110,7 @@ def _sides(board: Board, query: Mapping[str, str]) -> Iterator[Html | None]:
     alone = sorted((each for each in record.comments if not each.matched), key=board.kind)
     units: list[Group | ScoredComment] = [*board.groups, *alone]
     pages = -(-len(units) // PAGE) or 1
-    page = min(max(number_in(query, "page", 1), 1), pages)
+    page = number(query, "page", 1, pages)
     shown = units[(page - 1) * PAGE : page * PAGE]
     references = {each.position: each for each in record.references}
     rows = []
@@ -145,7 +125,7 @@ def _sides(board: Board, query: Mapping[str, str]) -> Iterator[Html | None]:
     of = html("Comments of {} without a match", name(record.reviewer))
     yield html(_ALONE, of, unpaired or _none_unpaired(board), "References without a match", _missed(board))
     kept = {name: value for name, value in query.items() if name in ("reviewer", "words")}
-    yield page_links(board.run.address(board.pr), kept, page, pages)
+    yield pager(board.run.address(board.pr), kept, page, len(units), PAGE)
 
 
 def _none_unpaired(board: Board) -> Html:
