@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": "Is one reviewer better than another, or can the data not tell?",
     "leaderboard": "Rank reviewers over runs, with intervals and ties.",
     "report": "Write a finished run as a page, a table or test results.",
+    "view": "Look at runs in a browser: figures, pairs, pull requests.",
     "convert": "Write comments in another format, and name what it cannot hold.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "calibrate": "How far does a judge agree with labels?",

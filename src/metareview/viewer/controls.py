@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from metareview.report.numbers import count
 from metareview.report.page.markup import Html, html
+from metareview.viewer.links import address_with
 
 Query = Mapping[str, str]
 PER_PAGE = 50
-_FIELD = '<div class="field"><label for="{id}">{label}</label>{control}</div>'
+_FIELD = "<label>{}{}</label>"
 _MOST_CHOICES = 200
 
 
 def address(path: str, query: Query, **changes: object) -> str:
     """The path with the query and some changes to it; what is None or empty is left out."""
-    merged = {**query, **{name: value for name, value in changes.items()}}
-    kept = [(name, str(value)) for name, value in merged.items() if value not in (None, "")]
-    return f"{path}?{urlencode(kept, errors='replace')}" if kept else path
+    return address_with(path, {**query, **changes})
 
 
 def number(query: Query, name: str, default: int, most: int = 10**9) -> int:
@@ -78,20 +76,15 @@ def choice(name: str, label: str, query: Query, options: Iterable[tuple[str, str
         html('<option value="{}"{}>{}</option>', value, html(" selected") if value == chosen else None, title)
         for value, title in listed
     ]
-    control = html('<select id="f-{n}" name="{n}"><option value="">{}</option>{}</select>', everything, items, n=name)
-    return html(_FIELD, id=f"f-{name}", label=label, control=control)
+    control = html('<select name="{}"><option value="">{}</option>{}</select>', name, everything, items)
+    return html(_FIELD, label, control)
 
 
 def entry(name: str, label: str, query: Query, kind: str = "search", hint: str = "") -> Html:
     """A field to type into; `kind` as HTML knows it, `score` for a number from 0 to 1."""
     given = query.get(name, "")
-    if kind == "score":
-        control = html(
-            '<input id="f-{n}" name="{n}" value="{}" inputmode="decimal" size="4" placeholder="{}">', given, hint, n=name
-        )
-    else:
-        control = html('<input id="f-{n}" name="{n}" value="{}" type="search" placeholder="{}">', given, hint, n=name)
-    return html(_FIELD, id=f"f-{name}", label=label, control=control)
+    how = html('inputmode="decimal" size="5"') if kind == "score" else html('type="search"')
+    return html(_FIELD, label, html('<input name="{}" value="{}" placeholder="{}" {}>', name, given, hint, how))
 
 
 def form(path: str, query: Query, fields: Sequence[Html], names: Iterable[str], label: str) -> Html:

@@ -22,8 +22,10 @@ _DOCUMENT = """<!DOCTYPE html>
 <title>{title} · metareview</title>
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/static/report.css">
+<link rel="stylesheet" href="/static/pages.css">
 <link rel="stylesheet" href="/static/viewer.css">
 <script src="/static/viewer.js" defer></script>
+<script src="/static/pages.js" defer></script>
 </head>
 <body class="viewer">
 <a class="skip" href="#main">Skip to the content</a>
@@ -56,9 +58,7 @@ def page_response(page: Page, tabs: Sequence[Tab] = (), here: str = "", status: 
     return HTMLResponse(document(page, tabs, here), status)
 
 
-def problem_response(
-    status: int, title: str, text: object, headers: Mapping[str, str] | None = None
-) -> HTMLResponse:
+def problem_response(status: int, title: str, text: object, headers: Mapping[str, str] | None = None) -> HTMLResponse:
     """A small page that says what is wrong and what to do."""
     body = html('<div class="problem"><p>{}</p><p><a href="/">All runs</a></p></div>', text)
     return HTMLResponse(document(Page(title, body)), status, headers=dict(headers or {}))
@@ -73,7 +73,9 @@ def _crumbs(page: Page) -> Html | None:
 
 def _tabs(tabs: Sequence[Tab], here: str) -> Html:
     items = [
-        html('<li><a href="{}"{}>{}</a></li>', address, html(' aria-current="page"') if address == here else None, title)
+        html(
+            '<li><a href="{}"{}>{}</a></li>', address, html(' aria-current="page"') if address == here else None, title
+        )
         for title, address in tabs
     ]
-    return html('<nav class="tabs" aria-label="This run"><ul>{}</ul></nav>', items)
+    return html('<nav class="run-tabs" aria-label="This run"><ul>{}</ul></nav>', items)

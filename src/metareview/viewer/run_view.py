@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from metareview.comments.records import CommentRecord, Pair
+from metareview.report.page.markup import Html
 from metareview.routing.records import RoutingRecord
 from metareview.runs.run import AnyRun
 from metareview.viewer.index import Index
@@ -30,6 +31,8 @@ class RunView:
     index: Index
     token: str
     """What every form that writes must send as the field `token`."""
+    drawn: dict[str, Html] = field(default_factory=dict, compare=False)
+    """Parts of pages that depend on nothing but the run's files, kept until these change."""
 
     @property
     def title(self) -> str:

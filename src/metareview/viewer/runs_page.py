@@ -78,7 +78,9 @@ def _nothing(entries: Entries) -> Html:
     if entries:
         return paragraph("No run is like that. ", html('<a href="/">Show all runs</a>'))
     command = html("<code>metareview comments … --out runs/first</code>")
-    return paragraph("There is no run here yet. ", command, " makes one, and so does ", html("<code>metareview demo</code>"), ".")
+    return paragraph(
+        "There is no run here yet. ", command, " makes one, and so does ", html("<code>metareview demo</code>"), "."
+    )
 
 
 def _table(shown: list[Entry], sorting: Sorting, query: Query) -> Html:
@@ -98,7 +100,9 @@ def _table(shown: list[Entry], sorting: Sorting, query: Query) -> Html:
 
 
 def _row(each: Entry) -> list[object]:
-    figure = "–" if each.figure is None else html('<b>{}</b> <span class="muted">{}</span>', rate(each.figure), each.measure)
+    figure = (
+        "–" if each.figure is None else html('<b>{}</b> <span class="muted">{}</span>', rate(each.figure), each.measure)
+    )
     return [
         html('<a href="/run/{}">{}</a>', each.id, name(each.place)),
         tag(_STATUS_WORDS[each.status], _STATUS[each.status]),
