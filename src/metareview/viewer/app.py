@@ -122,7 +122,7 @@ class _Site:
             labels = LabelFile(view.folder).read().pair_verdicts()
             page = pull_request_page(view, pr, query=query, labels=labels)
         else:
-            from metareview.viewer.routing import routing_pull_request_page
+            from metareview.viewer.routing_pull_request import routing_pull_request_page
 
             page = routing_pull_request_page(view, pr, query=query)
         return page_response(page, tabs(view))
