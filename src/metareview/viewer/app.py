@@ -24,7 +24,8 @@ from metareview.viewer.page import Page
 from metareview.viewer.pairs_page import pairs_page
 from metareview.viewer.prs_page import prs_page
 from metareview.viewer.pull_request import pull_request_page
-from metareview.viewer.routing import routing_page, routing_pull_request_page
+from metareview.viewer.routing import routing_page
+from metareview.viewer.routing_pull_request import routing_pull_request_page
 from metareview.viewer.run_page import run_page, sensitivity_page
 from metareview.viewer.run_view import RunView
 from metareview.viewer.runs_page import runs_fragment, runs_page

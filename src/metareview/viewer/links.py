@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from metareview.report.names import pull_request_name
 from metareview.report.page.blocks import name
 from metareview.report.page.markup import Html, html
-from metareview.viewer.controls import address
 from metareview.viewer.run_view import RunView
 
 _STEPS = (
@@ -21,7 +21,9 @@ def address_with(path: str, query: Mapping[str, object], fragment: str = "") -> 
     >>> address_with("/run/a/pr/3", {"reviewer": "a b", "page": None}, "c0-r2")
     '/run/a/pr/3?reviewer=a+b#c0-r2'
     """
-    return address(path, {}, **query) + (f"#{fragment}" if fragment else "")
+    given = {key: str(value) for key, value in query.items() if value not in (None, "")}
+    written = urlencode(given, errors="replace")
+    return path + (f"?{written}" if written else "") + (f"#{fragment}" if fragment else "")
 
 
 def within(target: str, text: object, *, css: str = "", current: bool = False) -> Html:

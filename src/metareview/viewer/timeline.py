@@ -44,16 +44,16 @@ def _moments(record: RoutingRecord, config: RoutingConfig) -> Iterator[Moment]:
         what = html("<strong>Truth</strong>: {} by {}", in_words(event.kind), name(event.actor))
         yield Moment(event.at, what, is_truth=True)
     known = {event.at for event in record.truth.events if event.kind == "review_submitted"}
-    for seconds, what in ((record.ttfr_seconds, "First review"), (record.ttfc_seconds, "First comment")):
+    for seconds, first in ((record.ttfr_seconds, "First review"), (record.ttfc_seconds, "First comment")):
         at = None if seconds is None else record.cutoff + round(seconds * SECOND)
         if at is not None and not any(abs(at - other) < SECOND for other in known):
-            yield Moment(at, html("{} by somebody eligible", what))
-    for span, what in (
+            yield Moment(at, html("{} by somebody eligible", first))
+    for span, ended in (
         (config.truth_window, "End of the window: who responds later is no truth"),
         (config.merged_within, "End of the time in which a merge counts"),
     ):
         if span and (length := _length(span)):
-            yield Moment(record.cutoff + length, html("{} ({})", what, span))
+            yield Moment(record.cutoff + length, html("{} ({})", ended, span))
 
 
 def _length(span: str) -> int | None:
