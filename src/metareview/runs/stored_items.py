@@ -11,6 +11,8 @@ from metareview.runs.files import JsonObject, parsed_line
 
 COMPARISONS = "llm_comparisons"
 _BEGIN, _END = b'"llm_comparisons":[', b'],"reference_comments":['
+_ANOTHER_LIST = b'],"'
+"""What stands between the two where the keys are in another order than ours: comparisons hold no lists."""
 Item = TypeVar("Item")
 
 
@@ -22,7 +24,7 @@ def parsed_record(line: bytes) -> JsonObject:
     """
     before, begun, rest = line.partition(_BEGIN)
     held, ended, after = rest.partition(_END)
-    if begun and ended and held:
+    if begun and ended and held and _ANOTHER_LIST not in held:
         try:
             stored = parsed_line(b"".join((before, begun, ended, after)))
         except (ValueError, RecursionError):
