@@ -25,12 +25,15 @@ def page(run, pr=None, labels=None, **query):
 def test_an_aligned_pair_is_in_one_row_with_a_number_on_both_sides(run):
     root = page(run, reviewer="ann")
     row = next(each for each in root.all("div", "row") if list(each.all(id="c0")))
-    assert "leak here" in row.one(id="c0").text and "leak of the handle" in row.one(id="r0").text
+    assert "leak here" in row.one(id="c0").text
+    assert "leak of the handle" in row.one(id="r0").text
     [start], [end] = (list(row.one(id=side).all("a", "partner")) for side in ("c0", "r0"))
     assert (start["data-thread"], end["data-end"]) == ("c0-r0", "c0-r0")
     assert (start["href"], end["href"], start.text, end.text) == ("#r0", "#c0", "1 R1", "1 C1")
-    assert "same issue" in row.one(id="c0-r0").text and "score 0.90" in row.one(id="c0-r0").text
-    assert "by model" in row.one(id="c0-r0").text and "<i>first</i> words" in row.one(id="c0-r0").text
+    assert "same issue" in row.one(id="c0-r0").text
+    assert "score 0.90" in row.one(id="c0-r0").text
+    assert "by model" in row.one(id="c0-r0").text
+    assert "<i>first</i> words" in row.one(id="c0-r0").text
     assert [mark.text for mark in row.one(id="c0-r0").all("mark")] == ["here", "of the handle"]
     assert "Code Defect · High" in row.one(id="r0").text
 
@@ -42,7 +45,8 @@ def test_what_stayed_open_and_what_was_missed_stand_without_a_partner(run):
     assert "undecided" in alone.one(id="c1-r1").text
     assert "No reference is near enough" in alone.one(id="c2").text
     missed = alone.one(id="r1")
-    assert "missed" in missed.text and "Raised by 1 of 1 others: bob" in missed.text
+    assert "missed" in missed.text
+    assert "Raised by 1 of 1 others: bob" in missed.text
     [who] = [link for link in missed.all("a") if link.text == "bob"]
     assert who["href"] == f"{run.address(pull(1))}?reviewer=bob#r1"
 
@@ -51,7 +55,8 @@ def test_near_misses_have_their_score_and_may_be_labelled(tmp_path):
     run = comment_run(tmp_path, "near", {"ann": {pull(1): [said("other", 1)]}}, {pull(1): [said("leak", 1)]})
     card = page(run).one(id="c0")
     assert [head.text for head in card.all("h4")] == ["Near misses"]
-    assert "different" in card.one(id="c0-r0").text and "score 0.40" in card.one(id="c0-r0").text
+    assert "different" in card.one(id="c0-r0").text
+    assert "score 0.40" in card.one(id="c0-r0").text
 
 
 def test_a_label_form_says_everything_that_a_label_needs(run):
@@ -81,7 +86,8 @@ def test_each_reviewer_has_a_link_and_the_chosen_one_is_marked(run):
     root = page(run, reviewer="bob")
     tabs = list(root.one("nav", "choices").all("a"))
     assert {tab.text: tab["aria-current"] for tab in tabs} == {"bob 1/1": "page", "ann 1/3": None}
-    assert "slow indeed" in root.text and "leak here" not in root.text
+    assert "slow indeed" in root.text
+    assert "leak here" not in root.text
 
 
 def test_an_unknown_reviewer_is_said_to_have_nothing(run):
@@ -138,9 +144,15 @@ def test_hostile_notes_names_and_kinds_stay_text(tmp_path):
 
 def test_rejected_comments_are_listed_with_who_repeats_them(tmp_path):
     negatives = tmp_path / "negatives.jsonl"
-    negatives.write_text('{"pr": "%s", "comments": [{"note": "nit", "path": "src/a.py", "from_line": 9}]}\n' % pull(1))
+    negatives.write_text(
+        f'{{"pr": "{pull(1)}", "comments": [{{"note": "nit", "path": "src/a.py", "from_line": 9}}]}}\n'
+    )
     run = comment_run(
-        tmp_path, "rejected", {"ann": {pull(1): [said("nit pick", 9)]}}, {pull(1): [said("leak", 1)]}, negatives=negatives
+        tmp_path,
+        "rejected",
+        {"ann": {pull(1): [said("nit pick", 9)]}},
+        {pull(1): [said("leak", 1)]},
+        negatives=negatives,
     )
     root = page(run)
     assert "repeats a rejected comment" in root.one(id="c0").one("div", "head").text
