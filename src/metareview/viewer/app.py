@@ -24,6 +24,8 @@ from metareview.viewer.page import Page
 from metareview.viewer.pairs_page import pairs_page
 from metareview.viewer.prs_page import prs_page
 from metareview.viewer.pull_request import pull_request_page
+from metareview.viewer.routing import routing_page
+from metareview.viewer.routing_pull_request import routing_pull_request_page
 from metareview.viewer.run_page import run_page, sensitivity_page
 from metareview.viewer.run_view import RunView
 from metareview.viewer.runs_page import runs_fragment, runs_page
@@ -122,8 +124,6 @@ class _Site:
             labels = LabelFile(view.folder).read().pair_verdicts()
             page = pull_request_page(view, pr, query=query, labels=labels)
         else:
-            from metareview.viewer.routing_pull_request import routing_pull_request_page
-
             page = routing_pull_request_page(view, pr, query=query)
         return page_response(page, tabs(view))
 
@@ -152,11 +152,7 @@ class _Site:
 
 
 def _overview(view: RunView, query: Query) -> Page:
-    if is_comments(view.run):
-        return run_page(view)
-    from metareview.viewer.routing import routing_page
-
-    return routing_page(view, query=query)
+    return run_page(view) if is_comments(view.run) else routing_page(view, query=query)
 
 
 async def _static(request: Request) -> Response:

@@ -9,21 +9,23 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from threading import Lock
+from weakref import finalize
 
 from metareview.comparison.competitors import main_measure
 from metareview.errors import InputError, MetareviewError
 from metareview.report.numbers import ranked
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, read_json
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
-from metareview.runs.run import AnyRun, load_run
+from metareview.runs.run import SCHEMA, AnyRun, load_run
 from metareview.viewer.index import Index
 from metareview.viewer.run_view import RunView
 
@@ -96,13 +98,14 @@ class Catalogue:
 
     def __post_init__(self) -> None:
         self.root = self.root.resolve()
-        self._indexes = TemporaryDirectory(prefix="metareview-view-", ignore_cleanup_errors=True)
+        self._indexes = Path(mkdtemp(prefix="metareview-view-"))
+        self._removed = finalize(self, shutil.rmtree, self._indexes, ignore_errors=True)
         self._indexed = 0
 
     def close(self) -> None:
         for _, view in self._open.values():
             view.index.close()
-        self._indexes.cleanup()
+        self._removed()
 
     # The list
 
@@ -127,8 +130,7 @@ class Catalogue:
         try:
             check_files(folder, self.root)
             stored = read_json(folder / MANIFEST)
-            status = stored.get("status")
-            if status == FINISHED:
+            if stored.get("status") != RUNNING or stored.get("schema") != SCHEMA:
                 return _finished(load_run(folder), Entry(name, folder, place, FINISHED))
             kind, started = (text if isinstance(text := stored.get(key), str) else "" for key in ("kind", "started"))
             status = STOPPED if _quiet(folder) > QUIET_SECONDS else RUNNING
@@ -158,7 +160,7 @@ class Catalogue:
             run = load_run(entry.folder)
             with self._lock:
                 self._indexed += 1
-                file = Path(self._indexes.name) / f"{self._indexed}.sqlite"
+                file = self._indexes / f"{self._indexed}.sqlite"
             view = RunView(entry.id, entry.folder, run, Index(entry.folder, file, run.kind.name), self.token)
             with self._lock:
                 self._forget(entry.id)

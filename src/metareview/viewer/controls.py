@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from metareview.report.numbers import count
 from metareview.report.page.markup import Html, html
-from metareview.viewer.links import address_with
 
 Query = Mapping[str, str]
 PER_PAGE = 50
@@ -15,9 +15,10 @@ _FIELD = "<label>{}{}</label>"
 _MOST_CHOICES = 200
 
 
-def address(path: str, query: Query, **changes: object) -> str:
+def address(path: str, query: Query, /, **changes: object) -> str:
     """The path with the query and some changes to it; what is None or empty is left out."""
-    return address_with(path, {**query, **changes})
+    kept = [(name, str(value)) for name, value in {**query, **changes}.items() if value not in (None, "")]
+    return f"{path}?{urlencode(kept, errors='replace')}" if kept else path
 
 
 def number(query: Query, name: str, default: int, most: int = 10**9) -> int:

@@ -152,7 +152,9 @@ class PairIndex:
     ) -> tuple[NDArray[Any], ...]:
         ids: list[tuple[int, int, int]] = []
         for (name, reviewer, negative), group in groupby(rows, key=itemgetter(0, 1, 4)):
-            record, pr = records.get((name, reviewer), (_UNKNOWN, _UNKNOWN))
+            if (name, reviewer) not in records:
+                raise ValueError("a pair that belongs to no record")
+            record, pr = records[name, reviewer]
             ours, theirs = comments.get(record, {}), others.get((pr, 2 if negative else 1), {})
             ids += [(record, ours.get(row[2], _UNKNOWN), theirs.get(row[3], _UNKNOWN)) for row in group]
         _, _, _, _, negatives, eligible, _, scores, matches, by, aligned = zip(*rows, strict=True)
