@@ -34,7 +34,7 @@ def test_what_was_found_and_lost_is_told_per_pull_request(runs):
 
 
 def test_the_largest_effect_comes_first_and_its_sign_is_told(runs):
-    # F1: A 2·2/(3+4)=4/7; B 2·2/(2+4)=2/3. Exchanging #1 or #2 alone: +0.2286 and -0.1333 each side's half.
+    # Of A two of three comments match, of B both of two: the first pull request gains, the second loses less.
     root = read(changes_page(*runs, query={}))
     effects = [
         (card.one("h3").text, card.one("b", "gain" if list(card.all("b", "gain")) else "loss").text[0])
