@@ -34,7 +34,7 @@ _FORM = (
     '<form class="filters" method="get" aria-label="What is compared">{}'
     '<div class="go"><button type="submit">Compare</button>{}</div></form>\n'
 )
-_SELECT = '<div class="field"><label for="f-{n}">{}</label><select id="f-{n}" name="{n}">{}</select></div>'
+_SELECT = '<label>{}<select name="{}">{}</select></label>'
 _OPTION = '<option value="{}"{}>{}</option>'
 _SELECTED = Html(" selected")
 
@@ -99,7 +99,7 @@ def _chooser(
 
 def _select(title: str, field: str, options: Mapping[str, str], chosen: str) -> Html:
     listed = [html(_OPTION, value, _SELECTED if value == chosen else None, text) for value, text in options.items()]
-    return html(_SELECT, title, listed, n=field)
+    return html(_SELECT, title, field, listed)
 
 
 def _compared(a: RunView, b: RunView, names: tuple[str, str], *, common: bool) -> Comparison | str:

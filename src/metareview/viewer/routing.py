@@ -127,7 +127,9 @@ def _form(run: RunView, routing: RoutingRun, query: Mapping[str, str]) -> Html:
 
 
 def _table(run: RunView, routing: RoutingRun, records: list[RoutingRecord], wanted: Wanted) -> Html:
-    names = [wanted.router] if wanted.router else ranked(routing.metrics, "mrr")
+    best_first = ranked(routing.metrics, "mrr")
+    # A column of routers without figures would say the same in every row; one that was asked for is shown.
+    names = [wanted.router] if wanted.router else [each for each in best_first if each in wanted.routers] or best_first
     columns = [("Pull request", "name"), ("Right person", "slice"), *((name(router), "slice") for router in names)]
     rows = [_row(run, routing, record, names, wanted.k) for record in records]
     return blocks.table(f"Pull requests, and the first {_CANDIDATES} of each router's list", columns, rows)
