@@ -157,6 +157,9 @@ def test_until_every_stratum_has_eight_compare_goes_by_the_judge(tmp_path):
     assert correction.known
     assert not correction.complete
     assert correction.labelled.sample.thin > 0
+    provisional = corrected_figures(run, correction)["x"]
+    assert provisional.metrics["f1"] is not None
+    assert (provisional.intervals["f1"], provisional.plan) == (None, None)
     assert compare(run, reviewers=["x", "y"]).labelled is None
     label_all(run)
     assert correction_of(run).complete

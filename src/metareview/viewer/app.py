@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
+from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -20,10 +23,12 @@ from metareview.viewer.catalogue import FINISHED, Catalogue, Entry
 from metareview.viewer.changes import changes_page
 from metareview.viewer.controls import Query
 from metareview.viewer.frame import Tab, page_response, problem_response
+from metareview.viewer.labelling import ISSUES, Fields, Labelling, asked_name, draw_sample, keep_answer, take_back
 from metareview.viewer.page import Page
 from metareview.viewer.pairs_page import pairs_page
 from metareview.viewer.prs_page import prs_page
 from metareview.viewer.pull_request import pull_request_page
+from metareview.viewer.queue_page import issue_queue_page, pair_queue_page
 from metareview.viewer.routing import routing_page
 from metareview.viewer.routing_pull_request import routing_pull_request_page
 from metareview.viewer.run_page import run_page, sensitivity_page
@@ -37,6 +42,8 @@ STATIC = {
     "report.css": ("metareview.report.page", "style.css", "text/css"),
     "viewer.css": ("metareview.viewer.static", "viewer.css", "text/css"),
     "pages.css": ("metareview.viewer.static", "pages.css", "text/css"),
+    "queue.css": ("metareview.viewer.static", "queue.css", "text/css"),
+    "queue.js": ("metareview.viewer.static", "queue.js", "text/javascript"),
     "viewer.js": ("metareview.viewer.static", "viewer.js", "text/javascript"),
     "pages.js": ("metareview.viewer.static", "pages.js", "text/javascript"),
     "icon.svg": ("metareview.viewer.static", "icon.svg", "image/svg+xml"),
@@ -44,6 +51,8 @@ STATIC = {
 """The only files that are served, by name: package, file and type."""
 PageOf = Callable[[RunView, Query], Page]
 _MOST_CHOICES = 200
+_INSIDE = re.compile(r"/run/[!-\[\]-~]*")
+"""An address of a run in plain characters; a backslash is a slash to some browsers."""
 
 
 def make_app(catalogue: Catalogue, settings: Settings) -> ASGIApp:
@@ -58,6 +67,11 @@ def make_app(catalogue: Catalogue, settings: Settings) -> ASGIApp:
         Route("/run/{run}/pairs", site.of_run(pairs_page, comments_only=True)),
         Route("/run/{run}/prs", site.of_run(prs_page, comments_only=True)),
         Route("/run/{run}/settings", site.of_run(lambda view, query: sensitivity_page(view), comments_only=True)),
+        Route("/run/{run}/label", site.of_run(_queue(pair_queue_page), comments_only=True)),
+        Route("/run/{run}/unlisted", site.of_run(_queue(issue_queue_page), comments_only=True)),
+        Route("/run/{run}/labels", site.write(keep_answer), methods=["POST"]),
+        Route("/run/{run}/undo", site.write(take_back), methods=["POST"]),
+        Route("/run/{run}/draw", site.write(draw_sample), methods=["POST"]),
         Route("/run/{run}/pr/{number:int}", site.pull_request),
         Route("/static/{name}", _static),
     ]
@@ -74,6 +88,8 @@ def tabs(view: RunView) -> list[Tab]:
         ("Overview", base),
         ("Pairs", f"{base}/pairs"),
         ("Pull requests", f"{base}/prs"),
+        ("Label", f"{base}/label"),
+        ("Unlisted", f"{base}/unlisted"),
         ("Other settings", f"{base}/settings"),
         ("Compare", f"/compare?a={view.id}"),
     ]
@@ -105,6 +121,29 @@ class _Site:
             return page_response(make(view, dict(request.query_params)), tabs(view), request.url.path)
 
         return answer
+
+    def write(self, act: Callable[[Labelling, Fields], None]) -> Callable[[Request], Awaitable[Response]]:
+        """What answers for a form that writes: the act, then the page that the form names."""
+
+        async def answer(request: Request) -> Response:
+            given = parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+            return await run_in_threadpool(self._write, request, act, dict(given))
+
+        return answer
+
+    def _write(self, request: Request, act: Callable[[Labelling, Fields], None], fields: Fields) -> Response:
+        entry = self._entry(request)
+        if entry.status != FINISHED:
+            raise HTTPException(404)
+        view = self._catalogue.open(entry)
+        if not is_comments(view.run):
+            raise HTTPException(404)
+        act(Labelling(view, asked_name(fields)), fields)
+        queue = "unlisted" if fields.get("kind") == ISSUES else "label"
+        back = fields.get("next", "")
+        # Only to a page of the same run: a form must lead nobody elsewhere.
+        inside = _INSIDE.fullmatch(back) and back.startswith(f"{view.address()}/")
+        return RedirectResponse(back if inside else f"{view.address()}/{queue}", 303)
 
     def live_run(self, request: Request) -> Response:
         entry = self._entry(request)
@@ -153,6 +192,10 @@ class _Site:
 
 def _overview(view: RunView, query: Query) -> Page:
     return run_page(view) if is_comments(view.run) else routing_page(view, query=query)
+
+
+def _queue(make: Callable[[Labelling, Query], Page]) -> PageOf:
+    return lambda view, query: make(Labelling(view, asked_name(query)), query)
 
 
 async def _static(request: Request) -> Response:

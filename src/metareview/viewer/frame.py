@@ -18,14 +18,16 @@ _DOCUMENT = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
+<meta name="referrer" content="same-origin">
 <title>{title} · metareview</title>
 <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/static/report.css">
 <link rel="stylesheet" href="/static/pages.css">
 <link rel="stylesheet" href="/static/viewer.css">
+<link rel="stylesheet" href="/static/queue.css">
 <script src="/static/viewer.js" defer></script>
 <script src="/static/pages.js" defer></script>
+<script src="/static/queue.js" defer></script>
 </head>
 <body class="viewer">
 <a class="skip" href="#main">Skip to the content</a>

@@ -8,6 +8,7 @@ from metareview.report.page.blocks import paragraph
 from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.sensitivity import sensitivity_section
+from metareview.runs.labels import FRAME, LABELS, UNLISTED
 from metareview.runs.run import CommentsRun, is_comments
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
@@ -17,10 +18,24 @@ _ANSWER, _CURVES = "answer", "curves"
 
 
 def run_page(view: RunView) -> Page:
-    """Drawn once; what is in it changes with the run's files alone."""
-    if _ANSWER not in view.drawn and is_comments(view.run):
-        view.drawn[_ANSWER] = _sections(view.run)
-    return Page(view.title, view.drawn[_ANSWER], [RUNS])
+    """Drawn once; what is in it changes with the run's files alone, and with its labels."""
+    drawn = f"{_ANSWER} {_labels_stamp(view)}"
+    if drawn not in view.drawn and is_comments(view.run):
+        for old in [key for key in view.drawn if key.startswith(_ANSWER)]:
+            view.drawn.pop(old, None)
+        view.drawn[drawn] = _sections(view.run)
+    return Page(view.title, view.drawn[drawn], [RUNS])
+
+
+def _labels_stamp(view: RunView) -> list[tuple[int, int] | None]:
+    stamps: list[tuple[int, int] | None] = []
+    for name in (LABELS, FRAME, UNLISTED):
+        try:
+            found = (view.folder / name).stat()
+            stamps.append((found.st_size, found.st_mtime_ns))
+        except OSError:
+            stamps.append(None)
+    return stamps
 
 
 def _sections(run: CommentsRun) -> Html:

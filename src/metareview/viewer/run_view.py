@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from metareview.comments.records import CommentRecord, Pair
 from metareview.report.page.markup import Html
@@ -33,6 +34,8 @@ class RunView:
     """What every form that writes must send as the field `token`."""
     drawn: dict[str, Html] = field(default_factory=dict, compare=False)
     """Parts of pages that depend on nothing but the run's files, kept until these change."""
+    kept: dict[str, Any] = field(default_factory=dict, compare=False)
+    """The same of what was read."""
 
     @property
     def title(self) -> str:
