@@ -1,4 +1,4 @@
-"""A browser for the tests of the report's page."""
+"""A browser, for the tests of what people look at."""
 
 import shutil
 import tempfile
