@@ -17,24 +17,24 @@ EVENTS = """\
 
 
 def labelled_demo(root):
-    """The sample benchmark with all but the last ten drawn blocks labelled, by eva, as the judge says; its unlisted
-    issues grouped; and a small run of routers."""
+    """The sample benchmark with 60 of 75 drawn blocks labelled, by eva, as the judge says; its unlisted issues grouped;
+    and a small run of routers."""
     with as_file(files("metareview") / "data" / "demo") as sample:
         negatives = sample / "negatives.jsonl"
         evaluate_comments(sample / "reviews", reference=sample / "references.jsonl", negatives=negatives,
                           out=root / "sample")  # fmt: skip
     run = load_run(root / "sample")
-    # 40 blocks: the reviewers are no strata of their own, so that all but ten are enough for an interval.
     frame = open_frame(run, budget=60)
     record_of = records_of(run, {(block.pr, block.reviewer) for _, block in frame.drawn})
     file = LabelFile(run.folder)
-    for number in range(1, len(frame.drawn) - 9):
+    for number in range(1, len(frame.drawn) + 1):
         while True:
             queue = PairQueue(frame, file.read(), "eva", record_of)
             if queue.labelled.settled[number - 1].number is not None:
                 break
             question = queue.at(number)
             file.append([question.label(bool(question.verdict.match), "eva")])
+    open_frame(run, budget=75)
     unlisted_of(run)
     (root / "events.jsonl").write_text(EVENTS, encoding="utf-8")
     evaluate_routing(root / "events.jsonl", out=root / "routers", routers=["mentions", "popularity"])

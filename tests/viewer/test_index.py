@@ -46,6 +46,25 @@ def test_records_and_pairs_are_those_of_the_run(view):
         view.address("nothing")
 
 
+def test_a_pull_requests_pairs_are_found_before_and_after_all_pairs_are_indexed(tmp_path):
+    small_run(tmp_path / "small")
+    index = Index(tmp_path / "small", tmp_path / "index.sqlite", "comments")
+    before = [index.pair_places(pr) for pr in index.prs]
+    assert "pairs" not in vars(index)
+    assert [len(each) for each in before] == [8, 3]
+    assert len(index.pairs) == 11
+    assert [index.pair_places(pr) for pr in index.prs] == before
+
+
+def test_pairs_whose_keys_are_in_another_order_are_found_too(tmp_path):
+    small_run(tmp_path / "small")
+    path = tmp_path / "small" / "pairs.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+    index = Index(tmp_path / "small", tmp_path / "index.sqlite", "comments")
+    assert [len(index.pair_places(pr)) for pr in index.prs] == [8, 3]
+
+
 def test_pairs_keep_the_order_of_the_run_and_come_by_pages(view):
     everything = [(pair.pr, pair.reviewer, pair.generated, pair.reference) for pair in view.run.read_pairs()]
     assert keys(view, find(view)) == everything

@@ -7,17 +7,13 @@ import json
 import os
 import re
 import socket
-import threading
 from dataclasses import replace
 
 import pytest
-import uvicorn
 from starlette.responses import PlainTextResponse
-from viewer_samples import HOST, client_of, pull, said, small_run
+from viewer_samples import HOST, client_of, pull, said, served, small_run
 
 from metareview.api import evaluate_comments
-from metareview.viewer.app import make_app
-from metareview.viewer.catalogue import Catalogue
 from metareview.viewer.safety import HEADERS, MOST_ADDRESS, MOST_BODY, POLICY, TOKEN_HEADER, Guard
 from metareview.viewer.settings import Settings
 
@@ -72,22 +68,15 @@ def status(*args, **named):
 # The Host header
 
 
-@contextlib.contextmanager
 def serving(root):
-    """A real server on a free port."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        settings = Settings(port=listening.getsockname()[1])
-        app = make_app(Catalogue(root, settings.token), settings)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield settings.port
-        finally:
-            server.should_exit = True
-            thread.join()
+    """The port of a real server."""
+    return _port(served(root))
+
+
+@contextlib.contextmanager
+def _port(server):
+    with server as address:
+        yield int(address.rpartition(":")[2])
 
 
 def raw(port, request):

@@ -1,10 +1,14 @@
 """Runs for the viewer's tests, and a client that asks as a browser would."""
 
 import asyncio
+import contextlib
 import json
+import socket
+import threading
 from pathlib import Path
 
 import httpx
+import uvicorn
 
 from metareview.api import evaluate_comments
 from metareview.viewer.app import make_app
@@ -87,3 +91,23 @@ class Client:
 def client_of(root: Path, settings: Settings | None = None) -> Client:
     settings = settings or Settings()
     return Client(make_app(Catalogue(root, settings.token), settings))
+
+
+@contextlib.contextmanager
+def served(root):
+    """The address of a viewer of these runs, for as long as somebody looks."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        settings = Settings(port=listening.getsockname()[1])
+        catalogue = Catalogue(root, settings.token)
+        config = uvicorn.Config(make_app(catalogue, settings), log_level="critical", lifespan="off", ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield settings.address
+        finally:
+            server.should_exit = True
+            thread.join()
+            catalogue.close()

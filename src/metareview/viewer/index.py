@@ -17,7 +17,16 @@ from typing import Any, TypeVar
 from metareview.comments.records import Pair
 from metareview.errors import InputError
 from metareview.runs.files import RESULTS, JsonObject
-from metareview.runs.rows import Note, Place, RecordRow, comment_record_rows, pairs_at, read_at, routing_record_rows
+from metareview.runs.rows import (
+    Note,
+    Place,
+    RecordRow,
+    comment_record_rows,
+    offsets_of_pr,
+    pairs_at,
+    read_at,
+    routing_record_rows,
+)
 from metareview.viewer.pair_index import Found, PairFilter, PairIndex
 
 COMMENT, REFERENCE, NEGATIVE = range(3)
@@ -170,10 +179,13 @@ class Index:
         return read_at(self._folder / RESULTS, places, make)
 
     def pair_places(self, pr: str) -> list[int]:
-        """Where the lines of a pull request's pairs begin."""
+        """Where the lines of a pull request's pairs begin; without the index of all pairs, if that is not there yet."""
         of_pr = self._prs.find(pr)
-        records = [] if of_pr is None else [row[0] for row in self.rows("SELECT id FROM records WHERE pr = ?", [of_pr])]
-        return self.pairs.offsets_of(records)
+        if of_pr is None:
+            return []
+        if "pairs" not in vars(self) and (offsets := offsets_of_pr(self._folder, pr)):
+            return offsets
+        return self.pairs.offsets_of([row[0] for row in self.rows("SELECT id FROM records WHERE pr = ?", [of_pr])])
 
     def read_pairs(self, offsets: Sequence[int]) -> list[Pair]:
         return pairs_at(self._folder, offsets)
