@@ -6,16 +6,12 @@ import os
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH
-from metareview.cli.output import say
+from metareview.cli.options import PATH, common_options
+from metareview.cli.output import Screen
 from metareview.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 PORT = 7575
 _TRIED = 100
@@ -41,8 +37,8 @@ INSTALL = 'pip install "metareview[view]"'
     help="Listen on this address; any but this machine's own needs --token.  [default: 127.0.0.1]",
 )
 @click.option("--token", metavar="WORD", help="Answer only those who know this word.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the address.")  # fmt: skip
-def command(folder: Path, port: int | None, no_open: bool, host: str, token: str | None, quiet: bool) -> None:
+@common_options
+def command(folder: Path, port: int | None, no_open: bool, host: str, token: str | None, screen: Screen) -> None:
     """Look at the runs below FOLDER, or at the one run that it is, in a browser. Ctrl-C ends it."""
     try:
         import starlette  # noqa: F401
@@ -60,11 +56,10 @@ def command(folder: Path, port: int | None, no_open: bool, host: str, token: str
     settings = Settings(host, listening.getsockname()[1], token)
     catalogue = Catalogue(folder, settings.token)
     address = settings.address + (f"/?token={token}" if token else "/")
-    click.echo(address)
-    if not quiet:
-        say("Ctrl-C ends it.")
-        if token and len(token) < _SHORT:
-            say(f"Warning: a token of fewer than {_SHORT} characters can be guessed. Choose a longer one.")
+    guessed = f"Warning: a token of fewer than {_SHORT} characters can be guessed. Choose a longer one."
+    short = [guessed] if token and len(token) < _SHORT else []
+    document = {"schema": "metareview.view/1", "address": address, "folder": str(folder)}
+    screen.show(document, address, remarks=["Ctrl-C ends it.", *short])
     sys.stdout.flush()
     config = uvicorn.Config(
         make_app(catalogue, settings),
