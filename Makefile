@@ -10,7 +10,8 @@ DEV := $(VENV)/.dev-installed
 OLD := .venv-minimums
 OLD_TESTS := tests/comments tests/runs tests/text/test_text_matching.py \
   $(addprefix tests/judges/test_,offline.py cascade.py lexical.py llm.py embedding.py cache.py) \
-  $(addprefix tests/cli/test_,comments_command.py routing_command.py compare_command.py other_commands.py)
+  $(addprefix tests/cli/test_,comments_command.py routing_command.py compare_command.py other_commands.py) \
+  $(addprefix tests/viewer/test_,safety.py pages.py labelling.py index.py)
 
 .PHONY: setup demo browser test test-minimums lint bench clean
 
@@ -44,7 +45,7 @@ $(OLD)/.installed: pyproject.toml scripts/minimums.py
 	$(PYTHON) -m venv $(OLD)
 	$(PYTHON) scripts/minimums.py > $(OLD)/constraints.txt
 	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-	  --constraint $(OLD)/constraints.txt --editable ".[frame,parquet]" pytest hypothesis
+	  --constraint $(OLD)/constraints.txt --editable ".[frame,parquet,view]" pytest hypothesis httpx
 	@touch $@
 
 test-minimums: $(OLD)/.installed

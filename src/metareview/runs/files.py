@@ -120,12 +120,11 @@ def write_whole(path: Path, parts: Iterable[str]) -> None:
 
 
 @contextmanager
-def written_to(folder: Path) -> Iterator[None]:
+def written_to(folder: Path, fix: str = "Choose another --out.") -> Iterator[None]:
     """Turns what keeps a run's files from being written, as a full disk does, into a message with the fix."""
     try:
         yield
     except OSError as error:
-        fix = "Choose another --out."
         if error.errno in DISK_FULL:
             fix = "Free space there, then run the same command with the same --out: what was done is kept."
         raise UsageError(f"Cannot write to {folder}: {error.strerror}. {fix}") from None

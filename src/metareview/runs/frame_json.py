@@ -8,13 +8,13 @@ from pathlib import Path
 from metareview.comments.blocks import Block, Frame, Stratum
 from metareview.errors import InputError
 from metareview.runs.files import JsonObject, read_json, write_json, written_to
-from metareview.runs.labels import FRAME
+from metareview.runs.labels import FRAME, WRITABLE
 
 _SCHEMA = "metareview.frame/1"
 
 
 def write_frame(folder: Path, frame: Frame) -> None:
-    with written_to(folder):
+    with written_to(folder, WRITABLE):
         write_json(folder / FRAME, frame_to_json(frame))
 
 

@@ -24,6 +24,7 @@ FRAME = "frame.json"
 """Which blocks were drawn to be labelled."""
 UNLISTED = "unlisted.json"
 """The unlisted issues, and which of them were drawn."""
+WRITABLE = "Make the folder one that you may write to, or copy the run elsewhere."
 
 
 class LabelFile:
@@ -35,7 +36,7 @@ class LabelFile:
     def append(self, labels: Iterable[Label]) -> None:
         """All of them, on the disk when this returns. What a kill left of a line stays a line of its own."""
         text = "".join(to_line(label_to_json(label)) for label in labels).encode("utf-8", "backslashreplace")
-        with written_to(self.path.parent), _opened(self.path) as handle:
+        with written_to(self.path.parent, WRITABLE), _opened(self.path) as handle:
             size = os.fstat(handle).st_size
             if size and os.pread(handle, 1, size - 1) != b"\n":
                 text = b"\n" + text
