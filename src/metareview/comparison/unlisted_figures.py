@@ -98,6 +98,11 @@ class UnlistedFigures:
     issue, and brings itself nothing either."""
 
     @property
+    def provisional(self) -> bool:
+        """Whether there are estimates, on fewer labels than their intervals need."""
+        return self.valid is not None and self.labelled.thin > 0
+
+    @property
     def unjudged_share(self) -> float | None:
         return 1 - self.judged / self.issues if self.issues else None
 
@@ -115,7 +120,9 @@ class UnlistedFigures:
                 "corrected": who.corrected,
                 "repeats": who.repeats,
                 "missing": who.missing,
+                "thin": who.thin,
             },
+            "provisional": self.provisional,
             "references": self.references,
             "valid": self.valid,
             "unseen": None
