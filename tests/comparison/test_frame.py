@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from bench.labels import JUDGES, trials, true_f1
-from labelled_runs import Lenient, People, label_all, make_run, records
 
+from labelled_runs import Lenient, People, label_all, make_run, records
 from metareview.api import compare, evaluate_comments, load_run
 from metareview.comments.blocks import Block
 from metareview.comparison.corrected import corrected_figures, correction_of
@@ -157,6 +157,9 @@ def test_until_every_stratum_has_eight_compare_goes_by_the_judge(tmp_path):
     assert correction.known
     assert not correction.complete
     assert correction.labelled.sample.thin > 0
+    provisional = corrected_figures(run, correction)["x"]
+    assert provisional.metrics["f1"] is not None
+    assert (provisional.intervals["f1"], provisional.plan) == (None, None)
     assert compare(run, reviewers=["x", "y"]).labelled is None
     label_all(run)
     assert correction_of(run).complete

@@ -109,7 +109,7 @@ def test_too_few_labels_give_no_figure_and_say_how_many_more(run):
 def test_thin_strata_are_provisional(run):
     frame = label_all(run, only=0)
     label_all(run, only=2 * len(frame.strata))
-    assert "Provisional: intervals hold what they promise from" in text(section(as_html(run), "corrected"))
+    assert "Provisional: intervals come with" in text(section(as_html(run), "corrected"))
     assert "Corrected by labels of" not in as_markdown(run)  # the headline stays as judged
 
 
@@ -228,7 +228,7 @@ def test_figures_beyond_the_references_are_provisional_until_strata_are_filled(r
     sizes = {stratum: sum(each.stratum == stratum for each in unlisted.open) for stratum in taken}
     more = sum(min(8, size) - min(2, size) for size in sizes.values())
     assert figures_of(run).provisional
-    said = f"Provisional: intervals hold what they promise from {more} more labels on"
+    said = f"Provisional: intervals come with {more} more labels"
     assert said in text(section(as_html(run), "beyond"))
     label_issues(run)
     assert not figures_of(run).provisional

@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "Write a finished run as a page, a table or test results.",
     "show": "The evidence in the terminal: missed, noise, near misses.",
     "label": "Give people's verdicts on a sample of a run, and correct its figures by them.",
+    "view": "Look at runs in a browser: figures, pairs, pull requests.",
     "convert": "Write comments in another format, and name what it cannot hold.",
     "check": "Is this benchmark sound? Lint it, then try it on known answers.",
     "calibrate": "How far does a judge agree with labels?",

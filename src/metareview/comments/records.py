@@ -164,7 +164,7 @@ class CommentRecord:
     judged_pairs: int = 0
     slices: Mapping[str, Mapping[str, Tally]] = field(default_factory=dict)
     """By dimension, then by its value."""
-    comments: tuple[ScoredComment, ...] = ()
+    comments: Sequence[ScoredComment] = ()
     matches: tuple[tuple[int, int], ...] = ()
     """(comment, reference) of the aligned pairs."""
     comparisons: Sequence[Comparison] = ()

@@ -60,6 +60,7 @@ class CorrectedFigures:
     metrics: Rates
     """Cut to 0..1."""
     intervals: Mapping[str, Interval | None]
+    """None while the correction is provisional: with few labels in a stratum they would promise too much."""
     plan: Plan | None
     """None where F1 has no interval."""
 
@@ -132,19 +133,20 @@ def figures_of_counts(
     for name, rows in counts.items():
         corrected_rows = np.array([correction.row(key, row) for key, row in rows.items()])
         judged = rates(np.array(list(rows.values())).sum(axis=0), shown, CORRECTED)
-        found[name] = _figures(judged, corrected_rows, shown, correction.labelled, name)
+        found[name] = _figures(judged, corrected_rows, shown, correction, name)
     return found
 
 
 def _figures(
-    judged: Rates, rows: Array, measures: Sequence[Measure], labelled: LabelledFrame, reviewer: str
+    judged: Rates, rows: Array, measures: Sequence[Measure], correction: Correction, reviewer: str
 ) -> CorrectedFigures:
     """From rows of corrected counts, one per pull request."""
     found = rates(rows.sum(axis=0), measures, CORRECTED)
     cut = {name: None if value is None else min(max(value, 0.0), 1.0) for name, value in found.items()}
-    ends = intervals(rows, measures)
+    if not correction.complete:
+        return CorrectedFigures(judged, cut, dict.fromkeys(cut), None)
     of_f1 = next(measure for measure in measures if measure.name == f1.name)
-    return CorrectedFigures(judged, cut, ends, _plan(rows, of_f1, labelled, reviewer))
+    return CorrectedFigures(judged, cut, intervals(rows, measures), _plan(rows, of_f1, correction.labelled, reviewer))
 
 
 def _plan(rows: Array, of_f1: Measure, labelled: LabelledFrame, reviewer: str) -> Plan | None:

@@ -33,7 +33,7 @@ class Labelled:
     it."""
     thin: int
     """How many labels more it takes until every stratum has as many as it is drawn with at least, or all: until then
-    intervals may promise too much."""
+    there are no intervals."""
 
 
 def held_verdicts(labels: Labels) -> dict[str, IssueVerdict]:

@@ -57,7 +57,7 @@ def judged_line(verdict: Verdict | None, match: bool) -> str:
         return "The judge could not decide."
     score = "" if verdict.score is None else f" ({verdict.score:.2f})"
     said = "the same" if verdict.match else "different"
-    return f"The judge {'too says' if verdict.match == match else 'says'} {said}{score}."
+    return f"The judge says {said}{score}{', too' if verdict.match == match else ''}."
 
 
 def issue_lines(question: IssueQuestion, width: int) -> Iterator[str]:

@@ -58,7 +58,7 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
         yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: two of every stratum."
     elif not correction.complete:
         more = plural(labelled.sample.thin, "more labelled block")
-        yield f"Provisional: intervals hold what they promise from {more} on, with eight or all of every stratum."
+        yield f"Provisional: intervals come with {more}, at eight or all of every stratum."
     if labelled.skipped and correction.known:
         yield (
             f"{plural(labelled.skipped, 'drawn block')} passed over, though later ones are labelled: if these are the"

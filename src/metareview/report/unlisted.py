@@ -79,7 +79,7 @@ def plus_lines(figures: UnlistedFigures, *, spans: bool = True) -> Iterator[str]
         yield f"Estimates by people's labels need {plural(who.missing, 'more label')}: two of every stratum."
     elif figures.provisional:
         more = plural(who.thin, "more label")
-        yield f"Provisional: intervals hold what they promise from {more} on, with eight or all of every stratum."
+        yield f"Provisional: intervals come with {more}, at eight or all of every stratum."
     if figures.unjudged_share:
         yield f"{figures.unjudged_share:.0%} of the issues are not judged."
     if figures.valid is not None and figures.unseen is not None:

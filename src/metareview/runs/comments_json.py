@@ -30,6 +30,7 @@ from metareview.comments.summary import (
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Comment, Skipped
 from metareview.runs.files import JsonObject
+from metareview.runs.stored_items import COMPARISONS, StoredItems
 
 SCHEMA = "metareview.comments/1"
 _COUNT_KEYS = (
@@ -163,21 +164,9 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
             name: {value: Tally(*tally) for value, tally in tallies.items()}
             for name, tallies in stored["reference_slices"].items()
         },
-        comments=tuple(
-            ScoredComment(
-                each["generated"],
-                _comment(each),
-                each["line_match"],
-                each["semantic_match"],
-                **{name: each[name] for name in _PARTNERS},
-                verdict=_verdict(each) if "by" in each else None,
-            )
-            for each in stored["match_details"]
-        ),
+        comments=StoredItems(stored["match_details"], _scored_comment),
         matches=tuple((each["generated"], each["reference"]) for each in stored["matched_reference_comments"]),
-        comparisons=tuple(
-            Comparison(each["generated"], each["reference"], _verdict(each)) for each in stored["llm_comparisons"]
-        ),
+        comparisons=StoredItems(stored[COMPARISONS], _comparison),
         references=tuple(
             ScoredReference(each["reference"], _comment(each), each["kept"], each["covered"], each["line_covered"])
             for each in stored["reference_comments"]
@@ -185,6 +174,21 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
         negatives=tuple(Negative(each["negative"], _comment(each)) for each in stored["negative_comments"]),
         bounds=None if bounds is None else (_counts(bounds[0]), _counts(bounds[1])),
     )
+
+
+def _scored_comment(stored: JsonObject) -> ScoredComment:
+    return ScoredComment(
+        stored["generated"],
+        _comment(stored),
+        stored["line_match"],
+        stored["semantic_match"],
+        **{name: stored[name] for name in _PARTNERS},
+        verdict=_verdict(stored) if "by" in stored else None,
+    )
+
+
+def _comparison(stored: JsonObject) -> Comparison:
+    return Comparison(stored["generated"], stored["reference"], _verdict(stored))
 
 
 def pair_to_json(pair: Pair) -> JsonObject:

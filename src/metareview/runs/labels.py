@@ -61,8 +61,8 @@ class LabelFile:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """The file for appending, and for nobody else until it is closed."""
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    """The file for appending, and for nobody else until it is closed. A link to another file is not followed."""
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
     try:
         try:
             import fcntl

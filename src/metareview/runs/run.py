@@ -23,7 +23,18 @@ from metareview.model.measure import Measure
 from metareview.routing.records import RoutingRecord
 from metareview.routing.summary import RoutingSummary
 from metareview.runs import comments_json, comments_text, routing_json
-from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines, to_line
+from metareview.runs.files import (
+    MANIFEST,
+    PAIRS,
+    RESULTS,
+    SUMMARY,
+    JsonObject,
+    parsed_line,
+    read_json,
+    read_lines,
+    to_line,
+)
+from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
 
 SCHEMA = "metareview.run/1"
@@ -62,6 +73,8 @@ class Kind(Generic[SummaryT, RecordT]):
     line but for its end."""
     is_complete: Callable[[RecordT], bool] = lambda record: True
     """Whether a record need not be made again when the run is continued."""
+    parse: Callable[[bytes], JsonObject] = parsed_line
+    """The object of a record's line, as far as record_from_json needs it."""
 
 
 COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
@@ -73,6 +86,7 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     key=lambda record: record.key,
     pieces=comments_text.pieces,
     is_complete=lambda record: not record.counts.undecided,
+    parse=parsed_record,
 )
 
 
@@ -170,7 +184,7 @@ class Run(Generic[SummaryT, RecordT]):
     def read_records(self) -> Iterator[RecordT]:
         if self.folder is None:
             return iter(self.kept_records)
-        return _typed(read_lines(self.folder / RESULTS), self.kind.record_from_json, self.folder)
+        return _typed(read_lines(self.folder / RESULTS, self.kind.parse), self.kind.record_from_json, self.folder)
 
     def read_pairs(self) -> Iterator[Pair]:
         if self.folder is None:

@@ -45,6 +45,11 @@ _TERMS = (
 
 
 def sections(run: RoutingRun) -> list[Section | None]:
+    return [*figures(run), _pull_requests(run)]
+
+
+def figures(run: RoutingRun) -> list[Section | None]:
+    """All but the list of pull requests."""
     return [
         _answer(run),
         gates_section(run.result.build_gates),
@@ -53,7 +58,6 @@ def sections(run: RoutingRun) -> list[Section | None]:
         _declarations(run.result),
         load_section(run),
         Section("settings", "Settings", settings_table(run)),
-        _pull_requests(run),
     ]
 
 

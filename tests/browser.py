@@ -1,4 +1,4 @@
-"""A browser for the tests of the report's page."""
+"""A browser, for the tests of what people look at."""
 
 import shutil
 import tempfile
@@ -35,20 +35,22 @@ def browser():
 
 @pytest.fixture
 def open_page(browser):
-    """Opens a file as a user would, and notes everything that the page asks for or complains of."""
+    """Opens a file or an address as a user would, and notes everything that the page asks for or complains of."""
     contexts = []
 
-    def open_file(path, *, scheme="light", width=1200):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def open_one(place, *, scheme="light", width=1200, scripts=True):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts
+        )
         contexts.append(context)
         page = context.new_page()
         page.requests, page.complaints = [], []
         page.on("request", lambda request: page.requests.append(request.url))
         page.on("console", lambda message: page.complaints.append(message.text))
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.goto(path.resolve().as_uri())
+        page.goto(place if isinstance(place, str) else place.resolve().as_uri())
         return page
 
-    yield open_file
+    yield open_one
     for context in contexts:
         context.close()

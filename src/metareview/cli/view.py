@@ -1,0 +1,137 @@
+"""`metareview view`: the local web pages."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import click
+
+from metareview.cli.options import PATH, common_options
+from metareview.cli.output import Screen
+from metareview.errors import UsageError
+
+PORT = 7575
+_TRIED = 100
+"""Ports after the first that are tried."""
+_SHORT = 12
+"""Below so many characters a token can be guessed."""
+INSTALL = 'pip install "metareview[view]"'
+
+
+@click.command(epilog="Example: metareview view runs")
+@click.argument("folder", type=PATH, default=Path("runs"))
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65_535),
+    metavar="N",
+    help=f"Listen on this port.  [default: {PORT}, or the next one that is free]",
+)
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="ADDRESS",
+    help="Listen on this address; any but this machine's own needs --token.  [default: 127.0.0.1]",
+)
+@click.option("--token", metavar="WORD", help="Answer only those who know this word.")
+@common_options
+def command(folder: Path, port: int | None, no_open: bool, host: str, token: str | None, screen: Screen) -> None:
+    """Look at the runs below FOLDER, or at the one run that it is, in a browser. Ctrl-C ends it."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError:
+        raise UsageError(f"The viewer needs Starlette and uvicorn. Install them: {INSTALL}") from None
+    from metareview.viewer.app import make_app
+    from metareview.viewer.catalogue import Catalogue
+    from metareview.viewer.settings import Settings
+
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}. Name the one that holds your runs: metareview view FOLDER.")
+    _check_access(host, token)
+    listening = _listen(host, port)
+    settings = Settings(host, listening.getsockname()[1], token)
+    catalogue = Catalogue(folder, settings.token)
+    address = settings.address + (f"/?token={token}" if token else "/")
+    guessed = f"Warning: a token of fewer than {_SHORT} characters can be guessed. Choose a longer one."
+    short = [guessed] if token and len(token) < _SHORT else []
+    document = {"schema": "metareview.view/1", "address": address, "folder": str(folder)}
+    screen.show(document, address, remarks=["Ctrl-C ends it.", *short])
+    sys.stdout.flush()
+    config = uvicorn.Config(
+        make_app(catalogue, settings),
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        h11_max_incomplete_event_size=32 * 1024,
+        limit_concurrency=200,
+        timeout_keep_alive=20,
+        timeout_graceful_shutdown=2,
+    )
+    if not no_open and _has_display():
+        _open_browser(address)
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:  # uvicorn has ended in order, and passes on what it was ended by
+        pass
+    finally:
+        catalogue.close()
+        listening.close()
+
+
+def _check_access(host: str, token: str | None) -> None:
+    from metareview.viewer.settings import is_loopback
+
+    if token is not None and (not token or not token.isascii() or not token.isprintable() or " " in token):
+        raise UsageError("--token is one word of letters, digits and signs that stand on every keyboard.")
+    if token is None and not is_loopback(host):
+        raise UsageError(
+            f"--host {host} lets other machines in: it needs --token WORD, which every visitor must know. "
+            "Leave --host out to keep to this machine."
+        )
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """A socket on the port, or on the first free one from PORT; UsageError where there is none."""
+    try:
+        family, _, _, _, _ = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise UsageError(f"--host {host} is no address of this machine ({error.strerror}).") from None
+    for number in [port] if port is not None else range(PORT, PORT + _TRIED):
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            if os.name == "posix":  # elsewhere this would let two processes listen at once
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind((host, number))
+            listening.listen(128)
+        except OSError as error:
+            listening.close()
+            if port is not None:
+                raise UsageError(f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another.") from None
+            refused = error
+        else:
+            return listening
+    raise UsageError(f"Cannot listen on {host}: {refused.strerror}. Name another --host or --port.")
+
+
+def _has_display() -> bool:
+    """Whether a browser could show itself: not in a build, not on a server without a screen."""
+    if os.environ.get("CI"):
+        return False
+    if sys.platform in ("win32", "darwin"):
+        return not os.environ.get("SSH_CONNECTION")
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _open_browser(address: str) -> None:
+    """In a thread of its own: some browsers keep whoever starts them waiting."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,217 @@
+"""A run's lines and where each stands in its file: what an index of a run is made of, without typing what is not asked.
+
+Numbers and texts come out as they are stored; whoever keeps them checks what they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeVar
+
+import orjson
+
+from metareview.comments.records import Pair
+from metareview.errors import InputError
+from metareview.runs.comments_json import pair_from_json
+from metareview.runs.files import PAIRS, RESULTS, JsonObject, broken_line, parsed_line
+from metareview.runs.stored_items import parsed_record
+
+_BATCH = 128 * 1024
+"""Bytes that are parsed at once: few enough for what comes of them to stay in the processor's cache."""
+_LONGEST_LINE = 64 * 1024 * 1024
+_NO_COUNTS = (0,) * 8
+Row = tuple[Any, ...]
+
+
+class Place(NamedTuple):
+    """Where a line stands in its file, in bytes."""
+
+    offset: int
+    length: int
+
+
+class Note(NamedTuple):
+    """What a comment, a reference or a negative is found by."""
+
+    position: int
+    note: str
+    path: str | None
+    from_line: int | None
+    to_line: int | None
+    category: str | None
+    severity: str | None
+
+
+class RecordRow(NamedTuple):
+    """What a record of a comment run is found by."""
+
+    pr: str
+    reviewer: str
+    language: str | None
+    pr_category: str | None
+    skipped: bool
+    counts: Row
+    """Comments, matched, references, raised, unmatched, rejected ones repeated, undecided, pairs judged."""
+    comments: Sequence[Note]
+    references: Sequence[Note]
+    negatives: Sequence[Note]
+    place: Place
+
+
+PAIR_COLUMNS = ("generated", "reference", "negative", "eligible", "gap", "score", "match", "by", "aligned")
+_PAIR_KEYS = itemgetter("pr", "reviewer", *PAIR_COLUMNS)
+_COUNT_KEYS = itemgetter(
+    "total_generated_nums",
+    "positive_match_nums",
+    "positive_expected_nums",
+    "positive_covered_nums",
+    "unmatched_nums",
+    "negative_match_nums",
+    "judge_error_nums",
+    "judged_pairs",
+)
+_NOTE_FIELDS = ("note", "path", "from_line", "to_line", "category", "severity")
+Stored = TypeVar("Stored")
+
+
+def comment_record_rows(folder: Path) -> Iterator[RecordRow]:
+    """The records of a comment run, in their order."""
+    path = folder / RESULTS
+    for number, (place, line) in enumerate(_lines(path), 1):
+        stored = _parsed(path, number, line, parsed_record)
+        try:
+            yield _comment_row(stored, place)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise _unreadable(folder, number, error) from None
+
+
+def _comment_row(stored: JsonObject, place: Place) -> RecordRow:
+    skipped = bool(stored["skipped"])
+    return RecordRow(
+        stored["github_pr_url"],
+        stored["reviewer"],
+        stored["language"],
+        stored["pr_category"],
+        skipped,
+        _NO_COUNTS if skipped else _COUNT_KEYS(stored),
+        () if skipped else _notes(stored["match_details"], "generated"),
+        () if skipped else _notes(stored["reference_comments"], "reference"),
+        () if skipped else _notes(stored["negative_comments"], "negative"),
+        place,
+    )
+
+
+def _notes(stored: Sequence[JsonObject], position: str) -> list[Note]:
+    return [Note._make((each[position], *map(each.get, _NOTE_FIELDS))) for each in stored]
+
+
+def routing_record_rows(folder: Path) -> Iterator[tuple[str, Place]]:
+    """The pull request, as `owner/name#7`, of each record of a routing run."""
+    path = folder / RESULTS
+    for number, (place, line) in enumerate(_lines(path), 1):
+        stored = _parsed(path, number, line, parsed_line)
+        try:
+            yield f"{stored['repo']}#{stored['pr']}", place
+        except (KeyError, TypeError) as error:
+            raise _unreadable(folder, number, error) from None
+
+
+def pair_rows(folder: Path) -> Iterator[tuple[int, list[int], list[Row]]]:
+    """The judged pairs some thousand at a time: the number of the first line, each line's offset, and for each the
+    pull request, the reviewer and PAIR_COLUMNS."""
+    path = folder / PAIRS
+    number = 1
+    for offset, lines in _batches(path):
+        offsets = list(accumulate(map(len, lines), initial=offset))[:-1]
+        try:
+            # Whatever this parser reads otherwise than the standard one, such as 2**70, is no figure of a pair.
+            stored = orjson.loads(b"[" + b",".join(lines) + b"]")
+            if len(stored) != len(lines):
+                raise ValueError
+        except ValueError:
+            stored = [_parsed(path, at, line, parsed_line) for at, line in enumerate(lines, number)]
+        try:
+            yield number, offsets, list(map(_PAIR_KEYS, stored))
+        except (KeyError, TypeError) as error:
+            raise _unreadable(folder, number, error) from None
+        number += len(lines)
+
+
+def offsets_of_pr(folder: Path, pr: str) -> list[int] | None:
+    """Where the lines of a pull request's pairs begin, by their first bytes alone, which is ten times as fast as
+    parsing them all; None where lines do not begin as ours do."""
+    head = b'{"pr":'
+    wanted = head + json.dumps(pr, ensure_ascii=False).encode("utf-8", "backslashreplace") + b","
+    offsets = []
+    for place, line in _lines(folder / PAIRS):
+        if line.startswith(wanted):
+            offsets.append(place.offset)
+        elif not line.startswith(head):
+            return None
+    return offsets
+
+
+def read_at(path: Path, places: Sequence[Place], read: Callable[[JsonObject], Stored]) -> list[Stored]:
+    """What stands at these places of a file; InputError where it is not what was indexed."""
+    with path.open("rb") as file:
+        return [_read_one(path, file, place, read) for place in places]
+
+
+def pairs_at(folder: Path, offsets: Sequence[int]) -> list[Pair]:
+    """The pairs whose lines begin there."""
+    with (folder / PAIRS).open("rb") as file:
+        return [_read_one(folder / PAIRS, file, Place(offset, -1), pair_from_json) for offset in offsets]
+
+
+def _read_one(path: Path, file: BinaryIO, place: Place, read: Callable[[JsonObject], Stored]) -> Stored:
+    file.seek(place.offset)
+    line = file.readline(_LONGEST_LINE) if place.length < 0 else file.read(place.length)
+    try:
+        return read(parsed_line(line))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError) as error:
+        raise InputError(
+            f"a line of this run cannot be read ({type(error).__name__})",
+            file=path,
+            fix="Load the page again if the run has just been made anew; else run it again with --overwrite.",
+        ) from None
+
+
+def _batches(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """Whole lines, and where the first of them stands; what a kill left of a line is no line."""
+    if not path.exists():
+        return
+    offset = 0
+    with path.open("rb") as file:
+        while lines := file.readlines(_BATCH):
+            length = sum(map(len, lines))
+            if not lines[-1].endswith(b"\n"):
+                lines.pop()
+            if lines:
+                yield offset, lines
+            offset += length
+
+
+def _lines(path: Path) -> Iterator[tuple[Place, bytes]]:
+    for offset, lines in _batches(path):
+        for line in lines:
+            yield Place(offset, len(line)), line
+            offset += len(line)
+
+
+def _parsed(path: Path, number: int, line: bytes, parse: Callable[[bytes], JsonObject]) -> JsonObject:
+    try:
+        return parse(line)
+    except (ValueError, RecursionError):
+        raise broken_line(path, number) from None
+
+
+def _unreadable(folder: Path, number: int, error: Exception) -> InputError:
+    return InputError(
+        f"line {number} of a file of this run, or one after it, cannot be read ({type(error).__name__}: {error})",
+        file=folder,
+        fix="Run the evaluation again with --overwrite.",
+    )

@@ -1,0 +1,74 @@
+"""What labels do to the figures of a run, beside the questions of the viewer's queues."""
+
+from __future__ import annotations
+
+from metareview.comments.measures import f1
+from metareview.report.headline import order
+from metareview.report.labels import correction_lines
+from metareview.report.numbers import NOT_DEFINED, interval, rate
+from metareview.report.page.blocks import Cells, name, paragraph, table_of
+from metareview.report.page.charts import barred
+from metareview.report.page.markup import Html, html, join
+from metareview.report.unlisted import F1_PLUS, PLUS_REMARK, noise_split, plus_lines
+from metareview.stats import Interval
+from metareview.viewer.labelling import Labelling
+
+_SECTION = '<section class="effect" aria-labelledby="effect"><h2 id="effect">{}</h2>\n{}</section>\n'
+_PLUS = (("precision_plus", "P+"), ("recall_plus", "R+"), (F1_PLUS, "F1+"))
+
+
+def pairs_panel(labelling: Labelling) -> Html | None:
+    """F1 as judged, with the labels put in, and as the sample corrects it."""
+    correction = labelling.correction
+    if correction is None:
+        return None
+    names = order(labelling.run.result).names
+    put_in, corrected = labelling.put_in(), labelling.corrected
+    judged = labelling.run.metrics
+    columns: list[Cells] = [
+        ("Reviewer", "name", map(name, names)),
+        ("F1 as judged", "num", [rate(judged[each][f1.name]) for each in names]),
+        ("with labels put in", "num", [rate(put_in[each][f1.name]) for each in names if each in put_in]),
+    ]
+    if corrected:
+        figures = [corrected[each] for each in names]
+        columns.append(
+            ("corrected", "slice", [barred(rate(each.metrics[f1.name]), each.metrics[f1.name]) for each in figures])
+        )
+        columns.append(("95 % interval", "num", [interval(each.intervals[f1.name]) for each in figures]))
+    lines = [paragraph(line, css="muted") for line in correction_lines(correction, corrected)]
+    about = paragraph(
+        "“Put in” is what the labels so far make of the figure; only the corrected one says what all labels would.",
+        css="muted",
+    )
+    return html(_SECTION, "What the labels do", [table_of("F1 and labels", columns), *lines, about])
+
+
+def issues_panel(labelling: Labelling) -> Html | None:
+    """P+, R+ and F1+, or what they can still become; and what is noise."""
+    plus = labelling.plus
+    if plus is None:
+        return None
+    names = [each for each in order(labelling.run.result).names if each in plus.reviewers]
+    rows = [plus.reviewers[each] for each in names]
+    columns: list[Cells] = [("Reviewer", "name", map(name, names))]
+    known = any(each.metrics[F1_PLUS] is not None for each in rows)
+    for measure, label in _PLUS:
+        cells = [_plus_cell(each.metrics[measure], each.intervals[measure], each.bounds[measure]) for each in rows]
+        columns.append((label, "num", cells))
+    caption = "Estimates, with 95 % intervals" if known else "Between these bounds, whatever the labels will say"
+    noise = [paragraph(name(each), ": ", noise_split(row), css="muted") for each, row in zip(names, rows, strict=True)]
+    lines = [paragraph(line, css="muted") for line in (*plus_lines(plus), PLUS_REMARK)]
+    body = join([table_of(caption, columns), *noise, *lines])
+    return html(_SECTION, "What the labels do", body)
+
+
+def _plus_cell(value: float | None, ends: Interval | None, bounds: Interval | None) -> Html:
+    """In two decimals, since the panel is narrow: a figure and its interval, or what it lies between."""
+    if value is None:
+        return html("{}", _short(bounds))
+    return html('{}<br><span class="muted small">{}</span>', rate(value), _short(ends))
+
+
+def _short(ends: Interval | None) -> str:
+    return NOT_DEFINED if ends is None else f"{ends[0]:.2f}–{ends[1]:.2f}"

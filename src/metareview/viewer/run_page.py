@@ -1,0 +1,63 @@
+"""The page of a comment run: the answer, the report's charts, and the way to its pairs and pull requests."""
+
+from __future__ import annotations
+
+from metareview.comparison.sensitivity import sensitivity
+from metareview.report.page import comments, evidence, slices
+from metareview.report.page.blocks import paragraph
+from metareview.report.page.gates import gates_section
+from metareview.report.page.markup import Html, html, join
+from metareview.report.page.sensitivity import sensitivity_section
+from metareview.runs.labels import FRAME, LABELS, UNLISTED
+from metareview.runs.run import CommentsRun, is_comments
+from metareview.viewer.page import Page
+from metareview.viewer.run_view import RunView
+
+RUNS = ("Runs", "/")
+_ANSWER, _CURVES = "answer", "curves"
+
+
+def run_page(view: RunView) -> Page:
+    """Drawn once; what is in it changes with the run's files alone, and with its labels."""
+    drawn = f"{_ANSWER} {_labels_stamp(view)}"
+    if drawn not in view.drawn and is_comments(view.run):
+        for old in [key for key in view.drawn if key.startswith(_ANSWER)]:
+            view.drawn.pop(old, None)
+        view.drawn[drawn] = _sections(view.run)
+    return Page(view.title, view.drawn[drawn], [RUNS])
+
+
+def _labels_stamp(view: RunView) -> list[tuple[int, int] | None]:
+    stamps: list[tuple[int, int] | None] = []
+    for name in (LABELS, FRAME, UNLISTED):
+        try:
+            found = (view.folder / name).stat()
+            stamps.append((found.st_size, found.st_mtime_ns))
+        except OSError:
+            stamps.append(None)
+    return stamps
+
+
+def _sections(run: CommentsRun) -> Html:
+    summary = run.result
+    sections = [
+        comments.answer(run),
+        gates_section(summary.build_gates),
+        slices.slice_section(summary),
+        comments.precision_recall(summary),
+        comments.location_and_meaning(summary),
+        evidence.judge_section(run),
+    ]
+    shown = [section for section in sections if section]
+    links = [html('<li><a href="#{}">{}</a></li>', section.id, section.title) for section in shown]
+    contents = html('<nav class="contents" aria-label="On this page"><ul>{}</ul></nav>\n', links)
+    return join([contents, *(section.markup() for section in shown)])
+
+
+def sensitivity_page(view: RunView) -> Page:
+    """The curves over other settings: every verdict is counted again, which takes its time, so on a page of its own."""
+    if _CURVES not in view.drawn and is_comments(view.run):
+        section = sensitivity_section(sensitivity(view.run), view.run.result)
+        none = paragraph("This run has no setting of which other values could be tried on its verdicts.")
+        view.drawn[_CURVES] = none if section is None else section.markup()
+    return Page("Other settings", view.drawn[_CURVES], [RUNS, (view.title, view.address())])

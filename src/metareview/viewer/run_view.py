@@ -1,0 +1,73 @@
+"""A finished run as the pages of the viewer see it: its figures whole, its records and pairs read where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from metareview.comments.records import CommentRecord, Pair
+from metareview.report.page.markup import Html
+from metareview.routing.records import RoutingRecord
+from metareview.runs.run import AnyRun
+from metareview.viewer.index import Index
+
+Record = CommentRecord | RoutingRecord
+NOBODY = ""
+"""The reviewer of a record that is about all routers at once."""
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One run, opened. A pull request goes by its address, `pr`, as in the records; in a routing run by `owner/name#7`.
+
+    What a method reads is read anew from the run's files, a few lines at a time and never the whole.
+    """
+
+    id: str
+    """Its name in addresses of the viewer."""
+    folder: Path
+    run: AnyRun
+    index: Index
+    token: str
+    """What every form that writes must send as the field `token`."""
+    drawn: dict[str, Html] = field(default_factory=dict, compare=False)
+    """Parts of pages that depend on nothing but the run's files, kept until these change."""
+    kept: dict[str, Any] = field(default_factory=dict, compare=False)
+    """The same of what was read."""
+
+    @property
+    def title(self) -> str:
+        """What pages call it."""
+        return self.id
+
+    @property
+    def prs(self) -> Sequence[str]:
+        """The pull requests in the order of the run; the number of one in addresses is its position here."""
+        return self.index.prs
+
+    def records_of(self, pr: str) -> list[Record]:
+        """Everybody's record of a pull request, in the order of the run: one per reviewer, or one of all routers.
+
+        Empty where the run has no such pull request.
+        """
+        places = self.index.record_places(pr)
+        return self.index.read_records(places, self.run.kind.record_from_json)
+
+    def record_of(self, pr: str, reviewer: str = NOBODY) -> Record | None:
+        """A reviewer's record of a pull request; None where there is none."""
+        places = self.index.record_places(pr, reviewer)
+        return next(iter(self.index.read_records(places, self.run.kind.record_from_json)), None)
+
+    def pairs_of(self, pr: str) -> list[Pair]:
+        """Every judged pair of a pull request, of all reviewers, in the order of the run."""
+        return self.index.read_pairs(self.index.pair_places(pr))
+
+    def address(self, pr: str | None = None) -> str:
+        """Of the run's own page, or of one of its pull requests; KeyError where it has no such pull request."""
+        return f"/run/{self.id}" if pr is None else f"/run/{self.id}/pr/{self.index.number_of(pr)}"
+
+
+FindRun = Callable[[str], RunView | None]
+"""How a run is found by its id."""

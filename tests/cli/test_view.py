@@ -1,0 +1,97 @@
+"""`metareview view` as a process: where it listens, what it refuses, how it ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from urllib.request import urlopen
+
+import pytest
+from click.testing import CliRunner
+
+from metareview.cli import view
+from metareview.errors import UsageError
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "metareview", "view", *map(str, arguments)], capture_output=True, text=True, timeout=60
+    )
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_prints_its_address_answers_there_and_ends_quietly(tmp_path, end):
+    port = free_port()
+    command = [sys.executable, "-m", "metareview", "view", str(tmp_path), "--no-open", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = process.stdout.readline().strip()
+        assert address == f"http://127.0.0.1:{port}/"
+        with urlopen(address, timeout=20) as answer:
+            assert b"There is no run here yet" in answer.read()
+    finally:
+        process.send_signal(end)
+        _, errors = process.communicate(timeout=20)
+    assert "Traceback" not in errors
+    assert process.returncode in ((0, 130) if end == signal.SIGINT else (0, -signal.SIGTERM, 143))
+
+
+def test_a_port_that_is_taken_is_refused_where_it_was_named_and_passed_over_where_not(monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"port {port}"):
+            view._listen("127.0.0.1", port)
+        monkeypatch.setattr(view, "PORT", port)
+        with view._listen("127.0.0.1", None) as other:
+            assert port < other.getsockname()[1] < port + 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--host", "0.0.0.0"], "needs --token"),
+        (["--host", "192.0.2.1"], "needs --token"),
+        (["--host", "example.org"], "needs --token"),
+        (["--host", "::"], "needs --token"),
+        (["--token", "two words"], "one word"),
+        (["--token", ""], "one word"),
+        (["--port", "0"], "--port"),
+    ],
+)
+def test_refuses_what_would_let_others_in(tmp_path, arguments, said):
+    done = run(tmp_path, "--no-open", *arguments)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    done = run(tmp_path / "nothing")
+    assert done.returncode == 2
+    assert "There is no folder" in done.stderr
+
+
+def test_without_starlette_it_says_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    done = CliRunner().invoke(view.command, [str(tmp_path)])
+    assert isinstance(done.exception, UsageError)
+    assert 'pip install "metareview[view]"' in str(done.exception)
+
+
+def test_no_browser_in_a_build_or_without_a_screen(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("CI", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert not view._has_display()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert view._has_display()
+    monkeypatch.setenv("CI", "true")
+    assert not view._has_display()
+    assert os.environ["CI"] == "true"
