@@ -31,14 +31,15 @@ def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
     """One row per reviewer, in the order given."""
     rows = list(figures.values())
     columns = [Column("reviewer", list(figures), text=True)]
+    # Where there is no room, the last to go is a corrected figure: beside F1, those as judged go before.
     for measure, optional in ((f1, 0), (positive_match_rate, 2), (positive_recall_rate, 3)):
-        name = measure.name
+        name, less = measure.name, 4 if optional else 0
         columns += [
-            Column(f"{measure.label} as judged", [rate(each.judged[name]) for each in rows], optional=optional),
+            Column(f"{measure.label} as judged", [rate(each.judged[name]) for each in rows], optional=less),
             Column(f"{measure.label} corrected", [rate(each.metrics[name]) for each in rows], optional=optional),
         ]
         columns += [
-            Column(INTERVAL, [interval(each.intervals[name]) for each in rows], optional=1 if measure is f1 else 4)
+            Column(INTERVAL, [interval(each.intervals[name]) for each in rows], optional=1 if measure is f1 else 5)
         ]
     return columns
 
