@@ -208,3 +208,119 @@ def test_an_unfinished_run_is_refused(scored, here):
     code, _, err = scored("show", "r")
     assert code == 2
     assert "this run is not finished" in err
+
+
+# Unlisted issues
+
+LEAK = "The file handle is never closed, so `readAll` leaks a descriptor."
+
+
+@pytest.fixture
+def pooled(here, run):
+    """Issues that no reference covers: a leak that all say (#2), what two say (#10), what one says (#9), a negative."""
+    far = [note("Spelling of receive.", 500)]
+    (here / "ref.jsonl").write_text(lines(*({"pr": PR.format(number), "comments": far} for number in (2, 9, 10))))
+    (here / "neg.jsonl").write_text(lines({"pr": PR.format(9), "comments": [note("Use cobra for the flags.", 70)]}))
+    style, race = "Prefer a dataclass over this tuple.", "`counter` is incremented without the lock."
+    said = {
+        "ann": {2: [note(LEAK, 10)], 9: [note("Use cobra for the flags.", 70)], 10: [note(race, 3)]},
+        "bob": {2: [note(LEAK, 11), note(HOSTILE, 90)], 9: [note(style, 40), note(style, 4)], 10: []},
+        "cy": {2: [note(LEAK + " " + LONG, 10)], 9: [], 10: [note(race, 3)]},
+    }
+    reviews = [
+        {"pr": PR.format(number), "reviewer": who, "comments": comments}
+        for who, of_one in said.items()
+        for number, comments in of_one.items()
+    ]
+    (here / "said.jsonl").write_text(lines(*reviews))
+    options = ("--reference", "ref.jsonl", "--negatives", "neg.jsonl", "--judge", "exact", "-q")
+    code, _, err = run("comments", "said.jsonl", *options, "--out", "r")
+    assert code == 0, err
+    return run
+
+
+def unlisted_of(run, *options):
+    code, out, err = run("show", "r", "--unlisted", "--json", *options)
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def label_first(here, **fields):
+    """A label of the first issue of the list."""
+    stored = json.loads((here / "r/unlisted.json").read_text())
+    issue = max(stored["issues"], key=lambda each: len({who for who, _ in each["comments"]}))
+    row = {"issue": issue["id"], "pr": issue["pr"], "comments": issue["comments"], "note": "n", "at": "t"}
+    with (here / "r/labels.jsonl").open("a") as file:
+        file.write(lines(row | {"verdict": "valid", "name": None, "model": None} | fields))
+    return issue["id"]
+
+
+def test_unlisted_issues_come_by_how_many_say_them(pooled):
+    document = unlisted_of(pooled)
+    order = [(len(each["reviewers"]), each["pr"][-2:].strip("/")) for each in document["unlisted"]]
+    assert [number for number, _ in order] == sorted((number for number, _ in order), reverse=True)
+    assert order[0] == (3, "2")
+    # Then by place: #2 before #9, and in it line 4 before line 40.
+    alone = [
+        (each["pr"], each["comments"][0]["from_line"]) for each in document["unlisted"] if len(each["reviewers"]) == 1
+    ]
+    assert alone == [(PR.format(2), 90), (PR.format(9), 4), (PR.format(9), 40), (PR.format(9), 70)]
+    counts = document["unlisted_counts"]
+    assert counts == {"issues": 6, "comments": 9, "valid": 0, "invalid": 1, "repeat": 0, "unjudged": 5}
+    assert [each["repeats_negative"] for each in document["unlisted"]] == [False] * 5 + [True]
+
+
+def test_unlisted_issues_of_a_reviewer_and_a_pull_request(pooled):
+    assert unlisted_of(pooled, "--reviewer", "cy")["unlisted_counts"]["issues"] == 2
+    of_nine = unlisted_of(pooled, "--pr", "9", "--top", "1")
+    assert (of_nine["unlisted_counts"]["issues"], len(of_nine["unlisted"])) == (3, 1)
+    assert of_nine["prs"] == [PR.format(9)]
+    assert len(unlisted_of(pooled, "--top", "0")["unlisted"]) == 6
+    assert pooled("show", "r", "--unlisted", "--reviewer", "bobb")[0] == 2
+
+
+def test_people_go_before_a_model_and_a_models_label_is_marked(pooled, here):
+    unlisted_of(pooled)
+    issue = label_first(here, verdict="invalid", model="m-1")
+    first = unlisted_of(pooled)["unlisted"][0]
+    assert (first["issue"], first["verdict"], first["model"]) == (issue, "invalid", "m-1")
+    assert "labelled invalid by the model m-1, by no person" in pooled("show", "r", "--unlisted")[1]
+    label_first(here, verdict="valid", name="anna")
+    first = unlisted_of(pooled)["unlisted"][0]
+    assert (first["verdict"], first["model"]) == ("valid", None)
+    assert "Said by ann, bob, cy (3 of 3 reviewers); labelled valid\n" in pooled("show", "r", "--unlisted")[1]
+
+
+def test_an_unlisted_issue_as_it_is_read(pooled, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = pooled("show", "r", "--unlisted", "--pr", "10")[1]
+    assert out.splitlines() == [
+        "Unlisted: 1 issue that no reference covers, in 2 comments",
+        "(0 valid, 0 invalid, 0 repeats, 1 not judged)",
+        "",
+        "1. octo/app#10  src/a.py:3  by ann",
+        "   counter is incremented without the lock.",
+        "     Also cy, at the same place:",
+        "       counter is incremented without the lock.",
+        "   Said by ann, cy (2 of 3 reviewers); not labelled",
+    ]
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = pooled("show", "r", "--unlisted", "--pr", "10")[1].splitlines()
+    assert re.fullmatch(r"   counter is incremented without the lock\. {50,}Also cy, at the same place:", wide[4])
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_unlisted_issues_fit_and_drive_no_terminal(pooled, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, _ = pooled("show", "r", "--unlisted", "--noise")
+    assert code == 0
+    assert [line for line in out.splitlines() if cell_len(line) > width] == []
+    assert not set(out) & set("\x1b\x07\u202e")
+    assert not re.search(r"^(::|##\[)", out, re.MULTILINE)
+
+
+def test_an_overview_groups_nothing(pooled, here):
+    pooled("show", "r")
+    assert not (here / "r/unlisted.json").exists()
+    pooled("show", "r", "--unlisted")
+    assert (here / "r/unlisted.json").exists()

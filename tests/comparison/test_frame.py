@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from bench.labels import JUDGES, trials, true_f1
-from labelled_runs import Lenient, People, label_all, make_run, records
 
+from labelled_runs import Lenient, People, label_all, make_run, records
 from metareview.api import compare, evaluate_comments, load_run
 from metareview.comments.blocks import Block
 from metareview.comparison.corrected import corrected_figures, correction_of

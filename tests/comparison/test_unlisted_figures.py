@@ -134,7 +134,9 @@ def test_without_unmatched_comments_the_figures_are_the_plain_ones(tmp_path):
 def test_json_has_every_figure(run):
     unlisted = unlisted_of(run)
     document = unlisted_figures(run, unlisted, Labels(issues=[label(i, "valid") for i in unlisted.queue])).to_dict()
-    assert document["labels"] == {"people": 3, "models": {}, "corrected": False, "repeats": 0, "missing": 0}
+    labels = {"people": 3, "models": {}, "corrected": False, "repeats": 0, "missing": 0, "thin": 0}
+    assert document["labels"] == labels
+    assert document["provisional"] is False
     ann = document["reviewers"]["ann"]
     assert ann["metrics"] == pytest.approx({"precision_plus": 1.0, "recall_plus": 3 / 5, "f1_plus": 6 / 8})
     assert ann["noise"] == {
@@ -168,6 +170,7 @@ def test_a_sample_stands_for_its_stratum():
     assert values[one[-1].id] == pytest.approx(0.25 - 2 * 0.25)
     assert values[two[9].id] == pytest.approx(0.8)
     assert (labelled.people, labelled.repeats, labelled.missing) == (25, 15, 0)
+    assert labelled.thin == 3  # eight of two's would do
 
 
 def test_labels_outside_the_sample_never_enter_the_estimate():
@@ -185,6 +188,7 @@ def test_too_few_labels_say_how_many_more():
     values, labelled = estimate(unlisted, Labels(issues=[label(first, "valid")]))
     assert values is None
     assert labelled.missing == 1 + 2 + 1
+    assert labelled.thin == 7 + 8 + 1
 
 
 def test_a_model_that_labelled_everything_is_corrected_by_people():
@@ -193,6 +197,7 @@ def test_a_model_that_labelled_everything_is_corrected_by_people():
     alone, who = estimate(unlisted, Labels(issues=by_model))
     assert sum(alone.values()) == 100
     assert (who.people, who.models, who.corrected, who.missing) == (0, {"m": 100}, False, 2)
+    assert who.thin == 8
     # People hold 5 of the 20 to be invalid: a quarter of all.
     people = [label(issue, "invalid" if n < 5 else "valid", name="ann") for n, issue in enumerate(unlisted.queue)]
     values, who = estimate(unlisted, Labels(issues=by_model + people))

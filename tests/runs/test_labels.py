@@ -60,6 +60,8 @@ def altered(**fields):
         altered(generated=-1),
         altered(generated=True),
         altered(generated="0"),
+        altered(name=["anna"]),
+        altered(name={"is": "anna"}),
     ],
 )
 def test_a_damaged_line_is_counted_and_costs_no_other(tmp_path, line):

@@ -45,7 +45,7 @@ class TwoPeople:
     def to_dict(self) -> JsonObject:
         differ = [
             {"pr": a.pr, "reviewer": a.reviewer, "generated": a.generated, "reference": a.reference}
-            | {"a": a.reference_note, "b": a.comment_note, self.a: a.match, self.b: b.match}
+            | {"a": a.reference_note, "b": a.comment_note, "verdicts": [a.match, b.match]}
             for a, b in self.differ
         ]
         return {"people": [self.a, self.b], "pairs": self.pairs, "kappa": self.kappa, "differ": differ}

@@ -112,9 +112,8 @@ def _run(arguments: list[str] | None) -> int:
 
         use_our_bash()
     try:
-        cli.main(args=arguments, prog_name="metareview", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        return done.exit_code
+        # Commands return nothing; what comes back is the code of a click Exit, as --help or a session ends with.
+        return cli.main(args=arguments, prog_name="metareview", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         return 2
@@ -139,4 +138,3 @@ def _run(arguments: list[str] | None) -> int:
         if error.errno not in DISK_FULL:
             raise
         return _not_written(error)
-    return 0

@@ -16,7 +16,9 @@ from metareview.errors import Undecided, UsageError
 
 if TYPE_CHECKING:
     from metareview.comparison.queue import IssueQuestion, PairQuestion
+    from metareview.comparison.unlisted import Progress
     from metareview.model.label import Label, Labels
+    from metareview.model.unlisted import Unlisted
     from metareview.report.tables import Table
     from metareview.runs.files import JsonObject
     from metareview.runs.run import CommentsRun
@@ -28,10 +30,12 @@ _ISSUE_KEYS = {"v": "valid", "i": "invalid", "r": "repeat", **_ALSO}
 
 @click.command(epilog="Example: metareview label runs/demo --name anna")
 @click.argument("run", type=PATH)
-@click.option("--name", metavar="NAME", help="Who labels. People who give one label the same pairs, to be compared.")
+@click.option("--name", metavar="NAME",
+              help="Who labels. Everybody with a name is asked the same, so that two can be compared.")  # fmt: skip
 @click.option("--budget", type=int, metavar="N",
               help="How many blocks, or issues, are drawn; a larger one adds to them.  [default: 120]")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first draw.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+              help="Of the first draw; what was drawn stays.")  # fmt: skip
 @click.option("--unlisted", is_flag=True, help="Ask whether what no reference covers is valid, issue by issue.")
 @click.option("--judge", metavar="llm", shell_complete=one_of("llm"),
               help="With --unlisted: let the model behind llm label all of them, marked as its own.")  # fmt: skip
@@ -53,9 +57,13 @@ def command(
     max_llm_calls: int | None,
     screen: Screen,
 ) -> None:
-    """Ask about a random sample of the finished comment run in folder RUN, one block of pairs at a time: do these two
-    raise the same issue? Answers go into labels.jsonl of its folder at once, and the same command goes on later. At
-    the end come the run's figures, corrected by them."""
+    """Label a random sample of the finished comment run in folder RUN: do this reference and this comment raise the
+    same issue? s same, d different, j later, u undo, q quit.
+
+    Questions come in blocks: what one reviewer says at one place, beside the references there. Each answer is at once
+    in labels.jsonl of the folder, and the same command goes on later. At the end come the run's figures as the labels
+    correct them. `metareview calibrate --run RUN` shows them again, beside the judge's agreement.
+    """
     from metareview.comparison.evidence import comments_run
     from metareview.runs.run import load_run
 
@@ -80,15 +88,25 @@ def command(
 
 def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: int, screen: Screen) -> None:
     from metareview.comparison.frame import open_frame
-    from metareview.comparison.queue import PairQueue, records_of
-    from metareview.report.label_questions import judged_line, pair_lines
+    from metareview.comparison.held_labels import fitting
+    from metareview.comparison.queue import PairQueue, last_label
+    from metareview.report.label_questions import BLOCKS, drawn_line, judged_line, pair_lines
+    from metareview.runs.labels import LabelFile
 
     frame = open_frame(run, budget=budget, seed=seed)
-    record_of = records_of(run, {(block.pr, block.reviewer) for _, block in frame.drawn})
+    wanted = {(block.pr, block.reviewer) for _, block in frame.drawn}
+    records = {record.key: record for record in run.read_records() if record.key in wanted}
     asking = Asking(screen)
 
+    def queue(labels: Labels) -> PairQueue:
+        # Not what was said of other notes, in an earlier run of this folder: that answers nothing here.
+        return PairQueue(frame, fitting(labels, records).labels, name, lambda pr, reviewer: records[pr, reviewer])
+
+    done = queue(LabelFile(_folder(run)).read()).labelled.done
+    asking.say(f"{drawn_line('block', len(frame.drawn), frame.blocks, done, name)} {BLOCKS}")
+
     def ask(labels: Labels, skipped: set[int]) -> PairQuestion | None:
-        question = PairQueue(frame, labels, name, record_of).next(skipped)
+        question = queue(labels).next(skipped)
         if question is not None:
             asking.show(["", *pair_lines(question, asking.width)])
         return question
@@ -97,25 +115,35 @@ def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: i
         asking.show([judged_line(question.verdict, key == "s")])
         return question.label(key == "s", name)
 
-    _session(run, name, asking, _PAIR_KEYS, "The same issue?", ask, answer)
+    def last(labels: Labels) -> Label | None:
+        return last_label(fitting(labels, records).labels.pairs, name)
+
+    _session(run, asking, _PAIR_KEYS, "The same issue?", ask, answer, last)
     document, parts = _pair_figures(run)
     screen.show(document, "", *parts)
 
 
 def _label_issues(run: CommentsRun, name: str | None, budget: int | None, seed: int, screen: Screen) -> None:
-    from metareview.comparison.queue import IssueQueue
-    from metareview.comparison.unlisted import read_evidence, unlisted_of
+    from metareview.comparison.queue import IssueQueue, last_label
+    from metareview.comparison.unlisted import read_evidence
     from metareview.model.label import ISSUE_VERDICTS
-    from metareview.report.label_questions import issue_lines
+    from metareview.report.label_questions import ISSUES, drawn_line, issue_lines
+    from metareview.runs.labels import LabelFile
 
     with screen.progress("grouping pull requests") as progress:
-        unlisted = unlisted_of(run, budget, seed if budget is not None else None, progress)
+        unlisted = _drawn(run, budget, seed, progress)
     evidence = read_evidence(run, unlisted.queue)
     asking = Asking(screen)
     verdicts = {verdict[0]: verdict for verdict in ISSUE_VERDICTS}
 
+    def queue(labels: Labels) -> IssueQueue:
+        return IssueQueue(unlisted, labels, name, lambda issue: evidence[issue.id])
+
+    done = queue(LabelFile(_folder(run)).read()).done
+    asking.say(f"{drawn_line('unlisted issue', len(unlisted.drawn), len(unlisted.issues), done, name)} {ISSUES}")
+
     def ask(labels: Labels, skipped: set[int]) -> IssueQuestion | None:
-        question = IssueQueue(unlisted, labels, name, lambda issue: evidence[issue.id]).next(skipped)
+        question = queue(labels).next(skipped)
         if question is not None:
             asking.show(["", *issue_lines(question, asking.width)])
         return question
@@ -123,22 +151,40 @@ def _label_issues(run: CommentsRun, name: str | None, budget: int | None, seed: 
     def answer(question: IssueQuestion, key: str) -> Label:
         return question.label(verdicts[key], name)
 
-    _session(run, name, asking, _ISSUE_KEYS, "Is that right?", ask, answer)
+    def last(labels: Labels) -> Label | None:
+        of_run = [label for label in labels.issues if label.issue in unlisted.by_id]
+        return last_label(of_run, name)
+
+    _session(run, asking, _ISSUE_KEYS, "Is it right?", ask, answer, last)
     document, parts = _issue_figures(run)
     screen.show(document, "", *parts)
 
 
+def _drawn(run: CommentsRun, budget: int | None, seed: int, progress: Progress | None = None) -> Unlisted:
+    """The issues that are asked about: what was drawn stays, and a larger budget adds to it."""
+    from metareview.comparison.unlisted import unlisted_of
+    from metareview.runs.unlisted_json import read_unlisted
+
+    stored = read_unlisted(run)
+    if stored is None:
+        return unlisted_of(run, budget, seed, progress)
+    return unlisted_of(run, None if budget is None else max(budget, stored.budget), None, progress)
+
+
 def _session(
     run: CommentsRun,
-    name: str | None,
     asking: Asking,
     keys: dict[str, str],
     prompt: str,
     ask: Callable[[Labels, set[int]], PairQuestion | IssueQuestion | None],
     answer: Callable[..., Label],
+    last: Callable[[Labels], Label | None],
 ) -> None:
-    """Question after question, each answer on the disk before the next. What is put off comes again at the end."""
-    from metareview.comparison.queue import last_label, taken_back
+    """Question after question, each answer on the disk before the next. What is put off is asked by the next session.
+
+    `last`: what this person said last, to be taken back.
+    """
+    from metareview.comparison.queue import taken_back
     from metareview.runs.labels import LabelFile
 
     file = LabelFile(_folder(run))
@@ -155,10 +201,10 @@ def _session(
             if key == "j":
                 put_off.add(question.number)
             elif key == "u":
-                last = last_label(labels.pairs if keys is _PAIR_KEYS else labels.issues, name)
-                asking.show(["Nothing to undo." if last is None else "Taken back."])
-                if last is not None:
-                    file.append([taken_back(last)])
+                held = last(labels)
+                asking.show(["Nothing to undo." if held is None else "Taken back."])
+                if held is not None:
+                    file.append([taken_back(held)])
                     put_off.clear()
             else:
                 file.append([answer(question, key)])
@@ -175,7 +221,7 @@ def _folder(run: CommentsRun) -> Path:
 
 def _pair_figures(run: CommentsRun) -> tuple[JsonObject, Iterator[str | Table]]:
     from metareview.comparison.corrected import corrected_figures, correction_of
-    from metareview.report.labels import corrected_document, corrected_table, correction_lines
+    from metareview.report.labels import best_first, corrected_document, corrected_table, correction_lines
 
     correction = correction_of(run)
     assert correction is not None  # a frame has been drawn
@@ -183,8 +229,8 @@ def _pair_figures(run: CommentsRun) -> tuple[JsonObject, Iterator[str | Table]]:
 
     def parts() -> Iterator[str | Table]:
         if figures:
-            yield corrected_table(figures)
-        yield from correction_lines(correction, figures)
+            yield corrected_table(best_first(figures))
+        yield from correction_lines(correction, best_first(figures))
 
     return corrected_document(run, correction, figures), parts()
 
@@ -200,7 +246,6 @@ def _issue_figures(run: CommentsRun) -> tuple[JsonObject, Iterable[str | Table]]
 def _label_by_model(
     run: CommentsRun, budget: int | None, seed: int, options: tuple[int, Path | None, int | None], screen: Screen
 ) -> None:
-    from metareview.comparison.unlisted import unlisted_of
     from metareview.comparison.unlisted_model import label_with_model
     from metareview.judges.registry import JudgeOptions
     from metareview.judges.remote.validity import ValidityModel
@@ -209,7 +254,7 @@ def _label_by_model(
 
     concurrency, verdicts, most = options
     with ValidityModel.of(JudgeOptions(None, concurrency, verdicts, most)) as model:
-        unlisted = unlisted_of(run, budget, seed if budget is not None else None)
+        unlisted = _drawn(run, budget, seed)
         with screen.progress("asking the model") as progress:
             model.progress = progress
             found = label_with_model(run, unlisted, model)

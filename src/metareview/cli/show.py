@@ -21,6 +21,8 @@ from metareview.cli.output import Screen
 )
 @click.option("--matched", is_flag=True, help="Pairs that were counted; the most doubtful first.")
 @click.option("--undecided", is_flag=True, help="Pairs that could count and have no verdict.")
+@click.option("--unlisted", is_flag=True,
+              help="Issues that no reference covers, over all reviewers; those said by most first.")  # fmt: skip
 @click.option("--disagree", type=PATH, metavar="RUN2",
               help="Pairs that the judges of RUN and RUN2 see differently; the widest apart first.")  # fmt: skip
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME",
@@ -37,6 +39,7 @@ def command(
     near: bool,
     matched: bool,
     undecided: bool,
+    unlisted: bool,
     disagree: Path | None,
     reviewers: tuple[str, ...],
     prs: tuple[str, ...],
@@ -48,18 +51,25 @@ def command(
     from metareview.comparison.disagreement import disagreements
     from metareview.comparison.evidence import evidence
     from metareview.comparison.evidence_search import LISTS
+    from metareview.comparison.unlisted_entries import unlisted_entries
     from metareview.report import evidence_lines as lines
+    from metareview.report.unlisted_lines import unlisted_lines
     from metareview.runs.run import load_run
 
     stored = load_run(run)
     asked = dict(zip(LISTS, (missed, noise, near, matched, undecided), strict=True))
     chosen = [name for name in LISTS if asked[name]]
-    overview = not chosen and disagree is None
+    overview = not chosen and not unlisted and disagree is None
     names = lines.OVERVIEW if overview else chosen
     few = min(top, lines.OVERVIEW_TOP) if overview and top else top
     found = evidence(stored, names, reviewers=reviewers, prs=prs, top=few)
     parts = list((lines.overview_lines if overview else lines.evidence_lines)(found, screen.width))
     document = found.to_dict()
+    if unlisted:
+        with screen.progress("grouping pull requests") as progress:
+            issues = unlisted_entries(stored, reviewers=reviewers, prs=prs, top=top, progress=progress)
+        parts += ([""] if parts else []) + list(unlisted_lines(issues, screen.width))
+        document |= issues.to_dict()
     if disagree is not None:
         differing = disagreements(stored, load_run(disagree), reviewers=reviewers, prs=prs, top=top)
         parts += ([""] if parts else []) + list(lines.disagreement_lines(differing, screen.width))

@@ -114,7 +114,7 @@ class Competitor:
         if not is_comments(self.run):
             return None
         rows = [self.rows[key].judged or self.rows[key].counts for key in prs]
-        return Counts.from_sums(np.array(rows).reshape(len(rows), -1).sum(axis=0), location=True)
+        return Counts.from_sums(np.array(rows).reshape(len(rows), len(fields(Counts))).sum(axis=0), location=True)
 
 
 def spelled_alike(everybody: Sequence[Competitor]) -> list[Competitor]:

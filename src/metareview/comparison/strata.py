@@ -153,5 +153,15 @@ def _worth(of_unit: NDArray[np.int64], value: Array, predicted: ArrayLike, label
 
 def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:
     """How many units more must be labelled before anything can be estimated."""
+    return _counted(stratum, labelled).missing
+
+
+def thin(stratum: Sequence[int], labelled: ArrayLike) -> int:
+    """How many units more must be labelled before intervals hold what they promise: LEAST of every stratum, or all."""
+    return _counted(stratum, labelled).thin
+
+
+def _counted(stratum: Sequence[int], labelled: ArrayLike) -> Sample:
+    """How many units of each stratum are labelled, whatever their values."""
     of_unit, known = np.asarray(stratum, np.int64), np.asarray(labelled, bool)
-    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum()))).missing
+    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum())))

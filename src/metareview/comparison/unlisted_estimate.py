@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metareview.comparison.strata import estimated, missing
+from metareview.comparison.strata import estimated, missing, thin
 from metareview.model.label import IssueVerdict, Labels
 from metareview.model.unlisted import Unlisted
 
@@ -31,6 +31,9 @@ class Labelled:
     missing: int
     """How many labels more it takes before there are figures; where a model alone labelled, before people's correct
     it."""
+    thin: int
+    """How many labels more it takes until every stratum has as many as it is drawn with at least, or all: until then
+    there are no intervals."""
 
 
 def held_verdicts(labels: Labels) -> dict[str, IssueVerdict]:
@@ -64,6 +67,7 @@ def estimate(unlisted: Unlisted, labels: Labels) -> tuple[Values | None, Labelle
         corrected=y is not None and predicted is not None,
         repeats=sum({**model, **people}.get(name) == "repeat" for name in drawn),
         missing=missing(stratum, ~np.isnan(value)),
+        thin=thin(stratum, ~np.isnan(value)),
     )
     y = predicted if y is None else y
     if y is None:

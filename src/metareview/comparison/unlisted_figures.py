@@ -57,6 +57,7 @@ class ReviewerPlus:
 
     metrics: Plus
     intervals: Mapping[str, Interval | None]
+    """None while the figures are provisional: with few labels in a stratum they would promise too much."""
     bounds: Mapping[str, Interval | None]
     """The least and the greatest value, whatever the issues without a label turn out to be."""
     noise: Noise
@@ -98,6 +99,11 @@ class UnlistedFigures:
     issue, and brings itself nothing either."""
 
     @property
+    def provisional(self) -> bool:
+        """Whether there are estimates, on fewer labels than their intervals need."""
+        return self.valid is not None and self.labelled.thin > 0
+
+    @property
     def unjudged_share(self) -> float | None:
         return 1 - self.judged / self.issues if self.issues else None
 
@@ -115,7 +121,9 @@ class UnlistedFigures:
                 "corrected": who.corrected,
                 "repeats": who.repeats,
                 "missing": who.missing,
+                "thin": who.thin,
             },
+            "provisional": self.provisional,
             "references": self.references,
             "valid": self.valid,
             "unseen": None
@@ -171,7 +179,9 @@ def unlisted_figures(
         name: _table(name, of_reviewer, pool, corrected or {}, corrected_covered or {})
         for name, of_reviewer in tables.items()
     }
-    reviewers = {name: _reviewer(name, table, pool, held, measures) for name, table in rows.items()}
+    reviewers = {
+        name: _reviewer(name, table, pool, held, measures, thin=labelled.thin > 0) for name, table in rows.items()
+    }
     return UnlistedFigures(
         reviewers=reviewers,
         labelled=labelled,
@@ -202,13 +212,13 @@ def _table(
 
 
 def _reviewer(
-    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], measures: Sequence[Measure]
+    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], measures: Sequence[Measure], *, thin: bool
 ) -> ReviewerPlus:
     own = pool.of_reviewer(name)
     known = pool.values is not None
     return ReviewerPlus(
         metrics=figures_of(table.sums(), measures) if known else dict.fromkeys(map(str, measures)),
-        intervals=intervals(table.counts, measures) if known else dict.fromkeys(map(str, measures)),
+        intervals=intervals(table.counts, measures) if known and not thin else dict.fromkeys(map(str, measures)),
         bounds=bounds_of(name, table, pool, held, measures),
         noise=_noise(name, own, held),
         issues=len(own),

@@ -34,7 +34,7 @@ OVERVIEW: tuple[ListName, ...] = ("missed", "noise", "near")
 OVERVIEW_TOP = 3
 _WIDE = 150
 """From here on, a note and its partner stand side by side."""
-_MOST_LINES, _PARTNER_LINES, _REASON_LINES = 5, 4, 2
+_MOST_LINES, PARTNER_LINES, _REASON_LINES = 5, 4, 2
 _GAP = 4
 
 
@@ -43,7 +43,7 @@ def evidence_lines(evidence: Evidence, width: int) -> Iterator[str]:
     for number, (name, entries) in enumerate(evidence.lists.items()):
         if number:
             yield ""
-        yield from _titled(f"{title(name, evidence)}{_shown(len(entries), evidence.counts[name])}", width)
+        yield from titled(f"{title(name, evidence)}{shown_of(len(entries), evidence.counts[name])}", width)
         if len(entries) > 1:
             yield from broken(printable(f"({ordering(name, evidence)})"), width)
         for position, entry in enumerate(entries, 1):
@@ -75,11 +75,13 @@ def _what(name: ListName, evidence: Evidence) -> str:
     return printable(title(name, evidence).partition(": ")[2].partition(" ")[2])
 
 
-def _shown(shown: int, total: int) -> str:
+def shown_of(shown: int, total: int) -> str:
+    """How many entries of a list are shown, where not all are."""
     return f"; the first {'of them' if shown == 1 else count(shown)}" if shown < total else ""
 
 
-def _titled(text: str, width: int) -> Iterator[Heading]:
+def titled(text: str, width: int) -> Iterator[Heading]:
+    """A title, in as many lines as it takes."""
     for line in broken(printable(text), width):
         yield Heading(line)
 
@@ -88,22 +90,22 @@ def _entry(position: int, each: Sides, evidence: Evidence, width: int) -> Iterat
     lead = f"{position}. "
     inside, indent = width - len(lead), " " * len(lead)
     yield from _heading(lead, each, width)
-    note = note_lines(each.main.comment.note, _half(inside), _MOST_LINES)
-    yield from (_line(indent, line) for line in _beside(note, _partner(each, _half(inside)), inside))
+    note = note_lines(each.main.comment.note, half(inside), _MOST_LINES)
+    yield from (indented(indent, line) for line in beside(note, _partner(each, half(inside)), inside))
     if who := raised(each, evidence):
-        yield from (_line(indent, line) for line in broken(printable(capital(who)), inside))
+        yield from (indented(indent, line) for line in broken(printable(capital(who)), inside))
 
 
 def _heading(lead: str, each: Sides, width: int) -> Iterator[Heading]:
     entry, comment = each.entry, each.main.comment
     whose = None if each.about_reference else f"by {entry.reviewer}"
     parts = [pull_request_name(entry.pr), location(comment), " · ".join(about(comment)), whose]
-    lines = _packed([printable(part) for part in parts if part], width - len(lead))
+    lines = packed([printable(part) for part in parts if part], width - len(lead))
     for number, line in enumerate(lines):
-        yield Heading(_line(lead if number == 0 else " " * len(lead), line))
+        yield Heading(indented(lead if number == 0 else " " * len(lead), line))
 
 
-def _packed(parts: Sequence[str], width: int) -> list[str]:
+def packed(parts: Sequence[str], width: int) -> list[str]:
     """As many parts on a line as fit, so that a path is broken only where it is wider than the screen."""
     lines: list[str] = []
     for part in parts:
@@ -127,18 +129,18 @@ def _at_slashes(part: str, width: int) -> list[str]:
     return [each for line in lines for each in broken(line, width)]
 
 
-def _half(width: int) -> int:
+def half(width: int) -> int:
     """The width of a column: half where there is room for two."""
     return (width - _GAP) // 2 if width >= _WIDE else width - 2
 
 
-def _beside(left: Sequence[str], right: Sequence[str], width: int) -> Iterator[str]:
+def beside(left: Sequence[str], right: Sequence[str], width: int) -> Iterator[str]:
     """The note, and its partner to the right, or else below it and further in."""
     if width < _WIDE:
         yield from left
         yield from ("  " + line for line in right)
         return
-    column = _half(width)
+    column = half(width)
     for one, other in zip_longest(left, right, fillvalue=""):
         yield (one + " " * (column + _GAP - cell_len(one)) + other).rstrip()
 
@@ -151,7 +153,7 @@ def _partner(each: Sides, width: int) -> list[str]:
     head = "; ".join([f"{partner_title(each)}: {verdict_words(verdict)}", *marks(each)])
     return [
         *broken(printable(capital(head)), width),
-        *("  " + line for line in note_lines(each.partner.comment.note, width - 2, _PARTNER_LINES)),
+        *("  " + line for line in note_lines(each.partner.comment.note, width - 2, PARTNER_LINES)),
         *_reason(verdict.reason, width),
     ]
 
@@ -165,7 +167,8 @@ def _at_most(lines: list[str], most: int, width: int) -> list[str]:
     return lines if len(lines) <= most else [*lines[: most - 1], cut_line(lines[most - 1], width - 2) + " …)"]
 
 
-def _line(indent: str, line: str) -> str:
+def indented(indent: str, line: str) -> str:
+    """The line further in, without space at its end."""
     return (indent + line).rstrip()
 
 
@@ -173,7 +176,7 @@ def disagreement_lines(found: Disagreements, width: int) -> Iterator[str]:
     """How far the two judges agree, and the pairs on which they are widest apart."""
     compared = f"{plural(found.compared, 'pair')} that both {' and '.join(_judges(found))} decided"
     head = f"Disagreement: {count(found.differ)} of {compared}, kappa {rate(found.kappa)}"
-    yield from _titled(f"{head}{_shown(len(found.entries), found.differ)}", width)
+    yield from titled(f"{head}{shown_of(len(found.entries), found.differ)}", width)
     if found.undecided:
         yield from broken(f"({plural(found.undecided, 'pair')} more that one of them left undecided)", width)
     if len(found.entries) > 1:
@@ -196,17 +199,17 @@ def _disagreement(position: int, each: Disagreement, found: Disagreements, width
     inside, indent = width - len(lead), " " * len(lead)
     shown = sides("matched", each.entry)
     yield from _heading(lead, shown, width)
-    note = note_lines(shown.main.comment.note, _half(inside), _MOST_LINES)
+    note = note_lines(shown.main.comment.note, half(inside), _MOST_LINES)
     reference = shown.partner
     right = []
     if reference is not None:
         at = location(reference.comment)
-        right = broken(printable(f"Reference, at {at}:" if at else "Reference:"), _half(inside))
-        right += ["  " + line for line in note_lines(reference.comment.note, _half(inside) - 2, _PARTNER_LINES)]
-    yield from (_line(indent, line) for line in _beside(note, right, inside))
+        right = broken(printable(f"Reference, at {at}:" if at else "Reference:"), half(inside))
+        right += ["  " + line for line in note_lines(reference.comment.note, half(inside) - 2, PARTNER_LINES)]
+    yield from (indented(indent, line) for line in beside(note, right, inside))
     for judge, verdict in zip(_judges(found), (each.entry.verdict, each.second), strict=True):
         if verdict is not None:
             reason = " ".join(printable(verdict.reason[:1_000]).split())
             said = f"{printable(judge)}: {verdict_words(verdict)}" + (f" ({reason})" if reason else "")
             lines = _at_most(broken(said, inside), 1 + _REASON_LINES, inside)
-            yield from (_line(indent, line) for line in lines)
+            yield from (indented(indent, line) for line in lines)

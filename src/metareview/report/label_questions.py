@@ -12,10 +12,26 @@ from metareview.report.names import location, pull_request_name
 from metareview.report.plain_notes import cut_line, note_lines, one_line_note
 from metareview.report.terminal import Heading
 
+BLOCKS = (
+    "A block is what one reviewer says at one place, beside the references there. Its pairs are asked about one by one,"
+    " until it is clear how many match. Every answer is kept at once; q stops, and the same command goes on."
+)
+ISSUES = (
+    "Each is something that reviewers say and no reference covers. Valid: it is right. Invalid: wrong, vague, a matter"
+    " of taste. Repeat: a reference or another issue says it already. Every answer is kept at once; q stops, and the"
+    " same command goes on."
+)
 _MOST_LINES = 24
 """Of a note: beyond that it is cut."""
 _FEW_LINES, _MOST_COMMENTS, _MOST_REFERENCES = 6, 5, 8
 """Of further notes on one issue; and how many of them, and of references, are shown."""
+
+
+def drawn_line(what: str, drawn: int, of: int, done: int, name: str | None) -> str:
+    """How many there are to be asked about, and how far this person is."""
+    chosen = f"{plural(of, what)}, all to be asked about" if drawn == of else f"{drawn:,} of {plural(of, what)} drawn"
+    so_far = f", {done:,} labelled{f' by {name}' if name else ''} so far" if done else ""
+    return f"{chosen}{so_far}."
 
 
 def pair_lines(question: PairQuestion, width: int) -> Iterator[str]:

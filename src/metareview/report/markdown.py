@@ -17,8 +17,10 @@ from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
 from metareview.report.evidence_markdown import evidence_section
 from metareview.report.headline import board_of, headline
+from metareview.report.labels_markdown import labels_sections
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import count, rate
+from metareview.report.run_labels import RunLabels, read_labels
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
     FIRST_WARNINGS,
@@ -63,18 +65,22 @@ def as_lines(table: Table) -> list[str]:
 def run_section(run: AnyRun, board: Leaderboard | None = None) -> str:
     """A run's answer, warnings, main table and gates, for the page of a build."""
     title = "### Review comments" if is_comments(run) else "### Reviewer routing"
-    return document([title, "", *_answer(run, board), *_gates(run.result.build_gates, "**Gates**")])
+    labels = read_labels(run) if is_comments(run) else None
+    return document([title, "", *_answer(run, board, labels), *_gates(run.result.build_gates, "**Gates**")])
 
 
-def _answer(run: AnyRun, board: Leaderboard | None = None) -> list[str]:
+def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | None = None) -> list[str]:
     """The headline, the warnings that a reader must have seen before the figures, and the main table."""
     board = board or board_of(run)
-    lines = [f"**{safe(headline(run, board), longest=1_000)}**", "", *_first_warnings(run.result.warnings)]
+    lines = [f"**{safe(headline(run, board), longest=1_000)}**", ""]
+    lines += [labels.sentence(), ""] if labels and labels.sentence() else []
+    lines += _first_warnings(run.result.warnings)
     if is_comments(run):
         summary = run.result
         return [
             *lines,
             *as_lines(reviewers_table(summary, board)),
+            *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
         ]
@@ -98,7 +104,9 @@ def document(lines: Iterable[str]) -> str:
 
 def _comments(run: CommentsRun) -> list[str]:
     summary = run.result
-    lines = ["# Code review comments", "", *_answer(run), *_gates(summary.build_gates)]
+    labels = read_labels(run)
+    lines = ["# Code review comments", "", *_answer(run, labels=labels)]
+    lines += labels_sections(labels, safe, as_lines) + _gates(summary.build_gates)
     lines += _slices(summary) + evidence_section(run, safe)
     return lines + _left_out(summary.warnings, summary.skipped) + _pull_requests(run)
 

@@ -14,7 +14,16 @@ PLUS_REMARK = (
     " nobody found is in neither the references nor the pool."
 )
 F1_PLUS = "f1_plus"
-_MEASURES = (("precision_plus", "P+"), ("recall_plus", "R+"), (F1_PLUS, "F1+"))
+PLUS_MEASURES = (("precision_plus", "P+"), ("recall_plus", "R+"), (F1_PLUS, "F1+"))
+KINDS = ("valid", "invalid", "repeated", "unjudged")
+"""Of unmatched comments."""
+MOST_POOLS = 12
+"""Reviewers that are left out of the pool in a table, and reviewers whose figures it has."""
+
+
+def is_estimated(figures: UnlistedFigures) -> bool:
+    """Whether there are estimates; until then there are bounds."""
+    return any(each.metrics[F1_PLUS] is not None for each in figures.reviewers.values())
 
 
 def plus_table(figures: UnlistedFigures, names: Sequence[str] | None = None) -> Table:
@@ -22,24 +31,39 @@ def plus_table(figures: UnlistedFigures, names: Sequence[str] | None = None) -> 
     in_order = list(figures.reviewers) if names is None else list(names)
     rows = [figures.reviewers[name] for name in in_order]
     columns = [Column("reviewer", in_order, text=True)]
-    known = any(each.metrics[F1_PLUS] is not None for each in rows)
-    for measure, label in _MEASURES:
+    known = is_estimated(figures)
+    for measure, label in PLUS_MEASURES:
         if known:
             columns.append(Column(label, [rate(each.metrics[measure]) for each in rows]))
             ends = [interval(each.intervals[measure]) for each in rows]
             columns.append(Column(f"95 % interval of {label}", ends, optional=1 if measure == F1_PLUS else 4))
         else:
-            columns.append(Column(f"{label} between", [interval(each.bounds[measure]) for each in rows]))
+            ends = [interval(each.bounds[measure]) for each in rows]
+            columns.append(Column(f"{label} between", ends, optional=0 if measure == F1_PLUS else 1))
     columns.append(Column("unmatched", [count(each.noise.unmatched) for each in rows], optional=3))
-    kinds = ("valid", "invalid", "repeated", "unjudged")
     return [
         *columns,
-        *(Column(kind, [count(getattr(each.noise, kind)) for each in rows], optional=2) for kind in kinds),
+        *(Column(kind, [count(getattr(each.noise, kind)) for each in rows], optional=2) for kind in KINDS),
     ]
 
 
-def plus_lines(figures: UnlistedFigures) -> Iterator[str]:
-    """How far the labelling is, who did it, and what the figures leave open."""
+def left_out_table(figures: UnlistedFigures) -> Table | None:
+    """Everybody's F1+ with each reviewer left out of the pool in turn; None where there is nobody to leave out, or no
+    estimate."""
+    names = list(figures.reviewers)[:MOST_POOLS]
+    if len(figures.reviewers) < 2 or not is_estimated(figures):
+        return None
+    whole = [rate(figures.reviewers[name].metrics[F1_PLUS]) for name in names]
+    table = [Column("F1+ of", names, text=True), Column("whole pool", whole)]
+    for left_out in names:
+        cells = [rate(figures.without[left_out][name][F1_PLUS]) for name in names]
+        table.append(Column(f"without {left_out}", cells, from_data=True))
+    return table
+
+
+def plus_lines(figures: UnlistedFigures, *, spans: bool = True) -> Iterator[str]:
+    """How far the labelling is, who did it, and what the figures leave open. `spans`: and how far each reviewer's F1+
+    moves with the pool."""
     who = figures.labelled
     labelled = [plural(who.people, "drawn one") + " by people"] if who.people else []
     labelled += [f"{count(number)} by the model {name}" for name, number in who.models.items()]
@@ -53,6 +77,9 @@ def plus_lines(figures: UnlistedFigures) -> Iterator[str]:
         )
     if who.missing and not who.corrected:
         yield f"Estimates by people's labels need {plural(who.missing, 'more label')}: two of every stratum."
+    elif figures.provisional:
+        more = plural(who.thin, "more label")
+        yield f"Provisional: intervals come with {more}, at eight or all of every stratum."
     if figures.unjudged_share:
         yield f"{figures.unjudged_share:.0%} of the issues are not judged."
     if figures.valid is not None and figures.unseen is not None:
@@ -60,7 +87,7 @@ def plus_lines(figures: UnlistedFigures) -> Iterator[str]:
             f"About {figures.valid:.0f} valid issues beside {plural(figures.references, 'reference')}; about"
             f" {figures.unseen.estimate:.0f} more that nobody found (Chao)."
         )
-    for name, each in figures.reviewers.items():
+    for name, each in figures.reviewers.items() if spans else ():
         if (span := left_out_span(figures, name)) and each.metrics[F1_PLUS] is not None and len(figures.reviewers) > 1:
             yield f"{name}: F1+ {interval(span)} with one reviewer or another left out of the pool."
 
@@ -75,5 +102,5 @@ def left_out_span(figures: UnlistedFigures, name: str) -> tuple[float, float] | 
 def noise_split(each: ReviewerPlus) -> str:
     """The unmatched comments in a few words."""
     noise = each.noise
-    parts = [f"{count(getattr(noise, kind))} {kind}" for kind in ("valid", "invalid", "repeated", "unjudged")]
+    parts = [f"{count(getattr(noise, kind))} {kind}" for kind in KINDS]
     return f"{plural(noise.unmatched, 'unmatched comment')}: {', '.join(parts)}"

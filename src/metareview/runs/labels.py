@@ -104,7 +104,7 @@ def label_from_line(line: bytes) -> Label | None:
             reference_note=str(stored["a"]),
             match=stored["match"],
             at=str(stored["at"]),
-            name=stored.get("name"),
+            name=_name(stored, "name"),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -124,6 +124,14 @@ def _issue_label(stored: JsonObject) -> IssueLabel | None:
         note=str(stored["note"]),
         verdict=verdict,
         at=str(stored["at"]),
-        name=stored.get("name"),
-        model=stored.get("model"),
+        name=_name(stored, "name"),
+        model=_name(stored, "model"),
     )
+
+
+def _name(stored: JsonObject, key: str) -> str | None:
+    """Who said so; TypeError where that is no text."""
+    name = stored.get(key)
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{key} {name!r}")
+    return name

@@ -93,6 +93,12 @@ def dumbbell(label: str, outer: float | None, inner: float | None) -> Html:
     return html(_BAR, label, [between, _circle("ring", outer), _circle("dot", inner)])
 
 
+def corrected_bar(label: str, ring: float | None, dot: float | None, ends: Sequence[float] | None) -> Html:
+    """A figure as it was (ring), as it is corrected (dot), and a range of the latter as a bar; each where known."""
+    across = _across("interval", ends[0], ends[1]) if ends else None
+    return html(_BAR, label, [across, _circle("ring", ring), _circle("dot", dot)])
+
+
 def _across(css: str, start: float, stop: float) -> Html:
     return shape("line", css, x1=_percent(start), x2=_percent(stop), y1=11, y2=11)
 

@@ -32,6 +32,7 @@ _TERMS = (
         f"{TIES_AT:g}.",
     ),
 )
+_BY_LABELS = "Precision, recall, F1 and noise in this table are corrected by labels; all other charts are as judged."
 
 
 def meaning(measure: Measure) -> tuple[str, str]:
@@ -40,16 +41,22 @@ def meaning(measure: Measure) -> tuple[str, str]:
     return label, definition(measure)
 
 
-def answer(run: CommentsRun) -> Section:
-    """Who is best, by how much, whether that could be chance, and what to know before believing it."""
+def answer(run: CommentsRun, corrected: str = "") -> Section:
+    """Who is best, by how much, whether that could be chance, and what to know before believing it.
+
+    `corrected`: what labels make of the F1 of a lone reviewer.
+    """
     summary = run.result
     board = leaderboard([run]) if summary.reviewers else None
-    parts = [paragraph(headline(run, board), css="lead"), blocks.warnings(summary.warnings)]
+    parts = [paragraph(headline(run, board), css="lead"), paragraph(corrected, css="lead") if corrected else None]
+    parts.append(blocks.warnings(summary.warnings))
     if undecided := sum(block.counts.undecided for block in summary.reviewers.values()):
         no_match = "stayed undecided and counted as no match; the bounds show how far the figures could move."
         parts.append(blocks.remark(f"{plural(undecided, 'pair')} {no_match}"))
     if board is not None:
         parts.append(_leaderboard(summary, board))
+        if board.labelled:
+            parts.append(paragraph(_BY_LABELS, css="muted"))
     parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *_TERMS])]
     return Section("answer", "The answer", join(parts))
 

@@ -9,13 +9,14 @@ from importlib.resources import files
 from metareview import __version__
 from metareview.comparison.sensitivity import sensitivity
 from metareview.report.headline import order
-from metareview.report.page import comments, evidence, routing, slices
+from metareview.report.page import comments, evidence, labels, routing, slices
 from metareview.report.page.blocks import Section
 from metareview.report.page.entries import evidence_section
 from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.pull_requests import pull_request_section
 from metareview.report.page.sensitivity import sensitivity_section
+from metareview.report.run_labels import read_labels
 from metareview.runs.run import AnyRun, CommentsRun, is_comments
 
 
@@ -47,9 +48,10 @@ def _subtitle(run: AnyRun) -> Html:
 
 
 def _comment_sections(run: CommentsRun) -> list[Section | None]:
-    summary = run.result
+    summary, known = run.result, read_labels(run)
     return [
-        comments.answer(run),
+        comments.answer(run, known.sentence()),
+        *labels.sections(known),
         gates_section(summary.build_gates),
         slices.slice_section(summary),
         comments.precision_recall(summary),

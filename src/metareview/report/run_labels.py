@@ -1,0 +1,67 @@
+"""What the labels in a run's folder say of it, read once for all formats of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from metareview.benchmark.run_labels import RunCalibration, calibrate_run
+from metareview.comments.measures import f1
+from metareview.comparison.corrected import CorrectedFigures, correction_of
+from metareview.comparison.run_unlisted import known_figures
+from metareview.comparison.unlisted_figures import UnlistedFigures
+from metareview.model.words import plural
+from metareview.report.labels import agreement_remarks, best_first, correction_lines, people_line
+from metareview.report.numbers import count, interval, rate
+from metareview.runs.run import CommentsRun
+
+
+@dataclass(frozen=True)
+class RunLabels:
+    """Nothing of both where nobody has labelled and no unlisted issues were grouped."""
+
+    calibration: RunCalibration | None
+    """None without a frame, or without a label of one of the run's pairs."""
+    unlisted: UnlistedFigures | None
+
+    @property
+    def corrected(self) -> dict[str, CorrectedFigures]:
+        """Each reviewer's figures, the best corrected F1 first; empty where too little is labelled."""
+        return best_first(self.calibration.corrected) if self.calibration else {}
+
+    def sentence(self) -> str:
+        """For the answer of a lone reviewer, which is as judged: its corrected F1, where enough is labelled."""
+        correction = self.calibration.correction if self.calibration else None
+        if correction is None or not correction.complete or len(self.corrected) != 1:
+            return ""
+        (figures,) = self.corrected.values()
+        ends = figures.intervals[f1.name]
+        figure = rate(figures.metrics[f1.name]) + (f" (95 % interval {interval(ends)})" if ends else "")
+        return f"Corrected by labels: F1 {figure}."
+
+    def agreement(self) -> Iterator[str]:
+        """How far the judge agrees with the labels, and people with each other."""
+        if self.calibration is None:
+            return
+        found, judge = self.calibration.agreement, self.calibration.run.result.judge.name
+        if found.n:
+            agrees = f"kappa {rate(found.kappa)}, accuracy {rate(found.accuracy)}"
+            yield f"The judge {judge} against {plural(found.n, 'labelled pair')}: {agrees}."
+        if found.errors:
+            yield f"{count(found.errors)} of them it left undecided."
+        yield from agreement_remarks(self.calibration)
+        yield from map(people_line, self.calibration.people)
+
+    def progress(self) -> Iterator[str]:
+        """How far the labelling is, and what more would bring."""
+        if self.calibration is not None and self.calibration.correction is not None:
+            yield from correction_lines(self.calibration.correction, self.corrected)
+
+
+def read_labels(run: CommentsRun) -> RunLabels:
+    """What there is; reads nothing but small files where there is nothing."""
+    correction = correction_of(run)
+    if correction is None or not correction.held.labels.pair_verdicts():
+        return RunLabels(None, known_figures(run))
+    calibration = calibrate_run(run)
+    return RunLabels(calibration, calibration.unlisted)
