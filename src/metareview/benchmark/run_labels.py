@@ -146,8 +146,9 @@ def _score(pair: JudgedLabel) -> float:
 
 
 def _judged(run: CommentsRun, wanted: Mapping[PairKey, bool]) -> dict[PairKey, Verdict]:
-    pairs = ((pair.pr, pair.reviewer, pair.generated, pair.reference, pair) for pair in run.read_pairs())
-    return {key[:4]: key[4].verdict for key in pairs if key[:4] in wanted and not key[4].negative}
+    pairs = run.read_pairs({(pr, reviewer) for pr, reviewer, _, _ in wanted})
+    keyed = (((pair.pr, pair.reviewer, pair.generated, pair.reference), pair) for pair in pairs if not pair.negative)
+    return {key: pair.verdict for key, pair in keyed if key in wanted}
 
 
 def people_pairs(labels: Labels) -> list[TwoPeople]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -186,10 +186,23 @@ class Run(Generic[SummaryT, RecordT]):
             return iter(self.kept_records)
         return _typed(read_lines(self.folder / RESULTS, self.kind.parse), self.kind.record_from_json, self.folder)
 
-    def read_pairs(self) -> Iterator[Pair]:
+    def read_pairs(self, of: Container[Key] | None = None) -> Iterator[Pair]:
+        """All pairs, or those of these records; the others are passed over before anything is made of them."""
         if self.folder is None:
-            return (pair for pairs in self.kept_pairs for pair in pairs())
-        return _typed(read_lines(self.folder / PAIRS), comments_json.pair_from_json, self.folder)
+            every = (pair for pairs in self.kept_pairs for pair in pairs())
+            return every if of is None else (pair for pair in every if (pair.pr, pair.reviewer) in of)
+        lines = read_lines(self.folder / PAIRS)
+        if of is not None:
+            lines = (line for line in lines if _may_be_of(line, of))
+        return _typed(lines, comments_json.pair_from_json, self.folder)
+
+
+def _may_be_of(line: JsonObject, records: Container[Key]) -> bool:
+    """Also true of a line that is no pair: whoever reads it on says so."""
+    try:
+        return (line["pr"], line["reviewer"]) in records
+    except (KeyError, TypeError):
+        return True
 
 
 AnyRun = Run[Any, Any]

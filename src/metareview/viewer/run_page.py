@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from metareview.comparison.sensitivity import sensitivity
-from metareview.report.page import comments, evidence, slices
+from metareview.report.page import comments, evidence, labels, slices
 from metareview.report.page.blocks import paragraph
 from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.sensitivity import sensitivity_section
+from metareview.report.run_labels import read_labels
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
 from metareview.runs.run import CommentsRun, is_comments
 from metareview.viewer.page import Page
@@ -39,9 +40,10 @@ def _labels_stamp(view: RunView) -> list[tuple[int, int] | None]:
 
 
 def _sections(run: CommentsRun) -> Html:
-    summary = run.result
+    summary, known = run.result, read_labels(run)
     sections = [
-        comments.answer(run),
+        comments.answer(run, known.sentence()),
+        *labels.sections(known),
         gates_section(summary.build_gates),
         slices.slice_section(summary),
         comments.precision_recall(summary),
