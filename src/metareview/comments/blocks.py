@@ -104,23 +104,28 @@ def matching_number(pairs: Sequence[Position]) -> int:
     return int((maximum_bipartite_matching(graph, perm_type="column") >= 0).sum())
 
 
-def blocks_of(record: CommentRecord, pairs: Iterable[Pair], *, coverage: bool) -> Iterator[Block]:
-    """The blocks of a record, each pair of which could count: with a reference that is kept, by a comment that is not
-    left out, at the same location."""
+def countable(record: CommentRecord, pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs of a record that could count: with a reference that is kept, by a comment that is not left out, at the
+    same location."""
     kept = {each.position for each in record.references if each.kept}
     left_out = {each.position for each in record.comments if each.left_out}
-    countable = [
+    return [
         pair
         for pair in pairs
         if pair.eligible and not pair.negative and pair.reference in kept and pair.generated not in left_out
     ]
+
+
+def blocks_of(record: CommentRecord, pairs: Iterable[Pair], *, coverage: bool) -> Iterator[Block]:
+    """The blocks of a record: of the pairs that could count."""
+    could_count = countable(record, pairs)
     # Likeliest first; a pair without a verdict is as unsure as can be.
-    countable.sort(key=lambda pair: (-_score(pair), pair.reference, pair.generated))
+    could_count.sort(key=lambda pair: (-_score(pair), pair.reference, pair.generated))
     if not coverage:
-        yield from (_block(record, "matches", part) for part in _connected(countable))
+        yield from (_block(record, "matches", part) for part in _connected(could_count))
         return
-    yield from (_block(record, "references", part) for part in _grouped(countable, lambda pair: pair.reference))
-    yield from (_block(record, "comments", part) for part in _grouped(countable, lambda pair: pair.generated))
+    yield from (_block(record, "references", part) for part in _grouped(could_count, lambda pair: pair.reference))
+    yield from (_block(record, "comments", part) for part in _grouped(could_count, lambda pair: pair.generated))
 
 
 def _grouped(pairs: Iterable[Pair], end: Callable[[Pair], int]) -> list[list[Pair]]:

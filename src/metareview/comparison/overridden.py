@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from metareview.comments.blocks import Position, matching_number
+from metareview.comments.blocks import Position, countable, matching_number
 from metareview.comments.records import CommentRecord, Pair
 
 
@@ -12,12 +12,9 @@ def overridden_matches(
     record: CommentRecord, pairs: Iterable[Pair], verdicts: Mapping[Position, bool], *, coverage: bool
 ) -> tuple[int, int]:
     """Matched comments and raised references of a record, with these verdicts put in; `pairs` are the record's."""
-    kept = {each.position for each in record.references if each.kept}
-    left_out = {each.position for each in record.comments if each.left_out}
     same = [
         (pair.generated, pair.reference)
-        for pair in pairs
-        if pair.eligible and not pair.negative and pair.reference in kept and pair.generated not in left_out
+        for pair in countable(record, pairs)
         if verdicts.get((pair.generated, pair.reference), pair.verdict.match)
     ]
     if coverage:
