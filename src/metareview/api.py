@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from metareview.comparison import paired
 from metareview.comparison.competitors import Source
+from metareview.comparison.corrected import corrected_figures, corrected_to_dict, correction_of
 from metareview.comparison.paired import CompareKeywords
 from metareview.comparison.verdict import Comparison as PlainComparison
 from metareview.errors import UsageError, did_you_mean
@@ -58,6 +59,13 @@ class Run(runs.Run[Any, Any]):
     def records(self) -> list[dict[str, Any]]:
         """What results.jsonl holds: one record per pull request and reviewer, or per pull request for routing."""
         return [self.kind.record_to_json(record) for record in self.read_records()]
+
+    @property
+    def corrected(self) -> dict[str, Any] | None:
+        """What people's labels in its folder make of each reviewer's figures, as `calibrate --run --json` has it: `frame`
+        says how far the labelling is, `corrected` has the figures. None where nothing was drawn to be labelled."""
+        correction = correction_of(self) if runs.is_comments(self) else None
+        return None if correction is None else corrected_to_dict(correction, corrected_figures(self, correction))
 
     def report(self, path: str | Path) -> Path:
         """Write a report: .html, .md, .csv, .json or .xml (JUnit), by suffix."""

@@ -8,6 +8,7 @@ import pytest
 from bench.labels import JUDGES, trials, true_f1
 
 from labelled_runs import Lenient, People, label_all, make_run, records
+from metareview import api
 from metareview.api import compare, evaluate_comments, load_run
 from metareview.comments.blocks import Block
 from metareview.comparison.corrected import corrected_figures, correction_of
@@ -164,6 +165,17 @@ def test_until_every_stratum_has_eight_compare_goes_by_the_judge(tmp_path):
     label_all(run)
     assert correction_of(run).complete
     assert compare(run, reviewers=["x", "y"]).labelled == (len(frame.drawn),) * 2
+
+
+def test_a_run_tells_in_python_what_its_labels_make_of_it(tmp_path):
+    run = make_run(tmp_path / "run", prs=30)
+    assert api.load_run(run.folder).corrected is None
+    frame = label_all(run)
+    told = api.load_run(run.folder).corrected
+    assert told["frame"]["labelled"] == told["frame"]["drawn"] == len(frame.drawn)
+    figures = corrected_figures(run, correction_of(run))["x"]
+    assert told["corrected"]["x"]["metrics"] == figures.metrics
+    assert told["corrected"]["x"]["intervals"]["f1"] == list(figures.intervals["f1"])
 
 
 def test_what_is_labelled_outside_the_frame_changes_no_estimate(tmp_path):
