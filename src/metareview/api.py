@@ -62,8 +62,9 @@ class Run(runs.Run[Any, Any]):
 
     @property
     def corrected(self) -> dict[str, Any] | None:
-        """What people's labels in its folder make of each reviewer's figures, as `calibrate --run --json` has it: `frame`
-        says how far the labelling is, `corrected` has the figures. None where nothing was drawn to be labelled."""
+        """What people's labels in its folder make of each reviewer's figures, as `calibrate --run --json` has it:
+        `frame` says how far the labelling is, `corrected` has the figures. None where nothing was drawn to be labelled.
+        """
         correction = correction_of(self) if runs.is_comments(self) else None
         return None if correction is None else corrected_to_dict(correction, corrected_figures(self, correction))
 
