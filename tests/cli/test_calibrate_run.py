@@ -137,11 +137,24 @@ def test_without_labels_the_command_that_gives_some_is_named(scored):
     assert "r has no labels yet. Give some: metareview label r" in err
 
 
+def test_a_command_that_is_named_can_be_pasted_though_its_path_has_a_space(scored, here):
+    (here / "r").rename(here / "my run")
+    assert "Give some: metareview label 'my run'" in scored("calibrate", "--run", "my run")[2]
+    again = scored("calibrate", "--run", "my run", "--judge", "rouge")[2]
+    assert "metareview calibrate 'my run/labels.jsonl' --judge NAME" in again
+
+
+def test_a_folder_in_the_place_of_a_file_of_labels_leads_to_run(scored):
+    code, out, err = scored("calibrate", "r")
+    assert (code, out) == (2, "")
+    assert "metareview calibrate --run r." in err
+
+
 def test_labels_without_a_frame_correct_nothing(scored):
     labelled(label(1, True), frame=False)
     found = document(scored)
     assert (found["n"], found["frame"], found["corrected"]) == (1, None, {})
-    assert "No frame was drawn, so no figure is corrected: metareview label r" in scored("calibrate", "--run", "r")[1]
+    assert "they correct no figure. Label one: metareview label r" in scored("calibrate", "--run", "r")[1]
 
 
 def test_labels_of_an_earlier_run_in_the_folder_are_counted_and_not_used(scored, here):

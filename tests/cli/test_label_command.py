@@ -355,6 +355,8 @@ def test_valid_issues_become_references_beside_the_others(unlisted, typed, run):
     assert code == 0
     assert "Wrote 1 reference on 1 pull request to new.jsonl." in out
     assert "--reference new.jsonl" in err
+    code, _, err = typed("", "label", "r", "--unlisted", "--promote", "new refs.jsonl")
+    assert (code, "--reference 'new refs.jsonl'." in err) == (0, True)
     written = (unlisted / "new.jsonl").read_text()
     code, _, err = typed("", "label", "r", "--unlisted", "--promote", "new.jsonl")
     assert (code, "new.jsonl exists" in err) == (2, True)

@@ -183,7 +183,8 @@ def test_references_that_nobody_was_asked_about_are_told(here, run):
         ),
         (["r", "--pr", "7"], "r has no pull request '7' that was scored. There are octo/app#1, octo/app#2."),
         (["r", "--pr", "1", "--disagree", "nowhere"], "nowhere: not a run's folder."),
-        (["nowhere"], "nowhere: not a run's folder."),
+        (["nowhere"], "nowhere: not a run's folder. Name one that --out made"),
+        (["."], ".: not a run's folder. It holds runs; name one of them: lenient, r."),
         (["r", "--top", "-1"], "-1 is not in the range"),
     ],
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from shlex import quote
 
 import numpy as np
 
@@ -103,7 +104,7 @@ def calibrate_run(run: AnyRun) -> RunCalibration:
     held = labels_of(run)
     verdicts = held.labels.pair_verdicts()
     if not verdicts and not held.labels.issues:
-        raise UsageError(f"{run.label} has no labels yet. Give some: metareview label {run.label}")
+        raise UsageError(f"{run.label} has no labels yet. Give some: metareview label {quote(run.label)}")
     of_judge, decided, notes = _judged(run, verdicts), 0, {label.key: label for label in held.labels.pairs}
     judged = []
     for key, label in verdicts.items():

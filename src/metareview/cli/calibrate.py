@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -69,6 +70,11 @@ def command(
         return
     if labels is None:
         raise UsageError("Name a file of labels, or --run RUN for a run with labels of its own.")
+    if labels.is_dir():
+        raise UsageError(
+            f"{labels} is a folder. For a run with labels of its own: metareview calibrate --run {quote(str(labels))}."
+            " Else name a file of labels."
+        )
     if judge == "none":
         raise UsageError("The judge none goes by location, and labels have none. Choose another --judge.")
     with tempfile.TemporaryDirectory() as scratch, screen.progress("pairs") as progress:
@@ -95,7 +101,7 @@ def _check_run_options(context: click.Context, labels: Path | None, run: Path) -
             option = f"--{name.replace('_', '-')}"
             raise UsageError(
                 f"{option} means nothing beside --run: nobody is asked, the run's own verdicts are taken. To try"
-                f" another judge on its labels: metareview calibrate {run}/labels.jsonl --judge NAME"
+                f" another judge on its labels: metareview calibrate {quote(str(run / 'labels.jsonl'))} --judge NAME"
             )
 
 

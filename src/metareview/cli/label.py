@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -295,5 +296,8 @@ def _promote(run: CommentsRun, target: Path, screen: Screen) -> None:
     document |= {"references": len(comments), "prs": len(reviews), "by_model": by_model}
     line = f"Wrote {plural(len(comments), 'reference')} on {plural(len(reviews), 'pull request')} to {target}."
     remarks = [f"{by_model:,} of them by a model's label alone; people's go before it."] if by_model else []
-    use = f"Use it beside the others: --reference {target}. Leave a reviewer's own out with --exclude-producer NAME."
+    use = (
+        f"Give it to metareview comments as a second reference file: --reference {quote(str(target))}. To score NAME"
+        " without the references that came from its own comments: --exclude-producer NAME."
+    )
     screen.show(document, line, remarks=[*remarks, use])

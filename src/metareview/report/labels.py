@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from shlex import quote
 
 from metareview.benchmark.run_labels import RunCalibration, TwoPeople
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
@@ -96,7 +97,8 @@ def calibration_parts(result: RunCalibration, width: int, top: int) -> Iterator[
     for two in result.people:
         yield from _people_lines(two, width, top)
     if result.correction is None:
-        yield f"No frame was drawn, so no figure is corrected: metareview label {result.run.label}"
+        label = f"metareview label {quote(result.run.label)}"
+        yield f"These labels are of no random sample, so that they correct no figure. Label one: {label}"
     elif result.corrected:
         yield ""
         yield corrected_table(best_first(result.corrected))

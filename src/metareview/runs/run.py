@@ -38,6 +38,7 @@ from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
 
 SCHEMA = "metareview.run/1"
+_RUNS_NAMED = 3
 Key = tuple[str, str]
 """What one record is about: (pull request, reviewer), or (repository, number)."""
 
@@ -245,11 +246,23 @@ def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], fo
             ) from None
 
 
+def _which_run(folder: Path) -> str:
+    """What to name in the place of a folder that is no run's: the runs in it, if it holds any."""
+    try:
+        held = sorted(each.name for each in folder.iterdir() if (each / MANIFEST).is_file())
+    except OSError:
+        held = []
+    if not held:
+        return "Name one that --out made; it has a manifest.json."
+    more = ", …" if len(held) > _RUNS_NAMED else ""
+    return f"It holds runs; name one of them: {', '.join(str(folder / name) for name in held[:_RUNS_NAMED])}{more}."
+
+
 def load_run(path: str | Path) -> AnyRun:
     """The finished run in this folder; InputError with the fix for anything else."""
     folder = Path(path)
     if not (folder / MANIFEST).is_file():
-        raise InputError("not a run's folder", file=folder, fix="Name one that --out made; it has a manifest.json.")
+        raise InputError("not a run's folder", file=folder, fix=_which_run(folder))
     try:
         stored = read_json(folder / MANIFEST)
         if stored["schema"] != SCHEMA:
