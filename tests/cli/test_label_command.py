@@ -81,7 +81,7 @@ def test_answers_are_kept_one_by_one_and_the_command_goes_on(small, typed):
     assert [(label["pr"], label["match"]) for label in stored()] == [(asked[0], True), (asked[1], False)]
     assert re.findall(r"^Block (\d) of 3", out, re.MULTILINE) == ["1", "2", "3"]
     assert "3 blocks, all to be asked about. A block is" in out
-    assert "2 of 3 drawn blocks labelled" in out
+    assert "2 of the 3 blocks in the sample labelled" in out
     _, again, _ = typed("q", "label", "r")
     assert "2 labelled so far" in again
     assert re.findall(r"^Block (\d) of 3", again, re.MULTILINE) == ["3"]
@@ -144,7 +144,7 @@ def test_undo_reaches_across_sessions(small, typed):
     assert out.count("Taken back.") == 2
     assert out.count("Nothing to undo.") == 1
     assert verdicts() == [True, True, None, None]
-    assert "0 of 3 drawn blocks labelled" in out
+    assert "0 of the 3 blocks in the sample labelled" in out
 
 
 def test_two_people_answer_the_same_questions(small, typed):
@@ -289,7 +289,7 @@ def test_the_end_of_input_at_a_terminal_is_quitting(small):
         until("Block 2 of 3")
         until("q quit: ")
         send(b"\x04")
-        until("1 of 3 drawn blocks labelled")
+        until("1 of the 3 blocks in the sample labelled")
         assert process.wait(30) == 0
     assert verdicts() == [False]
 
@@ -316,7 +316,7 @@ def test_issues_are_labelled_valid_invalid_and_repeat(unlisted, typed):
     assert [label["verdict"] for label in stored()] == ["valid", None, "valid", "invalid", "repeat"]
     assert {label["name"] for label in stored()} == {"anna"}
     assert "Nothing is left to ask." in out
-    assert "3 unlisted issues, 3 drawn; labelled: 3 drawn ones by people." in out
+    assert "3 of the 3 issues in the sample labelled by people." in out
 
 
 def test_labels_of_issues_move_p_plus(unlisted, typed):
@@ -446,4 +446,4 @@ def test_figures_of_thin_strata_are_called_provisional(typed, here):
     assert document["frame"]["labelled"] == fewest
     assert document["frame"]["provisional"] is True
     _, out, _ = typed("q", "label", here / "big")
-    assert "Provisional: intervals come with" in out
+    assert "Provisional: intervals need" in out

@@ -81,7 +81,7 @@ def test_corrected_figures_are_those_of_calibrate(run):
     kappa = f"kappa {rate(found.agreement.kappa)}"
     assert f"against {found.agreement.n} labelled pairs: {kappa}" in shown
     assert "anna and ben both labelled" in shown
-    assert "drawn blocks labelled" in shown
+    assert "blocks in the sample labelled" in shown
     assert "±0.03" in shown
     assert kappa in markdown
 
@@ -100,7 +100,7 @@ def test_the_chart_has_a_ring_for_the_judge_and_a_dot_for_the_labels(run):
 def test_too_few_labels_give_no_figure_and_say_how_many_more(run):
     frame = label_all(run, only=1)
     shown = text(section(as_html(run), "corrected"))
-    assert f"1 of {len(frame.drawn)} drawn blocks labelled" in shown
+    assert f"1 of the {len(frame.drawn)} blocks in the sample labelled" in shown
     assert "Corrected figures need" in shown
     assert "As judged Corrected" not in shown
     assert "| F1 as judged |" not in as_markdown(run)
@@ -109,7 +109,7 @@ def test_too_few_labels_give_no_figure_and_say_how_many_more(run):
 def test_thin_strata_are_provisional(run):
     frame = label_all(run, only=0)
     label_all(run, only=2 * len(frame.strata))
-    assert "Provisional: intervals come with" in text(section(as_html(run), "corrected"))
+    assert "Provisional: intervals need" in text(section(as_html(run), "corrected"))
     assert "Corrected by labels of" not in as_markdown(run)  # the headline stays as judged
 
 
@@ -149,8 +149,8 @@ def test_bounds_before_and_estimates_after_labels_of_issues(run):
     shown = text(section(as_html(run), "beyond"))
     of_x = figures_of(run).reviewers["x"]
     assert f"x {interval(of_x.bounds['precision_plus'])}" in shown
-    assert "none is labelled yet" in shown
-    assert "100% of the issues are not judged." in shown
+    assert "None is labelled yet." in shown
+    assert "100 % of the issues are not judged." in shown
     assert section(as_html(run), "corrected") is None
     label_issues(run)
     figures = figures_of(run)
@@ -169,7 +169,7 @@ def test_bounds_before_and_estimates_after_labels_of_issues(run):
         left_out = [rate(figures.without[other][name]["f1_plus"]) for other in figures.reviewers]
         assert f"{name} {rate(each.metrics['f1_plus'])} {' '.join(left_out)}" in shown
     assert "more that nobody found (Chao)." in shown
-    assert "drawn ones by people" in shown
+    assert "issues in the sample labelled by people" in shown
 
 
 def test_a_models_labels_are_named_as_such(run):
@@ -228,7 +228,7 @@ def test_figures_beyond_the_references_are_provisional_until_strata_are_filled(r
     sizes = {stratum: sum(each.stratum == stratum for each in unlisted.open) for stratum in taken}
     more = sum(min(8, size) - min(2, size) for size in sizes.values())
     assert figures_of(run).provisional
-    said = f"Provisional: intervals come with {more} more labels"
+    said = f"Provisional: intervals need {more} more labels"
     assert said in text(section(as_html(run), "beyond"))
     label_issues(run)
     assert not figures_of(run).provisional

@@ -138,12 +138,12 @@ def test_the_queue_asks_until_all_is_known(site, folder):
         back = urlsplit(answer.headers["location"])
         assert (back.path, parse_qs(back.query)) == ("/run/small/label", {"name": ["eva"]})
         asked += 1
-    assert "All 4 drawn blocks are labelled." in page
+    assert "All 4 blocks in the sample are labelled." in page
     # Two of sharp's pairs make its first block two; of the others every pair is asked, or none is left to change it.
     assert len(said(folder)) == asked
     assert ">1.000<" in page  # sharp, corrected
     assert "the run has 4" in page
-    assert "You said" in page
+    assert "Your latest answer" in page
 
 
 def test_undo_takes_back_ones_own_last_answer_only(site, folder):

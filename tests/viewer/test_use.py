@@ -99,7 +99,7 @@ def test_label_three_pairs_by_keyboard_undo_one_reload_and_see_the_corrected_fig
     for key in ("d", "s", "d"):
         press(page, key)
         states.append(corrected(page))
-    assert "You said different." in page.locator(".told").inner_text()
+    assert "Your latest answer: different." in page.locator(".told").inner_text()
     assert states[3] != before
     press(page, "u")
     undone = corrected(page)
@@ -131,7 +131,7 @@ def test_keys_are_letters_while_somebody_types(visit):
     field = page.get_by_label("Labelling as")
     field.press_sequentially("sduj")
     assert field.input_value() == "sduj"
-    assert "You said" not in page.content()
+    assert "Your latest answer" not in page.content()
 
 
 def test_label_an_unlisted_issue_valid_and_see_p_plus_move(visit):

@@ -131,7 +131,7 @@ def _show(
     from metareview.report.disagreements import disagreement_lines
 
     agreement = result.agreement
-    document, lines = result.to_dict(), list(_lines(judge, agreement)) if agreement.n else []
+    document, lines = result.to_dict(), list(_lines(judge, agreement, screen.width)) if agreement.n else []
     if top:
         differing = result.disagreements()
         document |= {"disagreements": [each.to_dict() for each in differing]}
@@ -139,11 +139,11 @@ def _show(
     results = gate_results(gates, {judge: result.figures})
     screen.show(document, *lines, *parts, *gate_lines(results), remarks=remarks)
     if agreement.errors:
-        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the figures.")
+        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the agreement.")
     check_gates(results)
 
 
-def _lines(judge: str, agreement: Agreement) -> Iterator[str]:
+def _lines(judge: str, agreement: Agreement, width: int) -> Iterator[str]:
     from metareview.report.numbers import count, rate
 
     figures = {"kappa": agreement.kappa, "accuracy": agreement.accuracy, "precision": agreement.precision}
@@ -157,4 +157,5 @@ def _lines(judge: str, agreement: Agreement) -> Iterator[str]:
     yield "  scores      labels  mean score  matches"
     for part in agreement.reliability:
         row = f"{part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}"
-        yield f"  {row}  {'█' * round(20 * part.match_rate)}"
+        bar = max(0, min(20, width - len(row) - 4))
+        yield f"  {row}  {'█' * round(bar * part.match_rate)}"

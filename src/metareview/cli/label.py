@@ -34,12 +34,12 @@ _ISSUE_KEYS = {"v": "valid", "i": "invalid", "r": "repeat", **_ALSO}
 @click.option("--name", metavar="NAME",
               help="Who labels. Everybody with a name is asked the same, so that two can be compared.")  # fmt: skip
 @click.option("--budget", type=int, metavar="N",
-              help="How many blocks, or issues, are drawn; a larger one adds to them.  [default: 120]")  # fmt: skip
+              help="Size of the sample: blocks or issues; a larger one adds to it.  [default: 120]")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
-              help="Of the first draw; what was drawn stays.")  # fmt: skip
+              help="Of the random sample; one that exists stays as it is.")  # fmt: skip
 @click.option("--unlisted", is_flag=True, help="Ask whether what no reference covers is valid, issue by issue.")
 @click.option("--judge", metavar="llm", shell_complete=one_of("llm"),
-              help="With --unlisted: let the model behind llm label all of them, marked as its own.")  # fmt: skip
+              help="With --unlisted: a model labels all issues, under its own name.")  # fmt: skip
 @click.option("--promote", type=PATH, metavar="FILE",
               help="With --unlisted: write the valid ones as references (jsonl), and ask nothing.")  # fmt: skip
 @model_options
@@ -61,9 +61,9 @@ def command(
     """Label a random sample of the finished comment run in folder RUN: do this reference and this comment raise the
     same issue? s same, d different, j later, u undo, q quit.
 
-    Questions come in blocks: what one reviewer says at one place, beside the references there. Each answer is at once
-    in labels.jsonl of the folder, and the same command goes on later. At the end come the run's figures as the labels
-    correct them. `metareview calibrate --run RUN` shows them again, beside the judge's agreement.
+    Questions come in blocks: what one reviewer says at one location, beside the references there. Each answer is at
+    once in labels.jsonl of the folder, and the same command goes on later. At the end come the run's figures as the
+    labels correct them. `metareview calibrate --run RUN` shows them again, beside the judge's agreement.
     """
     from metareview.comparison.evidence import comments_run
     from metareview.runs.run import load_run
@@ -91,7 +91,7 @@ def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: i
     from metareview.comparison.frame import open_frame
     from metareview.comparison.held_labels import fitting
     from metareview.comparison.queue import PairQueue, last_label
-    from metareview.report.label_questions import BLOCKS, drawn_line, judged_line, pair_lines
+    from metareview.report.label_questions import blocks_text, drawn_line, judged_line, pair_lines
     from metareview.runs.labels import LabelFile
 
     frame = open_frame(run, budget=budget, seed=seed)
@@ -104,7 +104,7 @@ def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: i
         return PairQueue(frame, fitting(labels, records).labels, name, lambda pr, reviewer: records[pr, reviewer])
 
     done = queue(LabelFile(_folder(run)).read()).labelled.done
-    asking.say(f"{drawn_line('block', len(frame.drawn), frame.blocks, done, name)} {BLOCKS}")
+    asking.say(f"{drawn_line('block', len(frame.drawn), frame.blocks, done, name)} {blocks_text(run.result.config)}")
 
     def ask(labels: Labels, skipped: set[int]) -> PairQuestion | None:
         question = queue(labels).next(skipped)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from metareview.comments.records import Verdict
+from metareview.comments.summary import CommentsConfig
 from metareview.comparison.queue import IssueQuestion, PairQuestion
 from metareview.model.comment import Comment
 from metareview.model.words import plural
@@ -12,10 +13,6 @@ from metareview.report.names import location, pull_request_name
 from metareview.report.plain_notes import cut_line, note_lines, one_line_note
 from metareview.report.terminal import Heading
 
-BLOCKS = (
-    "A block is what one reviewer says at one place, beside the references there. Its pairs are asked about one by one,"
-    " until it is clear how many match. Every answer is kept at once; q stops, and the same command goes on."
-)
 ISSUES = (
     "Each is something that reviewers say and no reference covers. Valid: it is right. Invalid: wrong, vague, a matter"
     " of taste. Repeat: a reference or another issue says it already. Every answer is kept at once; q stops, and the"
@@ -27,9 +24,27 @@ _FEW_LINES, _MOST_COMMENTS, _MOST_REFERENCES = 6, 5, 8
 """Of further notes on one issue; and how many of them, and of references, are shown."""
 
 
+def blocks_text(config: CommentsConfig) -> str:
+    """What the blocks of a run are, and how they are asked about."""
+    if config.alignment == "coverage":
+        block = "one reference beside a reviewer's comments there, or one comment beside the references there"
+    elif config.location:
+        block = "what one reviewer says at one location, beside the references there"
+    else:
+        block = "what one reviewer says on one pull request, beside its references: this run compares no locations"
+    return (
+        f"A block is {block}. Its pairs are asked about one by one, until it is clear how many match. Every answer is"
+        " kept at once; q stops, and the same command goes on."
+    )
+
+
 def drawn_line(what: str, drawn: int, of: int, done: int, name: str | None) -> str:
     """How many there are to be asked about, and how far this person is."""
-    chosen = f"{plural(of, what)}, all to be asked about" if drawn == of else f"{drawn:,} of {plural(of, what)} drawn"
+    chosen = (
+        f"{plural(of, what)}, all to be asked about"
+        if drawn == of
+        else f"A random sample of {drawn:,} of {plural(of, what)}"
+    )
     so_far = f", {done:,} labelled{f' by {name}' if name else ''} so far" if done else ""
     return f"{chosen}{so_far}."
 

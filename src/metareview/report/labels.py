@@ -11,6 +11,7 @@ from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, 
 from metareview.model.words import plural
 from metareview.report.numbers import count, interval, ranked, rate
 from metareview.report.plain_notes import cut_line, one_line_note
+from metareview.report.samples import FEWEST_NEEDED, LEAST_NEEDED, labelled_of
 from metareview.report.tables import INTERVAL, Column, Table
 from metareview.report.unlisted import plus_lines, plus_table
 from metareview.runs.files import JsonObject
@@ -18,8 +19,9 @@ from metareview.runs.run import CommentsRun
 
 _SAID = {True: "the same", False: "different"}
 CORRECTED_REMARK = (
-    "As judged: by the run's judge alone. Corrected: what people's labels of a random sample of blocks make of it; its"
-    " interval is over pull requests and over which blocks were drawn."
+    "As judged: by the run's judge alone. Corrected: estimated from people's labels of a random sample of blocks (what"
+    " one reviewer says at one location, beside the references there); the interval allows for both which pull requests"
+    " there were and which blocks the sample has."
 )
 
 
@@ -40,7 +42,11 @@ def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
             Column(f"{measure.label} corrected", [rate(each.metrics[name]) for each in rows], optional=optional),
         ]
         columns += [
-            Column(INTERVAL, [interval(each.intervals[name]) for each in rows], optional=1 if measure is f1 else 5)
+            Column(
+                f"{INTERVAL} of {measure.label}",
+                [interval(each.intervals[name]) for each in rows],
+                optional=1 if measure is f1 else 5,
+            )
         ]
     return columns
 
@@ -53,18 +59,16 @@ def corrected_document(run: CommentsRun, correction: Correction, figures: Mappin
 def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigures]) -> Iterator[str]:
     """How far the labelling is, and what more labels would bring."""
     labelled, held = correction.labelled, correction.held
-    drawn = len(labelled.frame.drawn)
-    all_blocks = count(labelled.frame.blocks)
-    yield f"{count(labelled.done)} of {plural(drawn, 'drawn block')} labelled; the run has {all_blocks} in all."
+    drawn, all_blocks = len(labelled.frame.drawn), labelled.frame.blocks
+    yield f"{labelled_of(labelled.done, drawn, 'block')}; the run has {count(all_blocks)} in all."
     if labelled.missing:
-        yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: two of every stratum."
+        yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: {FEWEST_NEEDED}."
     elif not correction.complete:
-        more = plural(labelled.sample.thin, "more labelled block")
-        yield f"Provisional: intervals come with {more}, at eight or all of every stratum."
+        yield f"Provisional: intervals need {plural(labelled.sample.thin, 'more labelled block')}: {LEAST_NEEDED}."
     if labelled.skipped and correction.known:
         yield (
-            f"{plural(labelled.skipped, 'drawn block')} passed over, though later ones are labelled: if these are the"
-            " hard ones, the corrected figures are off."
+            f"{plural(labelled.skipped, 'block')} of the sample passed over, though later ones are labelled: if these"
+            " are the hard ones, the corrected figures are off."
         )
     if held.stale:
         yield f"{plural(held.stale, 'label')} of other notes, from an earlier run in this folder, not used."
@@ -72,21 +76,22 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
         yield f"{plural(held.labels.damaged, 'line')} of labels.jsonl cannot be read, as a kill may leave one."
     for reviewer, each in figures.items():
         if each.plan is not None:
-            yield _planned(reviewer if len(figures) > 1 else "", each.plan)
+            yield _planned(reviewer if len(figures) > 1 else "", each.plan, all_blocks)
 
 
-def _planned(reviewer: str, plan: Plan) -> str:
+def _planned(reviewer: str, plan: Plan, all_blocks: int) -> str:
     whose = f"{reviewer}: " if reviewer else ""
     now = f"{whose}F1 is known to ±{plan.half_width:.3f}"
     if plan.half_width <= GOAL:
         return f"{now}."
     if plan.blocks is not None:
-        return f"{now}; ±{GOAL:g} would take about {plural(plan.blocks, 'labelled block')}."
+        needed = f"all {count(all_blocks)} blocks" if plan.blocks >= all_blocks else plural(plan.blocks, "block")
+        return f"{now}; ±{GOAL:g} would take labels of {'' if plan.blocks >= all_blocks else 'about '}{needed}."
     if round(plan.half_width - plan.at_best, 3) <= 0:
-        return f"{now}. More labels bring that no nearer to ±{GOAL:g}: about {count(plan.prs)} pull requests would do."
+        return f"{now}. More labels will not narrow that; ±{GOAL:g} would take about {count(plan.prs)} pull requests."
     return (
-        f"{now}. No number of labels brings that to ±{GOAL:g}: with every block labelled it would be"
-        f" ±{plan.at_best:.3f}, because there are too few pull requests; about {count(plan.prs)} would do."
+        f"{now}. Labels alone cannot reach ±{GOAL:g}: with every block labelled it would be ±{plan.at_best:.3f},"
+        f" because there are too few pull requests; about {count(plan.prs)} would do."
     )
 
 
@@ -122,7 +127,7 @@ def agreement_remarks(result: RunCalibration) -> Iterator[str]:
     if result.agreement.n:
         yield (
             "Labelled pairs are no random sample of all pairs: this agreement is on what was asked."
-            + (" Corrected figures allow for how it was drawn." if result.corrected else "")
+            + (" Corrected figures allow for how the sample was drawn." if result.corrected else "")
         )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from metareview.comparison.unlisted_figures import ReviewerPlus, UnlistedFigures
 from metareview.model.words import plural
 from metareview.report.numbers import count, interval, rate
+from metareview.report.samples import FEWEST_NEEDED, LEAST_NEEDED, labelled_of
 from metareview.report.tables import Column, Table
 
 PLUS_REMARK = (
     "P+, R+ and F1+ count a valid comment that the references lack as right. R+ is an upper bound of recall: what"
-    " nobody found is in neither the references nor the pool."
+    " nobody found is neither among the references nor in the pool, which is what all reviewers of the run say."
 )
 F1_PLUS = "f1_plus"
 PLUS_MEASURES = (("precision_plus", "P+"), ("recall_plus", "R+"), (F1_PLUS, "F1+"))
@@ -65,10 +66,13 @@ def plus_lines(figures: UnlistedFigures, *, spans: bool = True) -> Iterator[str]
     """How far the labelling is, who did it, and what the figures leave open. `spans`: and how far each reviewer's F1+
     moves with the pool."""
     who = figures.labelled
-    labelled = [plural(who.people, "drawn one") + " by people"] if who.people else []
-    labelled += [f"{count(number)} by the model {name}" for name, number in who.models.items()]
-    said = f"; labelled: {', '.join(labelled)}" if labelled else "; none is labelled yet"
-    yield f"{plural(figures.issues, 'unlisted issue')}, {count(figures.drawn)} drawn{said}."
+    yield f"{plural(figures.issues, 'unlisted issue')}, {count(figures.drawn)} of them in the sample."
+    if who.people:
+        yield f"{labelled_of(who.people, figures.drawn, 'issue')} by people."
+    for name, number in who.models.items():
+        yield f"{plural(number, 'issue')} labelled by the model {name}."
+    if not who.people and not who.models:
+        yield "None is labelled yet."
     if who.models:
         yield (
             "People's labels of the sample correct the model's."
@@ -76,16 +80,15 @@ def plus_lines(figures: UnlistedFigures, *, spans: bool = True) -> Iterator[str]
             else "A model's labels alone: people's labels of a sample would correct them."
         )
     if who.missing and not who.corrected:
-        yield f"Estimates by people's labels need {plural(who.missing, 'more label')}: two of every stratum."
+        yield f"Estimates by people's labels need {plural(who.missing, 'more label')}: {FEWEST_NEEDED}."
     elif figures.provisional:
-        more = plural(who.thin, "more label")
-        yield f"Provisional: intervals come with {more}, at eight or all of every stratum."
+        yield f"Provisional: intervals need {plural(who.thin, 'more label')}: {LEAST_NEEDED}."
     if figures.unjudged_share:
-        yield f"{figures.unjudged_share:.0%} of the issues are not judged."
+        yield f"{100 * figures.unjudged_share:.0f} % of the issues are not judged."
     if figures.valid is not None and figures.unseen is not None:
         yield (
             f"About {figures.valid:.0f} valid issues beside {plural(figures.references, 'reference')}; about"
-            f" {figures.unseen.estimate:.0f} more that nobody found (Chao)."
+            f" {figures.unseen.estimate:.0f} more that nobody found (Chao's estimate)."
         )
     for name, each in figures.reviewers.items() if spans else ():
         if (span := left_out_span(figures, name)) and each.metrics[F1_PLUS] is not None and len(figures.reviewers) > 1:

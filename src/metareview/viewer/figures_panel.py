@@ -18,7 +18,7 @@ _PLUS = (("precision_plus", "P+"), ("recall_plus", "R+"), (F1_PLUS, "F1+"))
 
 
 def pairs_panel(labelling: Labelling) -> Html | None:
-    """F1 as judged, with the labels put in, and as the sample corrects it."""
+    """F1 as judged, with the labels so far in the place of verdicts, and as the sample corrects it."""
     correction = labelling.correction
     if correction is None:
         return None
@@ -28,7 +28,7 @@ def pairs_panel(labelling: Labelling) -> Html | None:
     columns: list[Cells] = [
         ("Reviewer", "name", map(name, names)),
         ("F1 as judged", "num", [rate(judged[each][f1.name]) for each in names]),
-        ("with labels put in", "num", [rate(put_in[each][f1.name]) for each in names if each in put_in]),
+        ("with labels so far", "num", [rate(put_in[each][f1.name]) for each in names if each in put_in]),
     ]
     if corrected:
         figures = [corrected[each] for each in names]
@@ -38,7 +38,8 @@ def pairs_panel(labelling: Labelling) -> Html | None:
         columns.append(("95 % interval", "num", [interval(each.intervals[f1.name]) for each in figures]))
     lines = [paragraph(line, css="muted") for line in correction_lines(correction, corrected)]
     about = paragraph(
-        "“Put in” is what the labels so far make of the figure; only the corrected one says what all labels would.",
+        "“With labels so far” replaces the judge’s verdicts on the labelled pairs and no others; the corrected figure "
+        "estimates what labels of all pairs would give.",
         css="muted",
     )
     return html(_SECTION, "What the labels do", [table_of("F1 and labels", columns), *lines, about])

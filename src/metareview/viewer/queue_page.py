@@ -59,15 +59,17 @@ def pair_queue_page(labelling: Labelling, query: Query) -> Page:
     crumbs = [RUNS, (view.title, view.address())]
     if queue is None:
         text = (
-            "A random sample of the places where comments and references meet is drawn once. Labelling it corrects the "
-            "run’s figures for the judge’s mistakes; what is labelled elsewhere only changes what is shown."
+            "You are asked about a random sample of the run: do this comment and this reference raise the same issue? "
+            "Your labels of the sample correct the run’s figures for the judge’s mistakes; what you label on other "
+            "pages does not. Questions come in blocks: what one reviewer says at one location, beside the references "
+            "there."
         )
-        return Page("Label pairs", join([paragraph(text), _draw(labelling, PAIRS, "places to draw")]), crumbs)
+        return Page("Label pairs", join([paragraph(text), _draw(labelling, PAIRS, "blocks in the sample")]), crumbs)
     chosen = number(query, "n", 0, len(queue.frame.drawn))
     question = queue.at(chosen) if chosen else queue.next()
     done, drawn = queue.labelled.done, len(queue.frame.drawn)
     if question is None:
-        finished = paragraph(f"All {plural(drawn, 'drawn block')} are labelled.")
+        finished = paragraph(f"All {plural(drawn, 'block')} in the sample are labelled.")
         parts = [_told_last(labelling), finished, _more(labelling, queue.frame)]
         main = join([*parts, _steps(labelling, here, 0, drawn, PAIRS)])
     else:
@@ -84,7 +86,7 @@ def _pair_question(labelling: Labelling, question: PairQuestion, done: int, here
         '<p class="muted">{} · {}{}</p>',
         within(where, name(pull_request_name(block.pr))),
         name(block.reviewer),
-        "" if len(block.pairs) == 1 else f" · one of {len(block.pairs)} pairs at this place",
+        "" if len(block.pairs) == 1 else f" · one of {len(block.pairs)} pairs of this block",
     )
     cards = [
         html(_CARD, "Reference", about(question.reference), note(question.reference.note)),
@@ -116,14 +118,16 @@ def issue_queue_page(labelling: Labelling, query: Query) -> Page:
             "Comments that match no reference are noise, or right about something that the references lack. They are "
             "grouped across reviewers into issues, on this computer and without a model, and a random sample is drawn."
         )
-        return Page("Unlisted issues", join([paragraph(text), _draw(labelling, ISSUES, "issues to draw")]), crumbs)
+        return Page(
+            "Unlisted issues", join([paragraph(text), _draw(labelling, ISSUES, "issues in the sample")]), crumbs
+        )
     chosen = number(query, "n", 0, len(queue.unlisted.drawn))
     question = queue.at(chosen) if chosen else queue.next()
     if question is None:
         nothing = (
             "Nothing is unlisted: every comment matches a reference."
             if not queue.unlisted.drawn
-            else (f"All {plural(len(queue.unlisted.drawn), 'drawn issue')} are labelled.")
+            else (f"All {plural(len(queue.unlisted.drawn), 'issue')} in the sample are labelled.")
         )
         main = join([paragraph(nothing), _steps(labelling, here, 0, len(queue.unlisted.drawn), ISSUES)])
     else:
@@ -236,7 +240,7 @@ def _more(labelling: Labelling, frame: Frame) -> Html | None:
     if len(frame.drawn) >= frame.blocks:
         return None
     more = min(frame.blocks, frame.budget + max(LEAST, frame.budget // 2))
-    return html(_DRAW, f"{labelling.view.address()}/draw", labelling.view.token, PAIRS, "places in all", more)
+    return html(_DRAW, f"{labelling.view.address()}/draw", labelling.view.token, PAIRS, "blocks in the sample", more)
 
 
 def _told_last(labelling: Labelling) -> Html | None:
@@ -249,4 +253,4 @@ def _told_last(labelling: Labelling) -> Html | None:
     verdicts: list[Verdict] = [each.verdict for each in record.comparisons if (each.generated, each.reference) == at]
     said = "the same" if label.match else "different"
     told = judged_line(verdicts[0] if verdicts else None, label.match)
-    return html('<p class="told" role="status">You said {}. {}</p>\n', said, told)
+    return html('<p class="told" role="status">Your latest answer: {}. {}</p>\n', said, told)
