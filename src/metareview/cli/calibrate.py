@@ -139,7 +139,9 @@ def _show(
     results = gate_results(gates, {judge: result.figures})
     screen.show(document, *lines, *parts, *gate_lines(results), remarks=remarks)
     if agreement.errors:
-        raise Undecided(f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the agreement.")
+        raise Undecided(
+            f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the agreement."
+        )
     check_gates(results)
 
 

@@ -60,8 +60,8 @@ def pair_queue_page(labelling: Labelling, query: Query) -> Page:
     if queue is None:
         text = (
             "You are asked about a random sample of the run: do this comment and this reference raise the same issue? "
-            "Your labels of the sample correct the run’s figures for the judge’s mistakes; what you label on other "
-            "pages does not. Questions come in blocks: what one reviewer says at one location, beside the references "
+            "Your labels of the sample correct the run’s figures for the judge’s mistakes; labels of other pairs do "
+            "not. Questions come in blocks: what one reviewer says at one location, beside the references "
             "there."
         )
         return Page("Label pairs", join([paragraph(text), _draw(labelling, PAIRS, "blocks in the sample")]), crumbs)
