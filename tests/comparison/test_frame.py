@@ -242,6 +242,26 @@ def test_with_few_pull_requests_no_number_of_labels_is_enough(tmp_path):
     assert plan.prs > 12
 
 
+def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_path):
+    # No two labelled blocks of a stratum differ: all that is left in the standard error is the pull requests'.
+    at = {"path": "a.py", "from_line": 1, "to_line": 1}
+    prs = [f"https://github.com/o/r/pull/{number}" for number in range(60)]
+    references = [{"pr": pr, "comments": [{**at, "note": "i0 said"}]} for pr in prs]
+    notes = ["i0 said" if number % 3 else "i1 said" for number in range(60)]
+    reviews = [
+        {"pr": pr, "reviewer": "x", "comments": [{**at, "note": note}]} for pr, note in zip(prs, notes, strict=True)
+    ]
+    evaluate_comments(reviews, reference=references, judge=People(), out=tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    label_all(run, budget=40)
+    found = corrected_figures(run, correction_of(run))["x"]
+    assert found.metrics["f1"] == pytest.approx(run.metrics["x"]["f1"])
+    low, high = found.intervals["f1"]
+    assert found.plan.half_width == pytest.approx((high - low) / 2, rel=0.1)
+    assert found.plan.at_best == pytest.approx(found.plan.half_width)
+    assert found.plan.blocks is None
+
+
 @pytest.mark.parametrize("judge", list(JUDGES))
 def test_intervals_hold_the_truth_whatever_the_judge(judge):
     truth = true_f1(prs=4000)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from metareview.comments.blocks import Frame, RecordKey
@@ -45,7 +46,7 @@ class Plan:
     blocks: int | None
     """Labelled blocks in all; None where no number of labels is enough."""
     half_width: float
-    """What it is now."""
+    """What it is now, by the standard error that the interval is made of."""
     at_best: float
     """What it would be with every block labelled."""
     prs: int | None
@@ -158,7 +159,7 @@ def _plan(rows: Array, of_f1: Measure, labelled: LabelledFrame, reviewer: str) -
         return None
     spread = _Spread.of(labelled, reviewer)
     t = float(stdtrit(units - 1, (1 + LEVEL) / 2))
-    from_prs = max(0.0, error**2 - spread.variance(1.0) / size**2)
+    from_prs = max(0.0, error**2 - spread.observed / size**2)
 
     def half_width(factor: float) -> float:
         return t * float(np.sqrt(from_prs + spread.variance(factor) / size**2))
@@ -166,12 +167,12 @@ def _plan(rows: Array, of_f1: Measure, labelled: LabelledFrame, reviewer: str) -
     done, most = labelled.done, labelled.frame.blocks
     at_best = half_width(np.inf)
     if at_best > GOAL:
-        return Plan(None, half_width(1.0), at_best, int(np.ceil(units * (at_best / GOAL) ** 2)))
+        return Plan(None, t * error, at_best, int(np.ceil(units * (at_best / GOAL) ** 2)))
     low, high = 0, most
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if half_width(middle / done) <= GOAL else (middle, high)
-    return Plan(high, half_width(1.0), at_best, None)
+    return Plan(high, t * error, at_best, None)
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,8 @@ class _Spread:
     labelled: Array
     variances: Array
     """Of the numbers of a stratum's blocks."""
+    alike: NDArray[np.bool_]
+    """Strata whose labelled blocks do not differ, so that their variance is a guess which no standard error holds."""
 
     @classmethod
     def of(cls, labelled: LabelledFrame, reviewer: str) -> _Spread:
@@ -195,13 +198,23 @@ class _Spread:
         variances = np.bincount(strata, beyond, len(frame.strata)) / np.maximum(n - 1, 1)
         # Where all labelled blocks were alike, a next one might still differ.
         unseen = (n + 1) / (n + 2) ** 2
-        variances = np.where((variances > 0) | (n >= sample.sizes), variances, unseen)
-        return cls(sample.sizes.astype(float), own * np.ones(len(frame.strata)), n.astype(float), variances)
+        alike = (variances <= 0) & (n < sample.sizes)
+        variances = np.where(alike, unseen, variances)
+        return cls(sample.sizes.astype(float), own * np.ones(len(frame.strata)), n.astype(float), variances, alike)
+
+    @property
+    def observed(self) -> float:
+        """The variance that the labels so far show, which is part of the standard error."""
+        return float(self._parts(1.0)[~self.alike].sum())
 
     def variance(self, factor: float) -> float:
         """With this many times as many labelled blocks in each stratum."""
+        return float(self._parts(factor).sum())
+
+    def _parts(self, factor: float) -> Array:
         n = np.minimum(self.sizes, self.labelled * factor)
-        return float((self.sizes * self.own * (1 / np.maximum(n, 1e-9) - 1 / self.sizes) * self.variances).sum())
+        parts: Array = self.sizes * self.own * (1 / np.maximum(n, 1e-9) - 1 / self.sizes) * self.variances
+        return parts
 
 
 def corrected_to_dict(correction: Correction, figures: Mapping[str, CorrectedFigures]) -> JsonObject:
