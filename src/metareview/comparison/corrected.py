@@ -83,8 +83,9 @@ class Correction:
 
     @property
     def complete(self) -> bool:
-        """Whether it rests on as many labels as its intervals need; until then it is provisional."""
-        return self.known and not self.labelled.sample.thin
+        """Whether it rests on as many labels as its intervals need, and on a random sample; until then it is
+        provisional."""
+        return self.known and not self.labelled.sample.thin and not self.labelled.skipped
 
     def row(self, key: RecordKey, counts: Sequence[float]) -> tuple[float, ...]:
         """A row of counts with the estimates in the place of the judge's matches."""

@@ -57,13 +57,13 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
     yield f"{count(labelled.done)} of {plural(drawn, 'drawn block')} labelled; the run has {all_blocks} in all."
     if labelled.missing:
         yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: two of every stratum."
-    elif not correction.complete:
+    elif labelled.sample.thin:
         more = plural(labelled.sample.thin, "more labelled block")
         yield f"Provisional: intervals come with {more}, at eight or all of every stratum."
     if labelled.skipped and correction.known:
         yield (
-            f"{plural(labelled.skipped, 'drawn block')} passed over, though later ones are labelled: if these are the"
-            " hard ones, the corrected figures are off."
+            f"Provisional: {plural(labelled.skipped, 'drawn block')} passed over, though later ones are labelled."
+            " Without these, what is labelled is no random sample."
         )
     if held.stale:
         yield f"{plural(held.stale, 'label')} of other notes, from an earlier run in this folder, not used."

@@ -77,9 +77,14 @@ def plus_lines(figures: UnlistedFigures, *, spans: bool = True) -> Iterator[str]
         )
     if who.missing and not who.corrected:
         yield f"Estimates by people's labels need {plural(who.missing, 'more label')}: two of every stratum."
-    elif figures.provisional:
+    elif who.thin:
         more = plural(who.thin, "more label")
         yield f"Provisional: intervals come with {more}, at eight or all of every stratum."
+    elif who.passed_over:
+        yield (
+            f"Provisional: {plural(who.passed_over, 'drawn issue')} passed over, though later ones are labelled."
+            " Without these, what is labelled is no random sample."
+        )
     if figures.unjudged_share:
         yield f"{figures.unjudged_share:.0%} of the issues are not judged."
     if figures.valid is not None and figures.unseen is not None:
