@@ -104,9 +104,9 @@ def label_from_line(line: bytes) -> Label | None:
             reference_note=str(stored["a"]),
             match=stored["match"],
             at=str(stored["at"]),
-            name=stored.get("name"),
+            name=_name(stored.get("name")),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 
@@ -124,6 +124,12 @@ def _issue_label(stored: JsonObject) -> IssueLabel | None:
         note=str(stored["note"]),
         verdict=verdict,
         at=str(stored["at"]),
-        name=stored.get("name"),
-        model=stored.get("model"),
+        name=_name(stored.get("name")),
+        model=_name(stored.get("model")),
     )
+
+
+def _name(stored: object) -> str | None:
+    if stored is None or isinstance(stored, str):
+        return stored
+    raise TypeError("a name that is no text")
