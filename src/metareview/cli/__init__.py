@@ -139,4 +139,26 @@ def _run(arguments: list[str] | None) -> int:
         if error.errno not in DISK_FULL:
             raise
         return _not_written(error)
+    except Exception:
+        problem = _broken_run(sys.argv[1:] if arguments is None else arguments)
+        if problem is None:
+            raise
+        from metareview.cli.output import say
+
+        say(f"Error: {problem}")
+        return problem.exit_code
     return 0
+
+
+def _broken_run(arguments: list[str]) -> MetareviewError | None:
+    """What is wrong with a run among the arguments: what it holds may have misled whoever read it. None where none
+    is broken, so that the defect is ours."""
+    from pathlib import Path
+
+    from metareview.runs.files import MANIFEST
+    from metareview.runs.sound import unsound
+
+    named = (Path(each.rpartition("=")[2] if each.startswith("--") else each) for each in arguments)
+    with suppress(OSError, ValueError):
+        return next(filter(None, (unsound(each) for each in named if (each / MANIFEST).is_file())), None)
+    return None

@@ -34,6 +34,7 @@ from metareview.runs.files import (
     read_lines,
     to_line,
 )
+from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
 
@@ -249,8 +250,11 @@ def load_run(path: str | Path) -> AnyRun:
             )
         kind = KINDS[stored["kind"]]
         result = kind.summary_from_json(read_json(folder / SUMMARY))
-        return Run(kind, result, Manifest.from_json(stored), folder)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        manifest = Manifest.from_json(stored)
+        check_shape(result)
+        check_shape(manifest)
+        return Run(kind, result, manifest, folder)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InputError(
             f"a broken run, or one of an older version ({type(error).__name__}: {error})",
             file=folder,
