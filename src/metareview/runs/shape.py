@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -61,12 +62,11 @@ def _of_union(kinds: Sequence[Any], may_lack: bool) -> Check:
 
     def check(value: Any, name: str) -> None:
         if value is None and may_lack:
-            return None
+            return
         for each in checks[:-1]:
-            try:
-                return each(value, name)
-            except TypeError:
-                continue
+            with suppress(TypeError):
+                each(value, name)
+                return
         checks[-1](value, name)
 
     return check
