@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import pytest
 
@@ -59,6 +60,16 @@ def test_a_broken_run_is_told_from_a_defect(folder, capsys, monkeypatch, name, w
     assert set(codes) <= {0, 2, 130}
     assert 2 in codes
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "pairs.jsonl", "summary.json", "labels.jsonl", "frame.json"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_keeps_nobody_waiting(folder, capsys, name, make):
+    (folder / name).unlink(missing_ok=True)
+    make(folder / name)
+    for command in COMMANDS:
+        assert code_of(*command, folder) == 2, command
+        assert f"{name}: not a file" in capsys.readouterr().err
 
 
 def test_a_summary_nested_too_deeply(folder, capsys):

@@ -34,6 +34,7 @@ from metareview.runs.files import (
     read_lines,
     to_line,
 )
+from metareview.runs.labels import FRAME, LABELS, UNLISTED
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
@@ -238,6 +239,9 @@ def load_run(path: str | Path) -> AnyRun:
     folder = Path(path)
     if not (folder / MANIFEST).is_file():
         raise InputError("not a run's folder", file=folder, fix="Name one that --out made; it has a manifest.json.")
+    for name in (RESULTS, PAIRS, SUMMARY, LABELS, FRAME, UNLISTED):
+        if (folder / name).exists() and not (folder / name).is_file():  # a pipe would keep its reader waiting
+            raise InputError("not a file", file=folder / name, fix="Delete it, then run the evaluation again.")
     try:
         stored = read_json(folder / MANIFEST)
         if stored["schema"] != SCHEMA:
