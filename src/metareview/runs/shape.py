@@ -16,7 +16,8 @@ _MOST = 1 << 62
 
 def check_shape(thing: object) -> None:
     """TypeError with the name of the first field that holds something else than it says, at any depth."""
-    _of_type(type(thing))(thing, "")
+    kind: Any = type(thing)
+    _of_type(kind)(thing, "")
 
 
 def _refuse(value: object, name: str) -> None:
@@ -74,7 +75,7 @@ def _of_union(kinds: Sequence[Any], may_lack: bool) -> Check:
 
 def _of_fields(kind: type) -> Check:
     hints = get_type_hints(kind)
-    checks = [(each.name, _of_type(hints[each.name])) for each in fields(kind)]  # type: ignore[arg-type]
+    checks = [(each.name, _of_type(hints[each.name])) for each in fields(kind)]
 
     def check(value: Any, name: str) -> None:
         if not isinstance(value, kind):
