@@ -108,6 +108,10 @@ class Catalogue:
             view.index.close()
         self._removed()
 
+    def abandon(self) -> None:
+        """The same where somebody may still be reading, and nobody will be: no index is waited for."""
+        self._removed()
+
     # The list
 
     def entries(self) -> dict[str, Entry]:
