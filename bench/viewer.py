@@ -35,9 +35,10 @@ def make_run(folder: Path, prs: int, comments: int, references: int) -> None:
 
 
 def first_visits(root: Path, paths: list[str]) -> dict[str, tuple[float, float]]:
-    """Seconds for each address in a viewer that was just started, and once more in the same one."""
-    times = {}
-    for path in paths:
+    """Seconds for each address in a viewer that was just started, and once more in the same one; the best of three,
+    because other programs take their share of this machine."""
+    times: dict[str, tuple[float, float]] = {}
+    for path in [path for path in paths for _ in range(3)]:
         settings = Settings()
         catalogue = Catalogue(root, settings.token)
         app = make_app(catalogue, settings)
@@ -53,7 +54,9 @@ def first_visits(root: Path, paths: list[str]) -> dict[str, tuple[float, float]]
                     answer.raise_for_status()
                 return taken[0], taken[1]
 
-        times[path] = asyncio.run(visit())
+        first, again = asyncio.run(visit())
+        best = times.get(path, (first, again))
+        times[path] = min(best[0], first), min(best[1], again)
         catalogue.close()
     return times
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from urllib.request import urlopen
 
 import pytest
@@ -95,3 +96,35 @@ def test_no_browser_in_a_build_or_without_a_screen(monkeypatch):
     monkeypatch.setenv("CI", "true")
     assert not view._has_display()
     assert os.environ["CI"] == "true"
+
+
+SLOW = """
+import sys, time
+import metareview.viewer.app as app
+app.runs_page = lambda *args: time.sleep(60)
+from metareview.cli import main
+main(["view", sys.argv[1], "--no-open", "--port", sys.argv[2]])
+"""
+
+
+def test_a_page_that_takes_minutes_does_not_keep_ctrl_c_waiting(tmp_path):
+    port = free_port()
+    command = [sys.executable, "-c", SLOW, str(tmp_path), str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert f":{port}" in process.stdout.readline()
+        for _ in range(200):
+            try:
+                asking = socket.create_connection(("127.0.0.1", port), timeout=30)
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+        with asking:
+            asking.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            time.sleep(1)  # so that the page has been begun
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=40)  # it would take 60
+    finally:
+        process.kill()
+    assert process.returncode in (0, 130)
+    assert "Traceback" not in errors

@@ -11,7 +11,7 @@ from labelled_runs import Lenient, People, label_all, make_run, records
 from metareview import api
 from metareview.api import compare, evaluate_comments, load_run
 from metareview.comments.blocks import Block
-from metareview.comparison.corrected import corrected_figures, correction_of
+from metareview.comparison.corrected import Correction, corrected_figures, correction_of
 from metareview.comparison.frame import LabelledFrame, draw_frame, frame_of, open_frame
 from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import InputError, UsageError
@@ -147,7 +147,22 @@ def test_until_every_stratum_has_two_there_is_no_figure(tmp_path):
     assert correction.labelled.missing == sum(min(2, stratum.size) for stratum in frame.strata) - 1
     assert correction.labelled.skipped == 0
     last = {(block.pr, block.reviewer, *pair): True for _, block in frame.drawn[-1:] for pair in block.pairs}
-    assert LabelledFrame(frame, last).skipped == len(frame.drawn) - 1
+    of_last = [stratum for stratum, _ in frame.drawn].count(frame.drawn[-1][0])
+    assert LabelledFrame(frame, last).skipped == of_last - 1
+
+
+def test_while_blocks_are_passed_over_there_is_no_interval(tmp_path):
+    run = make_run(tmp_path / "run", prs=60)
+    frame = label_all(run)
+    assert correction_of(run).complete
+    _, block = next(each for each in frame.drawn if frame.strata[each[0]].size > 12)
+    verdicts = {
+        key: value for key, value in correction_of(run).labelled.verdicts.items() if key[0] != block.pr
+    }  # somebody found a whole pull request too hard
+    labelled = LabelledFrame(frame, verdicts)
+    assert labelled.skipped > 0
+    assert labelled.estimate("matches") is not None
+    assert not Correction(labelled, correction_of(run).held, {}, {}).complete
 
 
 def test_until_every_stratum_has_eight_compare_goes_by_the_judge(tmp_path):

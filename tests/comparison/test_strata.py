@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.comparison.strata import LEAST, allocate, draw, estimated, least_draw, missing
+from metareview.comparison.strata import LEAST, allocate, draw, estimated, least_draw, missing, passed_over
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.floats(0.01, 100)), min_size=1, max_size=12), st.integers(1, 500))
@@ -78,3 +78,15 @@ def test_a_perfect_prediction_leaves_no_noise_and_a_wrong_one_no_bias():
     assert list(sums(value)) == pytest.approx([3.0] * 20)
     assert np.mean(list(sums(1 - value))) == pytest.approx(3.0)
     assert np.mean(list(sums(None))) == pytest.approx(3.0)
+
+
+def test_passed_over_is_what_stands_open_before_a_labelled_one_of_its_stratum():
+    def asked(text):
+        """`a`, `b`: strata; capital: labelled."""
+        return [("ab".index(each.lower()), each.isupper()) for each in text]
+
+    assert passed_over(asked("")) == 0
+    assert passed_over(asked("AABBab")) == 0
+    assert passed_over(asked("abAB")) == 2
+    assert passed_over(asked("aBbBBa")) == 1  # the open a has no labelled a after it
+    assert passed_over(asked("aaA")) == 2

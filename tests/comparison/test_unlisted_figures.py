@@ -134,7 +134,7 @@ def test_without_unmatched_comments_the_figures_are_the_plain_ones(tmp_path):
 def test_json_has_every_figure(run):
     unlisted = unlisted_of(run)
     document = unlisted_figures(run, unlisted, Labels(issues=[label(i, "valid") for i in unlisted.queue])).to_dict()
-    labels = {"people": 3, "models": {}, "corrected": False, "repeats": 0, "missing": 0, "thin": 0}
+    labels = {"people": 3, "models": {}, "corrected": False, "repeats": 0, "missing": 0, "thin": 0, "passed_over": 0}
     assert document["labels"] == labels
     assert document["provisional"] is False
     ann = document["reviewers"]["ann"]

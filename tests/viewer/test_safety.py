@@ -251,6 +251,15 @@ def test_the_redirection_leads_nowhere_else(root):
     assert status(path="//evil.example", headers=[("host", HOST)], query=b"token=a-long-word", settings=SECRET) == 400
 
 
+@pytest.mark.parametrize("others", ['x={"a": 1}; ', "theme=a b; ", "\xff=1; ", "a; ", "expires=Mon, 01; ", "=; ;; "])
+def test_cookies_of_other_programs_on_this_machine_lock_nobody_out(root, others):
+    ours = f"{SECRET.cookie}={SECRET.pass_value}"
+    for cookie in (others + ours, f"{ours}; {others}", f"{SECRET.cookie}=stale; {ours}", f"{ours}; {SECRET.cookie}=x"):
+        assert status(headers=[("host", HOST), ("cookie", cookie)], settings=SECRET) == 200, cookie
+    wrong = f"{others}{SECRET.cookie}x={SECRET.pass_value}; y{SECRET.cookie}={SECRET.pass_value}"
+    assert status(headers=[("host", HOST), ("cookie", wrong)], settings=SECRET) == 401
+
+
 def test_a_write_needs_the_word_too():
     settings = replace(SECRET, token=SETTINGS.token)
     assert status("POST", headers=GOOD_WRITE, settings=settings) == 401
@@ -309,6 +318,21 @@ def test_a_real_server_refuses_an_endless_chunked_body(root):
         head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
         chunk = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
         assert raw(port, head + chunk * 6 + b"0\r\n\r\n")[0] == 413
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(root, monkeypatch):
+    monkeypatch.setattr("metareview.viewer.safety.BODY_SECONDS", 0.1)
+    with serving(root) as port:
+        head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 100\r\n\r\nabc".encode()
+        assert raw(port, head)[0] == 408
+
+
+@pytest.mark.parametrize("name", ["labels.jsonl", "frame.json", "unlisted.json", "summary.json", "manifest.json"])
+def test_a_file_that_is_read_whole_has_a_largest_size(tmp_path, name):
+    root = attacked(tmp_path)
+    with (root / "small" / name).open("ab") as file:
+        file.truncate(4 << 30)  # a hole, which takes no place on the disk
+    assert "too large" in client_of(root).get("/run/small").text
 
 
 def test_long_addresses_are_refused(client):

@@ -138,3 +138,29 @@ def _run(arguments: list[str] | None) -> int:
         if error.errno not in DISK_FULL:
             raise
         return _not_written(error)
+    except Exception as error:
+        problem = _broken_run(error, sys.argv[1:] if arguments is None else arguments)
+        if problem is None:
+            raise
+        from metareview.cli.output import say
+
+        say(f"Error: {problem}")
+        return problem.exit_code
+
+
+def _broken_run(error: Exception, arguments: list[str]) -> MetareviewError | None:
+    """What is wrong with a finished run among the arguments: what it holds may have misled whoever read it. None
+    where none is broken, so that the defect is ours."""
+    from pathlib import Path
+
+    from metareview.runs.files import MANIFEST, SUMMARY
+    from metareview.runs.sound import WRONG, unsound
+
+    if not isinstance(error, WRONG):
+        return None
+
+    named = (Path(each.rpartition("=")[2] if each.startswith("--") else each) for each in arguments)
+    with suppress(OSError, ValueError):
+        runs = (each for each in named if (each / MANIFEST).is_file() and (each / SUMMARY).is_file())
+        return next(filter(None, map(unsound, runs)), None)
+    return None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -18,6 +22,8 @@ _TRIED = 100
 """Ports after the first that are tried."""
 _SHORT = 12
 """Below so many characters a token can be guessed."""
+_ENDING_SECONDS = 4.0
+"""How long pages that are being made are waited for after Ctrl-C."""
 INSTALL = 'pip install "metareview[view]"'
 
 
@@ -45,6 +51,8 @@ def command(folder: Path, port: int | None, no_open: bool, host: str, token: str
         import uvicorn
     except ImportError:
         raise UsageError(f"The viewer needs Starlette and uvicorn. Install them: {INSTALL}") from None
+    import threading
+
     from metareview.viewer.app import make_app
     from metareview.viewer.catalogue import Catalogue
     from metareview.viewer.settings import Settings
@@ -76,13 +84,35 @@ def command(folder: Path, port: int | None, no_open: bool, host: str, token: str
     )
     if not no_open and _has_display():
         _open_browser(address)
+    logging.getLogger("uvicorn.error").addFilter(_is_no_ending)
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            """Not even a page that takes minutes, whose thread nothing can end, keeps Ctrl-C waiting."""
+            ending = threading.Timer(_ENDING_SECONDS, _end, [catalogue.abandon])
+            ending.daemon = True
+            ending.start()
+            super().handle_exit(sig, frame)
+
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
     except KeyboardInterrupt:  # uvicorn has ended in order, and passes on what it was ended by
         pass
     finally:
         catalogue.close()
         listening.close()
+
+
+def _is_no_ending(record: logging.LogRecord) -> bool:
+    """Whether it tells something else than that a page was not finished when the viewer was ended."""
+    ended = record.exc_info[1] if record.exc_info else None
+    return not isinstance(ended, asyncio.CancelledError) and "timeout graceful shutdown" not in record.msg
+
+
+def _end(clean_up: Callable[[], None]) -> None:
+    """At once: labels are on the disk when they are given, and nothing else is written."""
+    clean_up()
+    os._exit(0)
 
 
 def _check_access(host: str, token: str | None) -> None:

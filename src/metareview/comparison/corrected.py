@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from metareview.comments.blocks import Frame, RecordKey
@@ -46,7 +45,7 @@ class Plan:
     blocks: int | None
     """Labelled blocks in all; None where no number of labels is enough."""
     half_width: float
-    """What it is now, by the standard error that the interval is made of."""
+    """What it is now."""
     at_best: float
     """What it would be with every block labelled."""
     prs: int | None
@@ -84,8 +83,9 @@ class Correction:
 
     @property
     def complete(self) -> bool:
-        """Whether it rests on as many labels as its intervals need; until then it is provisional."""
-        return self.known and not self.labelled.sample.thin
+        """Whether it rests on as many labels as its intervals need, and on a random sample; until then it is
+        provisional."""
+        return self.known and not self.labelled.sample.thin and not self.labelled.skipped
 
     def row(self, key: RecordKey, counts: Sequence[float]) -> tuple[float, ...]:
         """A row of counts with the estimates in the place of the judge's matches."""
@@ -159,34 +159,32 @@ def _plan(rows: Array, of_f1: Measure, labelled: LabelledFrame, reviewer: str) -
         return None
     spread = _Spread.of(labelled, reviewer)
     t = float(stdtrit(units - 1, (1 + LEVEL) / 2))
-    from_prs = max(0.0, error**2 - spread.observed / size**2)
+    # Strata whose labelled blocks were all alike have no part in the error so far, whatever is expected of the next.
+    from_prs = max(0.0, error**2 - spread.seen() / size**2)
 
     def half_width(factor: float) -> float:
-        return t * float(np.sqrt(from_prs + spread.variance(factor) / size**2))
+        return t * float(np.sqrt(from_prs + spread.expected(factor) / size**2))
 
-    done, most = labelled.done, labelled.frame.blocks
-    at_best = half_width(np.inf)
+    done, now, at_best = labelled.done, t * error, half_width(np.inf)
     if at_best > GOAL:
-        return Plan(None, t * error, at_best, int(np.ceil(units * (at_best / GOAL) ** 2)))
-    low, high = 0, most
+        return Plan(None, now, at_best, int(np.ceil(units * (at_best / GOAL) ** 2)))
+    low, high = 0, done if now <= GOAL else labelled.frame.blocks
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if half_width(middle / done) <= GOAL else (middle, high)
-    return Plan(high, t * error, at_best, None)
+    return Plan(high, now, at_best, None)
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """How far the number of one reviewer's matches may be off because not all blocks were drawn."""
+    """How much of the jackknife's variance of one reviewer's matches comes from not all blocks being labelled."""
 
     sizes: Array
     own: Array
     """How many blocks of each stratum are the reviewer's."""
     labelled: Array
     variances: Array
-    """Of the numbers of a stratum's blocks."""
-    alike: NDArray[np.bool_]
-    """Strata whose labelled blocks do not differ, so that their variance is a guess which no standard error holds."""
+    """Of the numbers of a stratum's labelled blocks."""
 
     @classmethod
     def of(cls, labelled: LabelledFrame, reviewer: str) -> _Spread:
@@ -196,25 +194,29 @@ class _Spread:
         beyond = (np.array(values) - sample.mean[strata]) ** 2
         n = sample.labelled
         variances = np.bincount(strata, beyond, len(frame.strata)) / np.maximum(n - 1, 1)
+        return cls(sample.sizes.astype(float), own * np.ones(len(frame.strata)), n.astype(float), variances)
+
+    def seen(self) -> float:
+        """What is in the error now."""
+        return self._beyond_full(self.labelled, self.variances)
+
+    def expected(self, factor: float) -> float:
+        """What would be in it with this many times as many labelled blocks in each stratum."""
+        n = self.labelled
         # Where all labelled blocks were alike, a next one might still differ.
-        unseen = (n + 1) / (n + 2) ** 2
-        alike = (variances <= 0) & (n < sample.sizes)
-        variances = np.where(alike, unseen, variances)
-        return cls(sample.sizes.astype(float), own * np.ones(len(frame.strata)), n.astype(float), variances, alike)
+        unseen = np.where((self.variances > 0) | (n >= self.sizes), self.variances, (n + 1) / (n + 2) ** 2)
+        return self._beyond_full(np.minimum(self.sizes, n * factor), unseen)
 
-    @property
-    def observed(self) -> float:
-        """The variance that the labels so far show, which is part of the standard error."""
-        return float(self._parts(1.0)[~self.alike].sum())
+    def _beyond_full(self, n: Array, variances: Array) -> float:
+        """The squares of (N / n) (value - mean), summed over n labelled blocks, less what they are with all labelled:
+        these squares, not the variance of the sample, are what the jackknife over pull requests adds up."""
 
-    def variance(self, factor: float) -> float:
-        """With this many times as many labelled blocks in each stratum."""
-        return float(self._parts(factor).sum())
+        def squares(of: Array) -> Array:
+            each: Array = np.maximum(of - 1, 0) / np.maximum(of, 1) ** 2
+            return each
 
-    def _parts(self, factor: float) -> Array:
-        n = np.minimum(self.sizes, self.labelled * factor)
-        parts: Array = self.sizes * self.own * (1 / np.maximum(n, 1e-9) - 1 / self.sizes) * self.variances
-        return parts
+        more = np.maximum(squares(n) - squares(self.sizes), 0)
+        return float((self.sizes * self.own * more * variances).sum())
 
 
 def corrected_to_dict(correction: Correction, figures: Mapping[str, CorrectedFigures]) -> JsonObject:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from metareview.comments.blocks import Block, Counted, Frame, Position, RecordKey, Settled, Stratum, blocks_of, settle
-from metareview.comparison.strata import BUDGET, LEAST, Sample, allocate, draw, least_draw
+from metareview.comparison.strata import BUDGET, LEAST, Sample, allocate, draw, least_draw, passed_over
 from metareview.errors import UsageError
 from metareview.model.label import PairKey
 from metareview.runs.frame_json import read_frame, write_frame
@@ -173,10 +173,9 @@ class LabelledFrame:
 
     @property
     def skipped(self) -> int:
-        """Drawn blocks that were passed over, though later ones were labelled."""
-        known = [each.number is not None for each in self.settled]
-        last = max((at for at, is_known in enumerate(known) if is_known), default=-1)
-        return known[: last + 1].count(False)
+        """Drawn blocks that were passed over, though later ones of their stratum are known: what is known of that
+        stratum is then no random sample."""
+        return passed_over((stratum, each.number is not None) for (stratum, _), each in self._with_settled())
 
     def known(self) -> tuple[list[int], list[float]]:
         """The strata and the numbers of the blocks whose number is known."""

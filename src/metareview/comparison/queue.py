@@ -9,6 +9,7 @@ from metareview.comments.blocks import Block, Frame, Position
 from metareview.comments.records import CommentRecord, Verdict
 from metareview.comparison.frame import LabelledFrame
 from metareview.comparison.unlisted import Evidence
+from metareview.errors import InputError
 from metareview.model.comment import Comment
 from metareview.model.label import IssueLabel, IssueVerdict, Label, Labels, PairLabel
 from metareview.model.unlisted import Issue, Unlisted
@@ -16,6 +17,7 @@ from metareview.runs.run import CommentsRun, now
 
 RecordOf = Callable[[str, str], CommentRecord]
 """The record of a pull request and a reviewer."""
+_DRAW_ANEW = "Delete frame.json in the run's folder to draw anew; labels stay."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,11 @@ class PairQueue:
     def _question(self, at: int, block: Block, ask: Position) -> PairQuestion:
         record = self.record_of(block.pr, block.reviewer)
         generated, reference = ask
-        comment = next(each.comment for each in record.comments if each.position == generated)
-        other = next(each.comment for each in record.references if each.position == reference)
+        comment = next((each.comment for each in record.comments if each.position == generated), None)
+        other = next((each.comment for each in record.references if each.position == reference), None)
+        if comment is None or other is None:
+            problem = f"the sample has a pair that the run has not (comment {generated} and reference {reference})"
+            raise InputError(f"{problem} of {block.reviewer} on {block.pr}", fix=_DRAW_ANEW)
         judged = (each.verdict for each in record.comparisons if (each.generated, each.reference) == ask)
         return PairQuestion(at + 1, len(self.frame.drawn), block, ask, comment, other, next(judged, None))
 
@@ -158,4 +163,10 @@ def records_of(run: CommentsRun, keys: Iterable[tuple[str, str]]) -> RecordOf:
     """The records of these pull requests and reviewers, read in one go."""
     wanted = set(keys)
     records = {record.key: record for record in run.read_records() if record.key in wanted}
-    return lambda pr, reviewer: records[pr, reviewer]
+
+    def record_of(pr: str, reviewer: str) -> CommentRecord:
+        if (pr, reviewer) not in records:
+            raise InputError(f"the sample has {reviewer} on {pr}, and the run has not", file=run.label, fix=_DRAW_ANEW)
+        return records[pr, reviewer]
+
+    return record_of

@@ -6,7 +6,8 @@ the estimate is right however bad the judge that made the strata is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,6 +150,19 @@ def _worth(of_unit: NDArray[np.int64], value: Array, predicted: ArrayLike, label
     x, y = ((each - (np.bincount(of_unit, each, strata) / size)[of_unit]) for each in (of_labelled, value))
     spread = float(x @ x)
     return min(max(float(x @ y) / spread, 0.0), 1.0) if spread > 0 else 1.0
+
+
+def passed_over(asked: Iterable[tuple[int, bool]]) -> int:
+    """How many drawn units are not labelled though a later one of their stratum is: what is labelled there is then no
+    random sample. `asked`: the stratum of each drawn unit and whether it is labelled, in the order of asking."""
+    open_so_far: Counter[int] = Counter()
+    before_labelled: Counter[int] = Counter()
+    for stratum, labelled in asked:
+        if labelled:
+            before_labelled[stratum] = open_so_far[stratum]
+        else:
+            open_so_far[stratum] += 1
+    return before_labelled.total()
 
 
 def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:

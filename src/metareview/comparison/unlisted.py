@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from metareview.comments.location import candidate_pairs
 from metareview.comments.records import CommentRecord
 from metareview.comparison.strata import BUDGET, allocate, draw
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
 from metareview.judges.offline.alone import MutualScores
 from metareview.judges.protocol import judged_part
 from metareview.model.comment import Comment
@@ -124,7 +124,12 @@ def read_evidence(run: CommentsRun, issues: Iterable[Issue]) -> dict[str, Eviden
                 key = record.pr, (record.reviewer, each.position)
                 if key in members:
                     comments[key] = each.comment
-    return {issue.id: _evidence(issue, comments, records[issue.pr]) for issue in wanted}
+    try:
+        return {issue.id: _evidence(issue, comments, records[issue.pr]) for issue in wanted}
+    except KeyError:
+        problem = "an unlisted issue with comments that the run has not"
+        fix = "Delete unlisted.json in the run's folder: it is made anew, and labels stay."
+        raise InputError(problem, file=run.label, fix=fix) from None
 
 
 def _evidence(issue: Issue, comments: dict[tuple[str, CommentKey], Comment], record: CommentRecord) -> Evidence:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metareview.comparison.strata import estimated, missing, thin
+from metareview.comparison.strata import estimated, missing, passed_over, thin
 from metareview.model.label import IssueVerdict, Labels
 from metareview.model.unlisted import Unlisted
 
@@ -34,6 +34,14 @@ class Labelled:
     thin: int
     """How many labels more it takes until every stratum has as many as it is drawn with at least, or all: until then
     there are no intervals."""
+    passed_over: int
+    """Drawn issues without a label, though later ones of their stratum have one: until these have one, too, what is
+    labelled is no random sample, and there are no intervals either."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether intervals hold what they promise."""
+        return not self.thin and not self.passed_over
 
 
 def held_verdicts(labels: Labels) -> dict[str, IssueVerdict]:
@@ -68,6 +76,7 @@ def estimate(unlisted: Unlisted, labels: Labels) -> tuple[Values | None, Labelle
         repeats=sum({**model, **people}.get(name) == "repeat" for name in drawn),
         missing=missing(stratum, ~np.isnan(value)),
         thin=thin(stratum, ~np.isnan(value)),
+        passed_over=passed_over((issue.stratum, issue.id in of_sample) for issue in unlisted.queue),
     )
     y = predicted if y is None else y
     if y is None:

@@ -101,7 +101,7 @@ class UnlistedFigures:
     @property
     def provisional(self) -> bool:
         """Whether there are estimates, on fewer labels than their intervals need."""
-        return self.valid is not None and self.labelled.thin > 0
+        return self.valid is not None and not self.labelled.settled
 
     @property
     def unjudged_share(self) -> float | None:
@@ -122,6 +122,7 @@ class UnlistedFigures:
                 "repeats": who.repeats,
                 "missing": who.missing,
                 "thin": who.thin,
+                "passed_over": who.passed_over,
             },
             "provisional": self.provisional,
             "references": self.references,
@@ -180,7 +181,7 @@ def unlisted_figures(
         for name, of_reviewer in tables.items()
     }
     reviewers = {
-        name: _reviewer(name, table, pool, held, measures, thin=labelled.thin > 0) for name, table in rows.items()
+        name: _reviewer(name, table, pool, held, measures, settled=labelled.settled) for name, table in rows.items()
     }
     return UnlistedFigures(
         reviewers=reviewers,
@@ -212,13 +213,13 @@ def _table(
 
 
 def _reviewer(
-    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], measures: Sequence[Measure], *, thin: bool
+    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], measures: Sequence[Measure], *, settled: bool
 ) -> ReviewerPlus:
     own = pool.of_reviewer(name)
     known = pool.values is not None
     return ReviewerPlus(
         metrics=figures_of(table.sums(), measures) if known else dict.fromkeys(map(str, measures)),
-        intervals=intervals(table.counts, measures) if known and not thin else dict.fromkeys(map(str, measures)),
+        intervals=intervals(table.counts, measures) if known and settled else dict.fromkeys(map(str, measures)),
         bounds=bounds_of(name, table, pool, held, measures),
         noise=_noise(name, own, held),
         issues=len(own),

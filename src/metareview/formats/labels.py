@@ -20,7 +20,7 @@ from metareview.model.words import plural
 
 EXAMPLE = '{"a": "reference note", "b": "candidate note", "match": true, "group": "pull request and reviewer"}'
 _WRITE = f"Write each line as {EXAMPLE}."
-_Key = tuple[str | None, str | None, int | str, int | str]
+_Key = tuple[str | None, str | None, int | None, int | None, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +158,12 @@ def _of_a_run(source: Source) -> LabelSet:
 
 
 def _key(record: Record, label: Label) -> _Key:
-    """A pair by its positions, or where a line has none by its notes."""
-    positions = record.value.get("generated"), record.value.get("reference")
-    if all(value is None for value in positions):
-        return label.pr, label.reviewer, label.candidate, label.reference
-    return label.pr, label.reviewer, position_of(record, "generated"), position_of(record, "reference")
+    """A pair by its notes and, where the line has them, its positions: in a folder that held another run before, the
+    same positions are those of other notes, and what was said of these stands."""
+    generated, reference = record.value.get("generated"), record.value.get("reference")
+    if generated is not None or reference is not None:
+        generated, reference = position_of(record, "generated"), position_of(record, "reference")
+    return label.pr, label.reviewer, generated, reference, label.candidate, label.reference
 
 
 def position_of(record: Record, key: str) -> int:

@@ -63,12 +63,12 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
     yield f"{labelled_of(labelled.done, drawn, 'block')}; the run has {count(all_blocks)} in all."
     if labelled.missing:
         yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: {FEWEST_NEEDED}."
-    elif not correction.complete:
+    elif labelled.sample.thin:
         yield f"Provisional: intervals need {plural(labelled.sample.thin, 'more labelled block')}: {LEAST_NEEDED}."
     if labelled.skipped and correction.known:
         yield (
-            f"{plural(labelled.skipped, 'block')} of the sample passed over, though later ones are labelled: if these"
-            " are the hard ones, the corrected figures are off."
+            f"Provisional: {plural(labelled.skipped, 'block')} of the sample passed over, though later ones are"
+            " labelled. Without these, what is labelled is no random sample."
         )
     if held.stale:
         yield f"{plural(held.stale, 'label')} of other notes, from an earlier run in this folder, not used."

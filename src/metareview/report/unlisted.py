@@ -81,8 +81,13 @@ def plus_lines(figures: UnlistedFigures, *, spans: bool = True) -> Iterator[str]
         )
     if who.missing and not who.corrected:
         yield f"Estimates by people's labels need {plural(who.missing, 'more label')}: {FEWEST_NEEDED}."
-    elif figures.provisional:
+    elif who.thin:
         yield f"Provisional: intervals need {plural(who.thin, 'more label')}: {LEAST_NEEDED}."
+    elif who.passed_over:
+        yield (
+            f"Provisional: {plural(who.passed_over, 'issue')} passed over, though later ones are labelled."
+            " Without these, what is labelled is no random sample."
+        )
     if figures.unjudged_share:
         yield f"{100 * figures.unjudged_share:.0f} % of the issues are not judged."
     if figures.valid is not None and figures.unseen is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -43,7 +44,10 @@ def default_folder(name: str, now: datetime | None = None) -> Path:
 
 def read_json(path: Path) -> JsonObject:
     """The object in a file; OSError or ValueError where there is none."""
-    document = json.loads(path.read_text("utf-8"))
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     if not isinstance(document, dict):
         raise ValueError("not an object")
     return document
@@ -106,11 +110,12 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def write_whole(path: Path, parts: Iterable[str]) -> None:
-    """All of it or nothing: beside it first, then renamed. Half a surrogate pair, as in a folder's name that is no
+    """All of it or nothing: beside it first, under a name that nobody else takes or can foresee, as a link that leads
+    out of the folder would have to; then renamed. Half a surrogate pair, as in a folder's name that is no
     UTF-8, is written as JSON's own escape for it."""
-    beside = path.with_name(path.name + ".new")
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
-        with beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        with beside.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.writelines(parts)
         beside.replace(path)
     except OSError:

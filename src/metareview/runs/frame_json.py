@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
+from typing import get_args
 
-from metareview.comments.blocks import Block, Frame, Stratum
+from metareview.comments.blocks import Block, Counted, Frame, RecordKey, Stratum
 from metareview.errors import InputError
 from metareview.runs.files import JsonObject, read_json, write_json, written_to
 from metareview.runs.labels import FRAME, WRITABLE
 
 _SCHEMA = "metareview.frame/1"
+_MOST = 1 << 53
+"""No count is as large."""
 
 
 def write_frame(folder: Path, frame: Frame) -> None:
@@ -25,7 +29,7 @@ def read_frame(folder: Path, run: str) -> Frame | None:
         frame = frame_from_json(stored)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         fix = "Delete it to draw anew; labels stay."
         raise InputError(f"a broken frame ({type(error).__name__}: {error})", file=folder / FRAME, fix=fix) from None
     return frame if frame.run == run else None
@@ -44,17 +48,50 @@ def frame_to_json(frame: Frame) -> JsonObject:
 
 
 def frame_from_json(stored: JsonObject) -> Frame:
+    """KeyError, TypeError, ValueError or the like where it is none: what is counted here goes into estimates."""
     if stored["schema"] != _SCHEMA:
         raise ValueError(f"schema {stored['schema']}")
-    strata = [Stratum(**each) for each in stored["strata"]]
-    drawn = []
-    for each in stored["drawn"]:
-        fields = dict(each)
-        stratum, pairs = int(fields.pop("stratum")), tuple((int(g), int(r)) for g, r in fields.pop("pairs"))
-        if not 0 <= stratum < len(strata):
-            raise ValueError(f"stratum {stratum}")
-        drawn.append((stratum, Block(**{**fields, "pairs": pairs, "scores": tuple(fields["scores"])})))
-    members = {(pr, reviewer): tuple(map(int, counts)) for pr, reviewer, counts in stored["members"]}
+    strata = [_stratum(each) for each in stored["strata"]]
+    members = {_key(pr, reviewer): tuple(map(_count, counts)) for pr, reviewer, counts in stored["members"]}
     if any(len(counts) != len(strata) for counts in members.values()):
         raise ValueError("members")
-    return Frame(stored["run"], stored["seed"], stored["budget"], strata, members, drawn)
+    if [sum(column) for column in zip(*members.values(), strict=True)] != [stratum.size for stratum in strata]:
+        raise ValueError("members that do not add up to their strata")
+    drawn = []
+    for each in stored["drawn"]:
+        stratum, block = _count(each["stratum"]), _block(each)
+        if stratum >= len(strata):
+            raise ValueError(f"stratum {stratum}")
+        if not members.get((block.pr, block.reviewer), [0] * len(strata))[stratum]:
+            raise ValueError("a block that is nobody's")
+        drawn.append((stratum, block))
+    seed, budget = _count(stored["seed"], inf), _count(stored["budget"])
+    return Frame(str(stored["run"]), seed, budget, strata, members, drawn)
+
+
+def _stratum(stored: JsonObject) -> Stratum:
+    stratum = Stratum(**stored)
+    if stratum.counted not in get_args(Counted) or _count(stratum.size) < 1:
+        raise ValueError("a stratum of nothing")
+    return stratum
+
+
+def _block(stored: JsonObject) -> Block:
+    pr, reviewer = _key(stored["pr"], stored["reviewer"])
+    pairs = tuple((_count(generated), _count(reference)) for generated, reference in stored["pairs"])
+    scores = tuple(None if score is None else float(score) for score in stored["scores"])
+    if not pairs or len(scores) != len(pairs) or stored["counted"] not in get_args(Counted):
+        raise ValueError("a block without pairs")
+    return Block(pr, reviewer, stored["counted"], pairs, scores, _count(stored["judged"]), float(stored["unsure"]))
+
+
+def _key(pr: object, reviewer: object) -> RecordKey:
+    if not (isinstance(pr, str) and isinstance(reviewer, str)):
+        raise TypeError("a name that is no text")
+    return pr, reviewer
+
+
+def _count(stored: object, below: float = _MOST) -> int:
+    if type(stored) is not int or not 0 <= stored < below:
+        raise ValueError(f"no count: {str(stored)[:40]}")
+    return stored

@@ -106,7 +106,7 @@ def label_from_line(line: bytes) -> Label | None:
             at=str(stored["at"]),
             name=_name(stored, "name"),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 

@@ -18,6 +18,7 @@ from metareview.comments.records import Pair
 from metareview.errors import InputError
 from metareview.runs.comments_json import pair_from_json
 from metareview.runs.files import PAIRS, RESULTS, JsonObject, broken_line, parsed_line
+from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 
 _BATCH = 128 * 1024
@@ -171,7 +172,9 @@ def _read_one(path: Path, file: BinaryIO, place: Place, read: Callable[[JsonObje
     file.seek(place.offset)
     line = file.readline(_LONGEST_LINE) if place.length < 0 else file.read(place.length)
     try:
-        return read(parsed_line(line))
+        made = read(parsed_line(line))
+        check_shape(made)
+        return made
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError) as error:
         raise InputError(
             f"a line of this run cannot be read ({type(error).__name__})",

@@ -34,6 +34,8 @@ from metareview.runs.files import (
     read_lines,
     to_line,
 )
+from metareview.runs.labels import FRAME, LABELS, UNLISTED
+from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
 
@@ -263,6 +265,9 @@ def load_run(path: str | Path) -> AnyRun:
     folder = Path(path)
     if not (folder / MANIFEST).is_file():
         raise InputError("not a run's folder", file=folder, fix=_which_run(folder))
+    for name in (RESULTS, PAIRS, SUMMARY, LABELS, FRAME, UNLISTED):
+        if (folder / name).exists() and not (folder / name).is_file():  # a pipe would keep its reader waiting
+            raise InputError("not a file", file=folder / name, fix="Delete it, then run the evaluation again.")
     try:
         stored = read_json(folder / MANIFEST)
         if stored["schema"] != SCHEMA:
@@ -275,8 +280,11 @@ def load_run(path: str | Path) -> AnyRun:
             )
         kind = KINDS[stored["kind"]]
         result = kind.summary_from_json(read_json(folder / SUMMARY))
-        return Run(kind, result, Manifest.from_json(stored), folder)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        manifest = Manifest.from_json(stored)
+        check_shape(result)
+        check_shape(manifest)
+        return Run(kind, result, manifest, folder)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InputError(
             f"a broken run, or one of an older version ({type(error).__name__}: {error})",
             file=folder,

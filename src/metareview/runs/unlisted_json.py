@@ -32,7 +32,7 @@ def read_unlisted(run: CommentsRun) -> Unlisted | None:
         issues = tuple(map(_issue, stored["issues"]))
         unlisted = Unlisted(int(stored["seed"]), int(stored["budget"]), issues, tuple(map(str, stored["drawn"])))
         return unlisted if {issue.id for issue in unlisted.open}.issuperset(unlisted.drawn) else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from urllib.parse import parse_qsl
 
@@ -19,11 +20,13 @@ from metareview.errors import MetareviewError
 from metareview.report.page.markup import html
 from metareview.runs.labels import LabelFile
 from metareview.runs.run import is_comments
+from metareview.runs.sound import WRONG, unsound
 from metareview.viewer.catalogue import FINISHED, Catalogue, Entry
 from metareview.viewer.changes import changes_page
 from metareview.viewer.controls import Query
 from metareview.viewer.frame import Tab, page_response, problem_response
 from metareview.viewer.labelling import ISSUES, Fields, Labelling, asked_name, draw_sample, keep_answer, take_back
+from metareview.viewer.links import number_in
 from metareview.viewer.page import Page
 from metareview.viewer.pairs_page import pairs_page
 from metareview.viewer.prs_page import prs_page
@@ -72,7 +75,7 @@ def make_app(catalogue: Catalogue, settings: Settings) -> ASGIApp:
         Route("/run/{run}/labels", site.write(keep_answer), methods=["POST"]),
         Route("/run/{run}/undo", site.write(take_back), methods=["POST"]),
         Route("/run/{run}/draw", site.write(draw_sample), methods=["POST"]),
-        Route("/run/{run}/pr/{number:int}", site.pull_request),
+        Route("/run/{run}/pr/{number}", site.pull_request),
         Route("/static/{name}", _static),
     ]
     handlers = {HTTPException: _http_problem, MetareviewError: _problem, Exception: _defect}
@@ -118,7 +121,8 @@ class _Site:
             view = self._catalogue.open(entry)
             if comments_only and not is_comments(view.run):
                 raise HTTPException(404)
-            return page_response(make(view, dict(request.query_params)), tabs(view), request.url.path)
+            with _of_runs(view):
+                return page_response(make(view, dict(request.query_params)), tabs(view), request.url.path)
 
         return answer
 
@@ -138,7 +142,8 @@ class _Site:
         view = self._catalogue.open(entry)
         if not is_comments(view.run):
             raise HTTPException(404)
-        act(Labelling(view, asked_name(fields)), fields)
+        with _of_runs(view):
+            act(Labelling(view, asked_name(fields)), fields)
         queue = "unlisted" if fields.get("kind") == ISSUES else "label"
         back = fields.get("next", "")
         # Only to a page of the same run: a form must lead nobody elsewhere.
@@ -155,16 +160,17 @@ class _Site:
         entry = self._entry(request)
         if entry.status != FINISHED:
             return page_response(unfinished_page(entry))
-        view, number = self._catalogue.open(entry), request.path_params["number"]
+        view, number = self._catalogue.open(entry), number_in(request.path_params, "number", -1)
         if not 0 <= number < len(view.prs):
             raise HTTPException(404)
         pr, query = view.prs[number], dict(request.query_params)
-        if is_comments(view.run):
-            labels = LabelFile(view.folder).read().pair_verdicts()
-            page = pull_request_page(view, pr, query=query, labels=labels)
-        else:
-            page = routing_pull_request_page(view, pr, query=query)
-        return page_response(page, tabs(view))
+        with _of_runs(view):
+            if is_comments(view.run):
+                labels = LabelFile(view.folder).read().pair_verdicts()
+                page = pull_request_page(view, pr, query=query, labels=labels)
+            else:
+                page = routing_pull_request_page(view, pr, query=query)
+            return page_response(page, tabs(view))
 
     def compare(self, request: Request) -> Response:
         query = dict(request.query_params)
@@ -181,13 +187,28 @@ class _Site:
             return problem_response(400, "These two cannot be compared", text)
         alike = (each for each in entries.values() if each.status == FINISHED and each.kind == a.run.kind.name)
         choices = [(each.id, each.place) for each in alike][:_MOST_CHOICES]
-        return page_response(changes_page(a, b, query=query, choices=choices))
+        with _of_runs(a, b):
+            return page_response(changes_page(a, b, query=query, choices=choices))
 
     def _entry(self, request: Request) -> Entry:
         entry = self._catalogue.entries().get(request.path_params["run"])
         if entry is None:
             raise HTTPException(404)
         return entry
+
+
+@contextmanager
+def _of_runs(*views: RunView) -> Iterator[None]:
+    """Tells a run whose files make no sense from a defect of ours: the first is the user's to mend, and says how."""
+    try:
+        yield
+    except HTTPException:
+        raise
+    except WRONG:
+        for view in views:
+            if (problem := unsound(view.folder)) is not None:
+                raise problem from None
+        raise
 
 
 def _overview(view: RunView, query: Query) -> Page:

@@ -36,7 +36,8 @@ QUIET_SECONDS = 600
 DEEPEST, MOST_FOLDERS, MOST_RUNS = 5, 20_000, 2_000
 MOST_OPEN = 12
 """Runs whose index is kept."""
-_LARGEST = {MANIFEST: 32 << 20, SUMMARY: 256 << 20}
+_LARGEST = {MANIFEST: 32 << 20, SUMMARY: 256 << 20, LABELS: 256 << 20, FRAME: 256 << 20, UNLISTED: 256 << 20}
+"""Files that are read whole."""
 _FILES = (MANIFEST, RESULTS, PAIRS, SUMMARY, LABELS, FRAME, UNLISTED)
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 Stamp = tuple[tuple[int, int] | None, ...]
@@ -105,6 +106,10 @@ class Catalogue:
     def close(self) -> None:
         for _, view in self._open.values():
             view.index.close()
+        self._removed()
+
+    def abandon(self) -> None:
+        """The same where somebody may still be reading, and nobody will be: no index is waited for."""
         self._removed()
 
     # The list

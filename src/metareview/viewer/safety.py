@@ -7,9 +7,9 @@ token that only they know; small bodies and addresses; and a policy under which 
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Awaitable, Iterable
 from urllib.parse import parse_qs, parse_qsl, quote, unquote_to_bytes, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,6 +21,8 @@ from metareview.viewer.settings import Settings
 
 MOST_BODY = 64 * 1024
 MOST_ADDRESS = 8 * 1024
+BODY_SECONDS = 20.0
+"""How long a body may take to come: whoever sends one byte by byte keeps a place from somebody else."""
 METHODS = ("GET", "HEAD", "POST")
 TOKEN_HEADER, TOKEN_FIELD = "x-metareview-token", "token"
 POLICY = (
@@ -68,7 +70,7 @@ class Guard:
             if (response := self._check_access(scope, headers)) is not None:
                 await response(scope, receive, guarded)
                 return
-            body = await _body(headers, receive)
+            body = await _in_time(_body(headers, receive))
             if scope["method"] == "POST":
                 self._check_write(headers, body)
         except Refused as refused:
@@ -148,13 +150,13 @@ def _unknown() -> Refused:
 
 
 def _cookies(headers: Headers, name: str) -> Iterable[str]:
+    """Every value that is sent under this name. Cookies do not tell ports apart: what other programs on this machine
+    have set, in whatever form, comes along and must not hide ours."""
     for line in headers.getlist("cookie"):
-        try:
-            found = SimpleCookie(line)
-        except CookieError:
-            continue
-        if name in found:
-            yield found[name].value
+        for part in line.split(";"):
+            given, _, value = part.partition("=")
+            if given.strip() == name:
+                yield value.strip()
 
 
 def _form_tokens(headers: Headers, body: bytes) -> list[str]:
@@ -164,6 +166,13 @@ def _form_tokens(headers: Headers, body: bytes) -> list[str]:
         return parse_qs(body.decode("utf-8", "replace"), max_num_fields=200).get(TOKEN_FIELD, [])
     except ValueError:
         return []
+
+
+async def _in_time(reading: Awaitable[bytes]) -> bytes:
+    try:
+        return await asyncio.wait_for(reading, BODY_SECONDS)
+    except TimeoutError:
+        raise Refused(408, "This takes too long", "Send it again.", {"connection": "close"}) from None
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes:

@@ -1,0 +1,83 @@
+"""Why a run's files make no sense together: asked when something went wrong, to tell a broken run from a defect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from metareview.comments.records import Pair
+from metareview.errors import InputError, MetareviewError
+from metareview.model.time import show_time
+from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments, load_run
+from metareview.runs.shape import check_shape
+
+WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, RuntimeError, TypeError, ValueError)
+"""What code raises that meets something else than its types promise."""
+_Known = dict[tuple[str, str], tuple[set[int], set[int], set[int]]]
+
+
+def unsound(folder: Path) -> MetareviewError | None:
+    """What is wrong with the finished run in a folder, with the fix; None where nothing is to be found.
+
+    All of it is read, and every field is held to its type: too slow for who only wants a figure.
+    """
+    try:
+        run: AnyRun = load_run(folder)
+        if is_comments(run):
+            _check_comments(run)
+        else:
+            _check_routing(run)
+    except MetareviewError as error:
+        return error
+    except WRONG as error:
+        return InputError(
+            f"a broken run: its files do not fit one another ({str(error)[:200]})",
+            file=folder,
+            fix="Run the evaluation again with --overwrite.",
+        )
+    return None
+
+
+def _check_comments(run: CommentsRun) -> None:
+    known: _Known = {}
+    for record in run.read_records():
+        check_shape(record)
+        if record.key in known:
+            raise ValueError(f"two records of {record.reviewer} on {record.pr}")
+        known[record.key] = (
+            {each.position for each in record.comments},
+            {each.position for each in record.references},
+            {each.position for each in record.negatives},
+        )
+        for generated, reference in record.matches:
+            _check_position(known, record.key, generated, reference)
+        for compared in record.comparisons:
+            _check_position(known, record.key, compared.generated, compared.reference)
+    for pair in run.read_pairs():
+        check_shape(pair)
+        _check_pair(known, pair)
+    lacking = set(run.metrics) - {reviewer for _, reviewer in known}
+    if any(run.result.reviewers[name].prs for name in lacking):
+        raise ValueError(f"figures of {min(lacking)} without records")
+
+
+def _check_pair(known: _Known, pair: Pair) -> None:
+    _check_position(known, (pair.pr, pair.reviewer), pair.generated, pair.reference, negative=pair.negative)
+
+
+def _check_position(known: _Known, key: tuple[str, str], generated: int, other: int, *, negative: bool = False) -> None:
+    if key not in known:
+        raise ValueError(f"a pair of {key[1]} on {key[0]}, which has no record")
+    comments, references, negatives = known[key]
+    if generated not in comments or other not in (negatives if negative else references):
+        raise ValueError(f"a pair of {key[1]} on {key[0]} with a comment or a reference that its record has not")
+
+
+def _check_routing(run: RoutingRun) -> None:
+    records = 0
+    for record in run.read_records():
+        check_shape(record)
+        for at in (record.created_at, record.cutoff, *(event.at for event in record.truth.events)):
+            show_time(at)
+        records += 1
+    if records != run.result.prs:
+        raise ValueError(f"{records} records where the summary counts {run.result.prs} pull requests")
