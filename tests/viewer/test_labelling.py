@@ -189,6 +189,18 @@ def test_the_page_of_a_pull_request_shows_labels(site, folder):
     assert "Labelled same" not in page
 
 
+def test_who_else_has_labelled_is_named(site):
+    assert "Also labelled by" not in site.get("/run/small/label?name=anna").text
+    send(site, "draw", {"kind": "pairs", "budget": "120"})
+    send(site, "labels", {**LEAK, "verdict": "same", "name": "anna"})
+    send(site, "labels", {**LEAK, "verdict": "same"})
+    page = site.get("/run/small/label?name=eva").text
+    line = re.search(r"Also labelled by (.*?)</p>", page)[1]
+    assert re.sub("<.*?>", "", line) == "anna, somebody without a name."
+    assert 'href="/run/small/label?name=anna"' in line
+    assert "Also labelled by somebody without a name." in site.get("/run/small/label?name=anna").text
+
+
 def test_hostile_names_stay_text(site):
     evil = '"><script>alert(1)</script>'
     send(site, "labels", {**LEAK, "verdict": "same", "name": evil})

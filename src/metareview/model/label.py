@@ -76,8 +76,8 @@ class Labels:
     """Lines that could not be read, as a kill in the middle of one leaves."""
 
     def people(self) -> list[str | None]:
-        """Who has labelled pairs, in order of appearance."""
-        return list(dict.fromkeys(label.name for label in self.pairs))
+        """Who has labelled, in order of appearance, pairs before issues; a model is nobody."""
+        return list(dict.fromkeys(label.name for label in (*self.pairs, *self.issues) if not _by_model(label)))
 
     def of(self, name: str | None) -> Labels:
         """What one person said; a model is nobody."""
@@ -100,6 +100,10 @@ class Labels:
 
 
 Key = TypeVar("Key", bound=Hashable)
+
+
+def _by_model(label: Label) -> bool:
+    return isinstance(label, IssueLabel) and label.model is not None
 
 
 def _held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:

@@ -23,7 +23,7 @@ from metareview.viewer.links import address_with, anchor, within
 from metareview.viewer.page import Page
 from metareview.viewer.run_page import RUNS
 
-_MOST_COMMENTS = 12
+_MOST_COMMENTS, _MOST_NAMES = 12, 8
 _HIDDEN = '<input type="hidden" name="{}" value="{}">'
 _QUEUE = '<div class="queue"><div class="question">{}</div><div class="beside">{}</div></div>\n'
 _CARD = '<article class="card"><div class="head"><h3>{}</h3></div><p class="where">{}</p>{}</article>\n'
@@ -228,7 +228,17 @@ def _progress(what: str, of: int, done: int) -> Html:
 
 
 def _who(labelling: Labelling, here: str) -> Html:
-    return html(_WHO, here, labelling.name or "")
+    """Who labels, and who else has: the figures are made of everybody's labels, the queue is one's own."""
+    form = html(_WHO, here, labelling.name or "")
+    others = [each for each in labelling.labels.people() if each != labelling.name]
+    if not others:
+        return form
+    links = [
+        within(address_with(here, {"name": each}), name(each)) if each else html("somebody without a name")
+        for each in others[:_MOST_NAMES]
+    ]
+    more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
+    return join([form, html('<p class="muted">Also labelled by {}{}.</p>\n', join(links, ", "), more)])
 
 
 def _draw(labelling: Labelling, kind: str, what: str) -> Html:
