@@ -77,7 +77,8 @@ class Labels:
 
     def people(self) -> list[str | None]:
         """Who has labelled, in order of appearance, pairs before issues; a model is nobody."""
-        return list(dict.fromkeys(label.name for label in (*self.pairs, *self.issues) if not _by_model(label)))
+        by_people = [label.name for label in self.issues if label.model is None]
+        return list(dict.fromkeys([*(label.name for label in self.pairs), *by_people]))
 
     def of(self, name: str | None) -> Labels:
         """What one person said; a model is nobody."""
@@ -100,10 +101,6 @@ class Labels:
 
 
 Key = TypeVar("Key", bound=Hashable)
-
-
-def _by_model(label: Label) -> bool:
-    return isinstance(label, IssueLabel) and label.model is not None
 
 
 def _held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
