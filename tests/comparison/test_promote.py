@@ -7,15 +7,22 @@ import pytest
 from unlisted_runs import LEAK, LEAK_AGAIN, RACE, SLOW, STYLE, TYPO, comment, label, make_run, pull
 
 from metareview.api import evaluate_comments
-from metareview.comparison.promote import promoted
+from metareview.comparison.promote import promoted_reviews
 from metareview.comparison.unlisted import read_evidence, unlisted_of
 from metareview.comparison.unlisted_figures import unlisted_figures
 from metareview.comparison.unlisted_model import issue_question, label_with_model, planned_calls
+from metareview.formats.comments import jsonl
 from metareview.judges.remote.validity import ValidityModel
 from metareview.model.comment import Comment
 from metareview.model.label import Labels
 from metareview.runs.labels import LabelFile
 from model_server import ModelServer, chat, error
+
+
+def promoted(run, unlisted, labels):
+    """As the command writes it."""
+    return jsonl.write(promoted_reviews(run, unlisted, labels))[""]
+
 
 REFERENCES = {1: [TYPO], 2: [SLOW]}
 REVIEWS = {

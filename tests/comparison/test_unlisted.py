@@ -13,7 +13,8 @@ from unlisted_runs import LEAK, LEAK_AGAIN, RACE, SLOW, STYLE, TYPO, comment, la
 from metareview.api import load_run
 from metareview.comments.location import may_match
 from metareview.comparison import unlisted as module
-from metareview.comparison.unlisted import _Unmatched, askable, draw_unlisted, group, read_evidence, unlisted_of
+from metareview.comparison.queue import IssueQueue
+from metareview.comparison.unlisted import _Unmatched, draw_unlisted, group, read_evidence, unlisted_of
 from metareview.errors import UsageError
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import Question
@@ -213,8 +214,11 @@ def test_a_budget_of_nothing_is_refused(tmp_path):
 def test_the_queue_is_what_nobody_has_labelled(tmp_path):
     unlisted = unlisted_of(make_run(tmp_path, {1: [TYPO], 2: [TYPO]}, REVIEWS))
     first, *rest = unlisted.queue
-    known = Labels(issues=[label(first, "valid")]).issue_verdicts()
-    assert askable(unlisted, known) == rest
+    labels, asked = Labels(issues=[label(first, "valid")]), []
+    while question := IssueQueue(unlisted, labels, None, lambda issue: None).next():
+        asked.append(question.issue)
+        labels = Labels(issues=[*labels.issues, label(question.issue, "invalid")])
+    assert asked == rest
 
 
 def test_progress_is_told_per_pull_request(tmp_path):

@@ -6,18 +6,12 @@ from dataclasses import replace
 
 from metareview.comparison.unlisted import Evidence, read_evidence
 from metareview.comparison.unlisted_estimate import held_verdicts
-from metareview.formats.comments import jsonl
 from metareview.model.comment import Comment, Review
 from metareview.model.label import Labels
 from metareview.model.unlisted import Issue, Unlisted
 from metareview.runs.run import CommentsRun
 
 _KEPT = ("note", "path", "side", "from_line", "to_line", "category", "context", "severity", "commit")
-
-
-def promoted(run: CommentsRun, unlisted: Unlisted, labels: Labels) -> str:
-    """The issues that are held to be valid, as text in our `jsonl`; empty where there are none."""
-    return jsonl.write(promoted_reviews(run, unlisted, labels))[""]
 
 
 def promoted_reviews(run: CommentsRun, unlisted: Unlisted, labels: Labels) -> list[Review]:

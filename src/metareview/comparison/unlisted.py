@@ -7,7 +7,7 @@ the offline judge, whatever judged the run: that is free, and the same every tim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -209,8 +209,3 @@ def _connected(component: Indices, one: Indices, other: Indices) -> Indices:
     _, first = np.unique(number, return_index=True)
     connected: Indices = first[number].astype(np.int64)
     return connected
-
-
-def askable(unlisted: Unlisted, known: Collection[str]) -> list[Issue]:
-    """The drawn issues that nobody has labelled yet, in the order in which to ask."""
-    return [issue for issue in unlisted.queue if issue.id not in known]
