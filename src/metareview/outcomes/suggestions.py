@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.patches import align
@@ -20,6 +21,8 @@ from metareview.outcomes.versions import Version, Versions
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})(.*)", re.DOTALL)
 _OFFSETS = re.compile(r"suggestion:-(\d{1,4})\+(\d{1,4})(?!\S)")
 _TAB_SIZES = (8, 4, 2)
+_REACHES = (*range(1, 17), 20, 24, 32)
+"""How far from the lines a neighbour is looked for that survived."""
 _MOST_LINES = 10_000
 """No place is looked through that is longer than this."""
 
@@ -111,17 +114,19 @@ def taken(
         return Finding(None, CHANGES_NOTHING)
     if gap is None:
         return Finding(not wanted)
-    has = _membership(new)
+    if _is_as_suggested(versions, wanted, old, span, new):
+        return Finding(True)
+    where, was = _finder(new), _finder(old)
     lines = list(old.lines(*span))
     if not wanted:
-        return _removed(versions, old, span, new, gap, has)
+        return _removed(old, span, gap, lambda line: where(line) is not None)
     dropped: list[int] = []
     adds = True
     if len(known) == size:
         edits = align(0, [*map(_ends, known)], 0, [*map(_ends, wanted)])
         dropped = [lines[number] for edit in edits for number in range(edit.old, edit.old + edit.removed)]
         adds = any(edit.added for edit in edits)
-    if any(map(has, dropped)):
+    if any(where(line) is not None for line in dropped):
         return Finding(False)
     if not adds:
         # It only takes lines out: whatever else stands there is not what was suggested.
@@ -129,8 +134,7 @@ def taken(
     inside = range(gap[0], gap[1] - len(wanted) + 1)
     # A diff may find a suggested line again in one beside them: then the new ones begin or end outside the gap.
     around = (gap[0], gap[1] - len(wanted))
-    had = _membership(old)
-    return _stands(versions, wanted, new, dict.fromkeys([*inside, *around]), had)
+    return _stands(versions, wanted, new, dict.fromkeys([*inside, *around]), lambda line: was(line) is not None)
 
 
 def _stands(
@@ -157,44 +161,73 @@ def _stands(
     return Finding(None, NOT_SHOWN) if hidden else Finding(False)
 
 
-def _removed(
-    versions: Versions, old: Version, span: Span, new: Version, gap: Span, has: Callable[[int], bool]
-) -> Finding:
+def _removed(old: Version, span: Span, gap: Span, has: Callable[[int], bool]) -> Finding:
     """Whether the lines of the span were taken out, and nothing put in their place."""
     if gap[0] == gap[1]:
         return Finding(True)
     if any(has(line) for line in old.lines(*span)):
-        return Finding(_removed_beside(versions, old, span, new, gap))
+        return Finding(False)
     beside = [*old.lines(max(span[0] - 1, 0), span[0]), *old.lines(span[1], span[1] + 1)]
     return Finding(False) if all(map(has, beside)) else Finding(None, PLACE_REWRITTEN)
 
 
-def _removed_beside(versions: Versions, old: Version, span: Span, new: Version, gap: Span) -> bool:
-    """Whether what stands beside the span now stands in its place: of two equal lines, a diff takes out either."""
-    size = span[1] - span[0]
-    windows = (
-        # What followed it, from its first line on; what preceded it, up to its last line.
-        ((span[1], span[1] + size + 1), (gap[0], gap[0] + size + 1), (span[0], span[0] + size + 1)),
-        ((span[0] - size - 1, span[0]), (gap[1] - size - 1, gap[1]), (span[1] - size - 1, span[1])),
-    )
-    for beside, place, untouched in windows:
-        if min(beside[0], place[0], untouched[0]) < 0:
+def _is_as_suggested(versions: Versions, wanted: Sequence[str], old: Version, span: Span, new: Version) -> bool:
+    """Whether the file around the lines is just what taking the suggestion makes of it.
+
+    Of equal lines a diff takes any for those that stayed, so what was changed may seem to stand beside the lines.
+    """
+    where, size = _finder(new), span[1] - span[0]
+    above = _survivors(old, where, (span[0] - reach for reach in _REACHES))
+    below = _survivors(old, where, (span[1] + reach - 1 for reach in _REACHES))
+    for (low, new_low), (high, new_high) in product(above, below):
+        if new_high - new_low - high + low != len(wanted) - size:
             continue
-        expected = versions.texts(old, *beside)
-        now = list(new.lines(*place))
-        was = list(old.lines(*untouched))
-        if expected and None not in expected and now != was and [versions.text(line) for line in now] == expected:
+        before, now = list(old.lines(low, high + 1)), list(new.lines(new_low, new_high + 1))
+        if before == now:
+            continue
+        head, tail = span[0] - low, high + 1 - span[1]
+        stays = [*before[:head], *before[len(before) - tail :]]
+        stayed = [*now[:head], *now[len(now) - tail :]]
+        replaced = [versions.text(line) for line in now[head : len(now) - tail]]
+        if all(line == other or _alike(versions, line, other) for line, other in zip(stays, stayed, strict=True)) and any(
+            all(text is not None and way(text) == way(line) for text, line in zip(replaced, wanted, strict=True))
+            for way in _WAYS
+        ):
             return True
     return False
 
 
-def _membership(version: Version) -> Callable[[int], bool]:
-    """Whether a line is in the version."""
-    pieces = sorted(version.pieces)
-    starts = [first for first, _ in pieces]
+def _survivors(
+    old: Version, where: Callable[[int], int | None], places: Iterable[int]
+) -> list[tuple[int, int]]:
+    """Those of the places whose lines survived, and where they are now."""
+    found = []
+    for place in places:
+        for line in old.lines(place, place + 1) if place >= 0 else ():
+            now = where(line)
+            if now is not None:
+                found.append((place, now))
+    return found
 
-    def has(line: int) -> bool:
+
+def _alike(versions: Versions, line: int, other: int) -> bool:
+    text, there = versions.text(line), versions.text(other)
+    return text is not None and there is not None and _ends(text) == _ends(there)
+
+
+def _finder(version: Version) -> Callable[[int], int | None]:
+    """Where a line stands in the version."""
+    place, pieces = 0, []
+    for first, size in version.pieces:
+        pieces.append((first, size, place))
+        place += size
+    pieces.sort()
+    starts = [first for first, _, _ in pieces]
+
+    def where(line: int) -> int | None:
         which = bisect_right(starts, line) - 1
-        return which >= 0 and line < pieces[which][0] + pieces[which][1]
+        if which < 0 or line >= pieces[which][0] + pieces[which][1]:
+            return None
+        return pieces[which][2] + line - pieces[which][0]
 
-    return has
+    return where
