@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from metareview.comparison import paired
 from metareview.comparison.competitors import Source
 from metareview.comparison.corrected import corrected_figures, corrected_to_dict, correction_of
+from metareview.comparison.outcome_corrected import outcome_correction_of, outcome_correction_to_dict
 from metareview.comparison.paired import CompareKeywords
 from metareview.comparison.verdict import Comparison as PlainComparison
 from metareview.errors import UsageError, did_you_mean
@@ -67,6 +68,9 @@ class Run(runs.Run[Any, Any]):
         """What people's labels in its folder make of each reviewer's figures, as `calibrate --run --json` has it:
         `frame` says how far the labelling is, `corrected` has the figures. None where nothing was drawn to be labelled.
         """
+        if runs.is_outcomes(self):
+            found = outcome_correction_of(self)
+            return None if found is None else outcome_correction_to_dict(found)
         correction = correction_of(self) if runs.is_comments(self) else None
         return None if correction is None else corrected_to_dict(correction, corrected_figures(self, correction))
 
