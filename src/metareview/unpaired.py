@@ -121,7 +121,10 @@ def independent_pairs(
     samples: Mapping[str, Sample], measure: Measure, *, alpha: float = 0.05, seed: int = 0
 ) -> dict[tuple[str, str], PairTest]:
     """Every two samples tested on one measure, in their order; `p_family` is Holm's over all of the pairs."""
-    found = {pair: _difference(samples[pair[0]], samples[pair[1]], measure, seed, enough=_CLEAR_ENOUGH) for pair in combinations(samples, 2)}
+    found = {
+        pair: _difference(samples[pair[0]], samples[pair[1]], measure, seed, enough=_CLEAR_ENOUGH)
+        for pair in combinations(samples, 2)
+    }
     family = holm({pair: each.p for pair, each in found.items()})
     return {
         pair: PairTest(

@@ -297,13 +297,7 @@ def with_beta(run: AnyRun, beta: float | None) -> dict[str, Measure]:
 
 def check_settings(competitors: Sequence[Competitor]) -> None:
     """UsageError where two figures would not mean the same: another kind of run, judge, distance, cutoff."""
-    first = competitors[0].run
-    for other in (competitor.run for competitor in competitors[1:]):
-        if other.kind is not first.kind:
-            raise UsageError(
-                f"{first.label} is a run of {first.kind.name} and {other.label} one of {other.kind.name}."
-                f" Compare runs of one kind{_SAME_KIND if is_outcomes(first) or is_outcomes(other) else ''}."
-            )
+    check_kinds([one.run for one in competitors])
     # Outcomes that nobody was asked about have no figure that a judge could change.
     asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.config.judge != "none"]
     for first, other in ((asked[0], other) for other in asked[1:]):
@@ -317,6 +311,17 @@ def check_settings(competitors: Sequence[Competitor]) -> None:
             raise UsageError(
                 f"{first.label} and {other.label} cannot be compared, their settings differ: "
                 f"{'; '.join(differing)}. Evaluate both with the same options."
+            )
+
+
+def check_kinds(runs: Sequence[AnyRun]) -> None:
+    """UsageError where these are not all of one kind."""
+    first = runs[0]
+    for other in runs[1:]:
+        if other.kind is not first.kind:
+            raise UsageError(
+                f"{first.label} is a run of {first.kind.name} and {other.label} one of {other.kind.name}."
+                f" Compare runs of one kind{_SAME_KIND if is_outcomes(first) or is_outcomes(other) else ''}."
             )
 
 

@@ -12,11 +12,12 @@ from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.outcome_board import outcome_board
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing, has_enough
 from metareview.errors import UsageError
-from metareview.model.measure import Measure, find_measure
+from metareview.model.measure import find_measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
 from metareview.runs.run import AnyRun, is_outcomes
 from metareview.stats import intervals, pairwise_tests, tie_letters
+
 
 def leaderboard(
     runs: Sequence[Source],
