@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from metareview.comparison.explain import ReviewerPair, RouterPair
-from metareview.comparison.leaderboard import Leaderboard
+from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison
 from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe

@@ -14,7 +14,7 @@ from metareview.comments.measures import (
     unmatched_rate,
 )
 from metareview.comments.summary import CommentsSummary, JudgeSummary
-from metareview.comparison.leaderboard import Leaderboard
+from metareview.comparison.standings import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.headline import order

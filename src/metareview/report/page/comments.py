@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from metareview.comments.measures import f1, line_f1, positive_match_rate, positive_recall_rate
 from metareview.comments.summary import CommentsSummary
-from metareview.comparison.leaderboard import MIN_COVERAGE, TIES_AT, Leaderboard, leaderboard
+from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.headline import headline, order
