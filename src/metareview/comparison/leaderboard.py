@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from metareview.comments.measures import Counts, Rates, rates, total
+from metareview.comments.repeated_runs import Repeats
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.errors import UsageError
 from metareview.model.measure import Measure, find_measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
-from metareview.runs.comments_json import counts_to_json
+from metareview.runs.comments_json import counts_to_json, repeats_to_json
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun, is_comments
 from metareview.stats import Interval, PairTest, intervals, pairwise_tests, tie_letters
@@ -55,9 +56,11 @@ class Standing:
     """On the pull requests that all ranked ones have; for whoever is not ranked, on its own."""
     own: Figures
     """On its own pull requests."""
+    repeats: Repeats | None = None
+    """Its repeated runs beside one another, each on its own pull requests."""
 
     @property
-    def undecided(self) -> int:
+    def undecided(self) -> float:
         return self.figures.counts.undecided if self.figures.counts else 0
 
     def to_dict(self) -> JsonObject:
@@ -66,7 +69,8 @@ class Standing:
         figures, own = (
             {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
         )
-        return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided})
+        repeats = {} if self.repeats is None else {"repeats": repeats_to_json(self.repeats)}
+        return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided, **repeats})
 
 
 @dataclass(frozen=True)
@@ -226,7 +230,9 @@ def leaderboard(
             sizes[label],
             len(silence),
         )
-        return Standing(*head, on_own[label] if rank is None else compared[label], on_own[label])
+        figures = on_own[label] if rank is None else compared[label]
+        repeats = one.run.result.reviewers[one.name].repeats if is_comments(one.run) else None
+        return Standing(*head, figures, on_own[label], repeats)
 
     others = sorted((label for label in everybody if label not in ranked), key=lambda label: (-sizes[label], label))
     board = Leaderboard(

@@ -37,6 +37,7 @@ def as_csv(run: AnyRun) -> str:
     """Numbers are numbers, null is an empty cell, and no text can be taken for a formula."""
     columns: tuple[str, ...] = _COMMENTS
     if is_comments(run):
+        columns += ("runs",) if run.result.config.repeat else ()
         rows: Iterable[Row] = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
@@ -63,6 +64,7 @@ def _comment_rows(run: CommentsRun) -> Iterator[Row]:
     for record in run.read_records():
         block = run.result.reviewers[record.reviewer]
         coverage = {"reviewer_prs": block.prs, "prs_with_references": block.prs_with_references}
+        coverage |= {"runs": len(record.runs)} if record.runs else {}
         yield record_to_json(record.without_notes()) | coverage
 
 
