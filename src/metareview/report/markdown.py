@@ -16,7 +16,7 @@ from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
 from metareview.report.evidence_markdown import evidence_section
-from metareview.report.headline import board_of, headline
+from metareview.report.headline import board_of, headline, order
 from metareview.report.labels_markdown import labels_sections
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import count, rate
@@ -28,6 +28,7 @@ from metareview.report.outcomes import (
     reasons_table,
     slice_tables,
 )
+from metareview.report.repeats import REMARK, repeats_table
 from metareview.report.run_labels import RunLabels, read_labels
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
@@ -100,8 +101,14 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
             *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
+            *_repeats(summary),
         ]
     return [*lines, *as_lines(routers_table(run.result, all_intervals=True)), cohort(run.result), ""]
+
+
+def _repeats(summary: CommentsSummary) -> list[str]:
+    table = repeats_table(summary, order(summary).names)
+    return ["**Between runs**", "", *as_lines(table), REMARK, ""] if table else []
 
 
 def _first_warnings(warnings: Sequence[str]) -> list[str]:
