@@ -1,4 +1,4 @@
-"""The part of GitHub's API that a comment on a pull request needs. It keeps comments, and refuses what GitHub refuses."""
+"""The part of GitHub's API that a comment on a pull request needs; it keeps comments, and refuses what GitHub does."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ class Expression:
     def _any(self):
         value = self._all()
         while self._taken("||"):
-            value = value or self._all()
+            other = self._all()
+            value = value or other
         return value
 
     def _all(self):
@@ -74,9 +75,8 @@ class Expression:
             return word[1:-1].replace("''", "'")
         value = self._contexts
         for part in word.split("."):
-            assert isinstance(value, dict), word
             assert value is not self._contexts or part in value, f"no context {part}"
-            value = value.get(part, "")
+            value = value.get(part, "") if isinstance(value, dict) else ""  # what is not there is empty
         return value
 
 
@@ -161,8 +161,9 @@ class Job:
             "PATH": f"{own}{os.pathsep}{os.environ['PATH']}", "HOME": str(self.temp), "LANG": "C.UTF-8",
             "PYTHONPATH": str(Path(metareview.__file__).parents[1]), "CI": "true", "GITHUB_ACTIONS": "true",
             "GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "acme/shop", "GITHUB_RUN_ID": "4711",
-            "GITHUB_SHA": "3f786850e387550fdab836ed7e6dc881de23001b", "GITHUB_WORKFLOW": "quality", "GITHUB_JOB": "gate",
-            "GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(event), "GITHUB_OUTPUT": str(outputs),
+            "GITHUB_SHA": "3f786850e387550fdab836ed7e6dc881de23001b", "GITHUB_WORKFLOW": "quality",
+            "GITHUB_JOB": "gate", "GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_OUTPUT": str(outputs),
             "GITHUB_STEP_SUMMARY": str(page), "GITHUB_ACTION_PATH": str(ROOT), "RUNNER_TEMP": str(self.temp),
             "GITHUB_WORKSPACE": str(self.workspace), **self.environment,
             **{name: filled(value, contexts) for name, value in step.get("env", {}).items()},

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-
 from comment_server import BOT, CommentServer
+
 from metareview.action import kept_comment
 from metareview.action.comment import body_of, main, marker_of
 from metareview.action.event import PullRequest, pull_request_of
@@ -153,8 +153,7 @@ def test_where_the_owner_is_not_known_a_bots_comment_is_taken(server, step):
 
 def test_a_token_that_only_reads_is_a_warning(server, step):
     refused = Reply(403, {"message": "Resource not accessible by integration"})
-    server.script = lambda exchange: refused if (exchange.method, exchange.path) != ("POST", "/graphql") and (
-        exchange.method != "GET") else None  # fmt: skip
+    server.script = where("POST", refused)
     code, said = step()
     assert code == 0
     [line] = [line for line in said.splitlines() if line.startswith("::")]
@@ -163,24 +162,33 @@ def test_a_token_that_only_reads_is_a_warning(server, step):
     assert "pull-requests: write" in line
 
 
+def where(method, reply):
+    """Answers REST requests of this method."""
+    return lambda exchange: reply if exchange.method == method and exchange.path != "/graphql" else None
+
+
+ELSEWHERE = Reply(302, b"", {"location": "https://evil.example/x"})
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [
         (lambda exchange: Reply(401, {"message": "Bad credentials"}), "refuses the token"),
-        (lambda exchange: Reply(404, {"message": "Not Found"}) if exchange.path != "/graphql" else None, "no pull requ"),
+        (where("GET", Reply(404, {"message": "Not Found"})), "no pull request"),
+        (where("POST", Reply(404, {"message": "Not Found"})), "no pull request"),
         (lambda exchange: Reply(503), "does not answer"),
-        (lambda exchange: Reply(429, {}, {"retry-after": "4000"}) if exchange.path != "/graphql" else None, "later"),
-        (lambda exchange: Reply(422) if exchange.method == "POST" and exchange.path != "/graphql" else None, "HTTP 422"),
-        (lambda exchange: Reply(200, {}) if exchange.method == "GET" else None, "does not answer"),
-        (lambda exchange: Reply(302, b"", {"location": "https://evil.example/x"}) if exchange.method == "GET" else None,
-         "another server"),
+        (where("GET", Reply(429, {}, {"retry-after": "4000"})), "later than a build should wait"),
+        (where("POST", Reply(422)), "HTTP 422"),
+        (where("GET", Reply(200, {})), "does not answer"),
+        (where("GET", ELSEWHERE), "another server"),
+        (where("POST", ELSEWHERE), "HTTP 302"),
     ],
-)  # fmt: skip
+)
 def test_whatever_goes_wrong_is_a_warning(server, step, script, words):
     server.script = script
     code, said = step()
     assert code == 0
-    assert f"::warning title=metareview::{'the comment on pull request 7 is not written'}" in said
+    assert "::warning title=metareview::the comment on pull request 7 is not written: " in said
     assert words in said
     assert not server.bodies
 
