@@ -12,7 +12,7 @@ from metareview.action.measure import Measured
 from metareview.action.page import bounded, page_of
 from metareview.comments.measures import MEASURES
 from metareview.model.measure import find_measure
-from metareview.report.markdown import safe
+from metareview.report.markdown_text import safe
 
 F1, NOISE, PRECISION = (find_measure(name, MEASURES, "") for name in ("f1", "noise", "precision"))
 FIGURES = """### Review comments
