@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+from metareview.comments.measures import total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import explain
@@ -105,7 +106,7 @@ def _metrics(
     seed: int,
 ) -> tuple[dict[str, MetricDifference], float]:
     """Each metric's difference, and the level that Holm's correction leaves to the first of them."""
-    sums_a, sums_b = (of_one.sum(axis=0) for of_one in counts)
+    sums_a, sums_b = (total(of_one) for of_one in counts)
     tests = differences(*units, measures.values(), seed=seed)
     same_as = _same_tests(measures, beta)
     p_holm = holm({name: tests[name].p for name in measures if name not in same_as})
