@@ -7,6 +7,7 @@ went from CRLF to LF has not changed. Everything here counts lines from 0.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -74,11 +75,14 @@ def parse_patch(text: str) -> Patch:
     place, end, shift = _skip_headers(lines), 0, 0
     if place is None:
         return Patch(reason=NO_PATCH)
+    heads = [number for number, line in enumerate(lines) if line[:3] == "@@ "]
     while place < len(lines):
+        after = bisect_right(heads, place)
+        following = heads[after] if after < len(heads) else len(lines)
         header = _HUNK.match(lines[place])
         if not header:
             return Patch(tuple(hunks), tuple(edits), MALFORMED)
-        hunk, place, found, reason = _read_hunk(lines, place, header)
+        hunk, place, found, reason = _read_hunk(lines, place, following, header)
         if reason is None and (hunk.old < end or hunk.new - hunk.old != shift):
             reason = DOES_NOT_APPLY
         if reason is not None:
@@ -99,46 +103,51 @@ def _skip_headers(lines: list[str]) -> int | None:
     return len(lines)
 
 
-def _read_hunk(lines: list[str], place: int, header: re.Match[str]) -> tuple[Hunk, int, list[Edit], str | None]:
+def _read_hunk(
+    lines: list[str], place: int, following: int, header: re.Match[str]
+) -> tuple[Hunk, int, list[Edit], str | None]:
     """A hunk, where the next one begins, its edits, and what is wrong with it."""
-    old_start, old_count, new_start, new_count = (1 if number is None else int(number) for number in header.groups())
+    old_start, old_count, new_start, new_count = [1 if number is None else int(number) for number in header.groups()]
     # A side without lines names the line before the hunk.
     old, new = old_start - (old_count > 0), new_start - (new_count > 0)
+    body = lines[place + 1 : following]
+    marks = "".join([line[:1] for line in body])
+    kept, end = marks.count(" "), following
     reason = MALFORMED if old < 0 or new < 0 else None
-    marks: list[str] = []
-    texts: list[str] = []
-    first = place
-    olds = news = 0
-    while reason is None and (olds < old_count or news < new_count):
-        place += 1
-        if place == len(lines):
-            reason = TRUNCATED
-            break
-        line = lines[place]
-        mark = line[:1]
-        if mark == " " or mark == "" or mark == "\r":
-            mark, olds, news = " ", olds + 1, news + 1
-        elif mark == "+":
-            news += 1
-        elif mark == "-":
-            olds += 1
-        elif mark == "\\":
-            continue
-        else:
-            reason = TRUNCATED if line.startswith("@@ ") else MALFORMED
-            break
-        marks.append(mark)
-        texts.append(line[1:])
-    if reason is None and (olds != old_count or news != new_count):
-        reason = MALFORMED
-    place += 1
-    while place < len(lines) and lines[place].startswith("\\"):
-        place += 1
-    texts = [text.removesuffix("\r") for text in texts]
+    # Nearly every hunk has as many lines as it says, up to the next one: then they need not be counted singly.
+    if reason is None and not (
+        len(marks) == len(body) == old_count + new_count - kept
+        and kept + marks.count("-") == old_count
+        and kept + marks.count("+") == new_count
+    ):
+        body, end, reason = _counted(lines, place + 1, old_count, new_count)
+        marks = "".join([line[0] for line in body])
+    texts = [line[1:].removesuffix("\r") for line in body]
     before = tuple([text for mark, text in zip(marks, texts, strict=True) if mark != "+"])
     after = tuple([text for mark, text in zip(marks, texts, strict=True) if mark != "-"])
-    hunk = Hunk(old, before, new, after, tuple(lines[first:place]))
-    return hunk, place, [] if reason else _edits(hunk, "".join(marks)), reason
+    hunk = Hunk(old, before, new, after, tuple(lines[place:end]))
+    return hunk, end, [] if reason else _edits(hunk, marks), reason
+
+
+def _counted(lines: list[str], place: int, olds: int, news: int) -> tuple[list[str], int, str | None]:
+    """The lines of a hunk, taken until there are as many as it says; where the next begins; what is wrong with it."""
+    body: list[str] = []
+    while olds > 0 or news > 0:
+        if place == len(lines):
+            return [], place, TRUNCATED
+        line = lines[place]
+        place += 1
+        mark = line[:1]
+        if mark in ("", "\r"):
+            mark, line = " ", f" {line}"  # An empty line that lost its mark with the white space at its end.
+        if mark not in ("+", "-", " ", "\\"):
+            return [], place, TRUNCATED if line.startswith("@@ ") else MALFORMED
+        if mark != "\\":  # "No newline at end of file" is no line.
+            body.append(line)
+            olds, news = olds - (mark != "+"), news - (mark != "-")
+    while place < len(lines) and lines[place].startswith("\\"):
+        place += 1
+    return ([], place, MALFORMED) if olds or news else (body, place, None)
 
 
 def _edits(hunk: Hunk, marks: str) -> list[Edit]:
