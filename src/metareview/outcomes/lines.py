@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from metareview.model.comment import Comment, Commit, normal_path, normal_side
-from metareview.outcomes.commits import Commits, instant
+from metareview.outcomes.commits import BOT, Commits, instant, one_name
 from metareview.outcomes.crossing import cross
 from metareview.outcomes.excerpts import code, later_change
 from metareview.outcomes.finding import Finding
@@ -31,8 +31,6 @@ from metareview.outcomes.reasons import (
 from metareview.outcomes.spans import Span
 from metareview.outcomes.suggestions import Suggestion, suggestions, taken
 from metareview.outcomes.versions import ABSENT, Version, Versions
-
-_BOT = "[bot]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +100,9 @@ class _Watch:
         self._commits, self._made = commits, instant(comment.at)
         self._anchor = anchor
         name = comment.author or reviewer or ""
-        person = not _is_bot(name) and comment.is_ai_comment is not True
-        self._own = None if person and pr_author and _same(name) == _same(pr_author) else _same(name) or None
+        person = not name.strip().casefold().endswith(BOT) and comment.is_ai_comment is not True
+        own = one_name(name)
+        self._own = None if person and pr_author and own == one_name(pr_author) else own or None
 
     def is_later(self, place: int) -> bool:
         """Whether the commit is later than the comment; by the dates, and where they are not known by its place."""
@@ -116,8 +115,7 @@ class _Watch:
 
     def is_own(self, place: int) -> bool:
         """Whether whoever made the comment also made the commit. The pull request's author may heed themselves."""
-        author = self._commits.commits[place].author
-        return author is not None and self._own is not None and _same(author) == self._own
+        return self._own is not None and self._commits.author(place) == self._own
 
     def counts(self, place: int) -> bool:
         return self.is_later(place) and not self._commits.is_merge(place) and not self.is_own(place)
@@ -127,14 +125,6 @@ class _Watch:
         if self._made is None:
             return None
         return next((number for number, place in enumerate(chain) if self.is_later(place)), None)
-
-
-def _is_bot(name: str) -> bool:
-    return name.strip().casefold().endswith(_BOT)
-
-
-def _same(name: str) -> str:
-    return name.strip().casefold().removesuffix(_BOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +244,9 @@ class _Pursuit:
         return found
 
     def _excerpt(self, hunks: Sequence[tuple[int, Hunk, int]]) -> str:
-        commits = self._commits.commits
-        return later_change(
-            (commits[place].sha, hunk, distance) for place, hunk, distance in hunks if self._watch.counts(place)
-        )
+        counting = {
+            place: self._commits.commits[place].sha
+            for place in {each[0] for each in hunks}
+            if self._watch.counts(place)
+        }
+        return later_change([(counting[place], hunk, distance) for place, hunk, distance in hunks if place in counting])
