@@ -6,8 +6,10 @@ Which commits are later, and whose count, is the same question as for changed li
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from metareview.model.comment import ChangedFile, Comment, Commit, normal_path
 from metareview.model.words import one_line, plural
@@ -22,6 +24,7 @@ _BEFORE = 12
 _SHORTEST = 200
 """With less room than that a hunk is not begun."""
 _LONGEST_LINE = 400
+_BREAKS_OFF = "[… the patch breaks off here]"
 Edits = tuple[str | None, int]
 
 
@@ -34,9 +37,11 @@ class Part:
     old_lines: int
     new_lines: int
     lines: tuple[str, ...]
-    """Its header and what follows."""
+    """Its header and what follows, very long lines cut."""
     broken: bool
     """Whether it has fewer lines than its header says: a patch that was cut."""
+    text: str
+    """Its lines as one text, with a mark where it is broken."""
 
     @property
     def last(self) -> int:
@@ -70,11 +75,13 @@ def _part(header: re.Match[str], body: list[str]) -> Part:
     old, old_lines, _, new_lines = (1 if part is None else int(part) for part in header.groups())
     before = sum(line[:1] in (" ", "-", "") for line in body[1:])
     after = sum(line[:1] in (" ", "+", "") for line in body[1:])
-    return Part(old, old_lines, new_lines, tuple(body), before < old_lines or after < new_lines)
+    broken = before < old_lines or after < new_lines
+    lines = tuple(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in body)
+    text = "\n".join((*lines, _BREAKS_OFF) if broken else lines)
+    return Part(old, old_lines, new_lines, lines, broken, text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A part of a later commit's patch, or a sentence on a file that has none."""
 
     commit: str
@@ -84,7 +91,6 @@ class _Piece:
     first: int | None
     """Where the comment's lines begin by then, in its own file."""
     part: Part | None
-    lines: tuple[str, ...]
 
 
 class LaterChanges:
@@ -129,15 +135,17 @@ class LaterChanges:
         path, (first, last) = normal_path(comment.path), comment.span
         anywhere = comment.from_line is None and comment.to_line is None
         places = range(len(commits.commits))
-        later = [place for place in places if watch.is_later(place)]
+        is_later = [watch.is_later(place) for place in places]
         seen = {
             self._edits_of(file)
             for place in places
-            if not watch.is_later(place) and not commits.is_merge(place)
+            if not is_later[place] and not commits.is_merge(place)
             for file in commits.commits[place].files or ()
         }
         pieces: list[_Piece] = []
-        for place in later:
+        for place in places:
+            if not is_later[place]:
+                continue
             commit, counts = commits.commits[place], watch.counts(place)
             if commit.files is None:
                 if counts:
@@ -153,9 +161,8 @@ class LaterChanges:
                         return None
                     for part in parts or (None,):
                         far = float("inf") if not own else 0 if anywhere or not part else part.distance((first, last))
-                        lines = (_without_patch(file),) if part is None else part.lines
                         begin = first if own and not anywhere else None
-                        pieces.append(_Piece(commit.sha, file, far, begin, part, lines))
+                        pieces.append(_Piece(commit.sha, file, far, begin, part))
                     seen.add(edits)
                 if own and not again:
                     path = normal_path(file.path)
@@ -194,53 +201,53 @@ def _fitted(pieces: Sequence[_Piece], most: int) -> str:
     room = most
     title = ""
     for number, piece in enumerate(pieces):
-        head = _title(piece)
-        lines = [*([head] if head != title else []), *_cut_lines(piece, room)]
-        size = sum(len(line) + 1 for line in lines)
+        head = _title(piece.commit, piece.file.path, piece.file.previous_path)
+        text = _text(piece, room)
+        size = len(text) + 1 + (len(head) + 1 if head != title else 0)
         if size > room and number > 0:
             left = pieces[number:]
             files = len({(each.commit, each.file.path) for each in left})
             kept.append(f"[… cut: {plural(len(left), 'more part')} of the change, in {plural(files, 'file')}]")
             break
-        kept += lines
+        kept += [head, text] if head != title else [text]
         title, room = head, room - size
     return "\n".join(kept)
 
 
-def _title(piece: _Piece) -> str:
-    file = piece.file
-    renamed = f" (was {one_line(file.previous_path, 200)})" if file.previous_path else ""
-    return f"=== commit {one_line(piece.commit, 40)[:10]}: {one_line(file.path, 200)}{renamed}"
+@lru_cache(maxsize=4096)
+def _title(commit: str, path: str, previous: str | None) -> str:
+    renamed = f" (was {one_line(previous, 200)})" if previous else ""
+    return f"=== commit {one_line(commit, 40)[:10]}: {one_line(path, 200)}{renamed}"
 
 
-def _cut_lines(piece: _Piece, room: int) -> Iterator[str]:
-    """The lines of a piece; of one that is larger than what is left, those from near the comment's lines on."""
-    lines = [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in piece.lines]
-    if sum(len(line) + 1 for line in lines) <= room or room < _SHORTEST:
-        yield from lines
-    else:
-        start = _near(piece, lines)
-        yield lines[0]
-        if start > 1:
-            yield f"[… cut: {plural(start - 1, 'line')}]"
-        left = room - _SHORTEST
-        for at in range(start, len(lines)):
-            left -= len(lines[at]) + 1
-            if left < 0:
-                yield f"[… cut: {plural(len(lines) - at, 'more line')}]"
-                break
-            yield lines[at]
-    if piece.part is not None and piece.part.broken:
-        yield "[… the patch breaks off here]"
+def _text(piece: _Piece, room: int) -> str:
+    """A piece; of one that is larger than what is left, the lines from near the comment's on."""
+    part = piece.part
+    if part is None:
+        return _without_patch(piece.file)
+    if len(part.text) < room or room < _SHORTEST:
+        return part.text
+    start = _near(part, piece.first)
+    kept = [part.lines[0]]
+    if start > 1:
+        kept.append(f"[… cut: {plural(start - 1, 'line')}]")
+    left = room - _SHORTEST
+    for at in range(start, len(part.lines)):
+        left -= len(part.lines[at]) + 1
+        if left < 0:
+            kept.append(f"[… cut: {plural(len(part.lines) - at, 'more line')}]")
+            break
+        kept.append(part.lines[at])
+    return "\n".join([*kept, _BREAKS_OFF] if part.broken else kept)
 
 
-def _near(piece: _Piece, lines: Sequence[str]) -> int:
-    """From which line of a large hunk on it is shown: a little before those that the comment points at."""
-    if piece.part is None or piece.first is None:
+def _near(part: Part, first: int | None) -> int:
+    """From which line of a large part on it is shown: a little before those that the comment points at."""
+    if first is None:
         return 1
-    old = piece.part.old
-    for at, line in enumerate(lines[1:], 1):
-        if old >= piece.first:
+    old = part.old
+    for at, line in enumerate(part.lines[1:], 1):
+        if old >= first:
             return max(1, at - _BEFORE)
         old += line[:1] in (" ", "-", "")
     return 1
