@@ -224,7 +224,8 @@ def test_pairs_of_a_ranking_share_the_level_by_holm():
     found = independent_pairs(samples, LINES)
     alone = {pair: difference(samples[pair[0]], samples[pair[1]]) for pair in found}
     assert list(found) == [("x", "y"), ("x", "z"), ("y", "z")]
-    assert [test.p for test in found.values()] == [each.p for each in alone.values()]
+    # One that is not clear is drawn for less long.
+    assert [test.p for test in found.values()] == [pytest.approx(each.p, abs=0.03) for each in alone.values()]
     assert found["x", "z"].p_family == pytest.approx(3 * alone["x", "z"].p)
     assert [test.separated for test in found.values()] == [True, True, False]
 

@@ -24,7 +24,10 @@ FEWEST_UNITS = 4
 """Nothing is tested where a side has fewer pull requests: no split of 3 and 3 reaches 5 %."""
 _LARGE = 500
 """From so many pull requests on each side on, t says the same as the splits do, to the third digit."""
+_CLEAR_ENOUGH = 300
+"""Of the many pairs of a ranking, one of which so many splits were as clear is not drawn for any longer."""
 _BLOCK_CELLS = 1 << 20
+_BLOCK_ROWS = 1000
 _ROUNDING = 1e-12
 _TIED = 1 - 1e-9
 """Statistics that are equal on paper differ by less than this share."""
@@ -118,7 +121,10 @@ def independent_pairs(
     samples: Mapping[str, Sample], measure: Measure, *, alpha: float = 0.05, seed: int = 0
 ) -> dict[tuple[str, str], PairTest]:
     """Every two samples tested on one measure, in their order; `p_family` is Holm's over all of the pairs."""
-    found = {pair: _difference(samples[pair[0]], samples[pair[1]], measure, seed) for pair in combinations(samples, 2)}
+    found = {
+        pair: _difference(samples[pair[0]], samples[pair[1]], measure, seed, enough=_CLEAR_ENOUGH)
+        for pair in combinations(samples, 2)
+    }
     family = holm({pair: each.p for pair, each in found.items()})
     return {
         pair: PairTest(
@@ -131,7 +137,9 @@ def independent_pairs(
     }
 
 
-def _difference(a: Sample, b: Sample, measure: Measure, seed: int, draws: int = DRAWS) -> IndependentDifference:
+def _difference(
+    a: Sample, b: Sample, measure: Measure, seed: int, draws: int = DRAWS, enough: int | None = None
+) -> IndependentDifference:
     ours, theirs = _side(a, measure), _side(b, measure)
     both = set(ours.keys) & set(theirs.keys)
     sizes = len(ours.keys), len(theirs.keys)
@@ -149,7 +157,7 @@ def _difference(a: Sample, b: Sample, measure: Measure, seed: int, draws: int = 
     test = _Exchange.of(ours, theirs)
     if not same and (min(sizes) < FEWEST_UNITS or _too_few(ours, theirs)):
         return replace(found, too_few_matches=True)
-    return replace(found, p=1.0 if same else test.p(seed, draws), least_p=test.least_p)
+    return replace(found, p=1.0 if same else test.p(seed, draws, enough), least_p=test.least_p)
 
 
 def _same(a: _Side, b: _Side) -> bool:
@@ -247,8 +255,9 @@ class _Exchange:
             least_p=2 / max(2, splits),
         )
 
-    def p(self, seed: int, draws: int) -> float:
-        """Two-sided. Over all splits where there are few, else over so many random ones."""
+    def p(self, seed: int, draws: int, enough: int | None = None) -> float:
+        """Two-sided. Over all splits where there are few, else over so many random ones; fewer, where `enough` of them
+        were at least as clear."""
         as_it_is = np.r_[np.zeros(self.of_a), np.ones(len(self.e) - self.of_a)][np.newaxis], np.ones((1, len(self.e_a)))
         observed, freedom = (float(each[0]) for each in self.statistics(*as_it_is))
         if observed == 0.0:
@@ -258,11 +267,13 @@ class _Exchange:
             return float(2 * stdtr(freedom, -observed))
         splits = comb(len(self.e), self.of_a) * 2 ** len(self.e_a)
         exact = splits <= draws
-        extreme = sum(
-            int((self.statistics(*block)[0] >= observed * _TIED).sum())
-            for block in (self._all() if exact else self._random(seed, draws))
-        )
-        return extreme / splits if exact else (1 + extreme) / (1 + draws)
+        tried = extreme = 0
+        for block in self._all() if exact else self._random(seed, draws):
+            tried += len(block[0])
+            extreme += int((self.statistics(*block)[0] >= observed * _TIED).sum())
+            if enough is not None and extreme >= enough and not exact:
+                break
+        return extreme / splits if exact else (1 + extreme) / (1 + tried)
 
     def statistics(self, in_b: Array, signs: Array) -> tuple[Array, Array]:
         """|B - A| over its standard error, and the degrees of freedom of that, for each split: one row of `in_b` says
@@ -312,7 +323,7 @@ class _Exchange:
         rng = np.random.default_rng(seed)
         n, m = len(self.e), len(self.e_a)
         of_b = n - self.of_a
-        rows = max(1, _BLOCK_CELLS // max(1, n + m))
+        rows = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, n + m)))
         for start in range(0, draws, rows):
             size = min(rows, draws - start)
             in_b = np.zeros((size, n))
