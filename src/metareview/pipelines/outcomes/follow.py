@@ -99,7 +99,7 @@ class _PullRequest:
             changed_by=fate.changed_by,
             final_lines=fate.final_lines,
             code=fate.code,
-            later_change=self._later.text(comment, reviewer),
+            later_change=self._later.text(comment, reviewer, pr_author=self.conversation.author),
             replies=self._threads.replies(comment, reviewer),
         )
 
