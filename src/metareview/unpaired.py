@@ -107,7 +107,7 @@ def _side(sample: Sample, measure: Measure) -> _Side:
         raise ValueError(f"{measure} does not add up over pull requests")
     y, x = measure.parts(sample.counts)
     rows = np.flatnonzero(x)
-    return _Side([sample.keys[row] for row in rows], y[rows], x[rows])
+    return _Side([sample.keys[row] for row in rows.tolist()], y[rows], x[rows])
 
 
 def independent_differences(

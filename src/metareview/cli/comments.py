@@ -64,6 +64,8 @@ if TYPE_CHECKING:
               help="The format of the references and negatives.")  # fmt: skip
 @filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request that a reviewer has no file for counts as silence.")
+@click.option("--repeat", is_flag=True,
+              help="Runs of one reviewer (subfolders run-1, run-2 …, or run in records) are one.")  # fmt: skip
 @click.option("--reviewer", multiple=True, metavar="GLOB",
               help="Who is scored, where files name several: * and ? are wild, ! excludes; repeatable.")  # fmt: skip
 @click.option("--reference-reviewer", multiple=True, metavar="GLOB",

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from metareview.comments.measures import Counts, f_beta, one_to_one, table
+from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
@@ -44,7 +44,7 @@ Source = AnyRun | str | Path
 # Settings that say which pull requests are scored or how inputs are read, not what a figure means. Any other that
 # differs makes two runs incomparable.
 _CHOICES = (
-    {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer"}
+    {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer", "repeat"}
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
     | {"by", "pr"}
     | {
@@ -126,7 +126,7 @@ class Competitor:
         if not is_comments(self.run):
             return None
         rows = [self.rows[key].judged or self.rows[key].counts for key in prs]
-        return Counts.from_sums(np.array(rows).reshape(len(rows), len(fields(Counts))).sum(axis=0), location=True)
+        return Counts.from_sums(total(np.array(rows).reshape(len(rows), len(fields(Counts)))), location=True)
 
 
 def is_routing(run: AnyRun) -> TypeGuard[RoutingRun]:
@@ -262,7 +262,9 @@ def _outcome_rows(run: OutcomesRun) -> Iterator[tuple[str, str, Row]]:
     """Labels that correct whether comments were addressed would put `corrected` beside the counts here."""
     for record in run.read_records():
         counts = tuple(counts_of(record.comments).tolist())
-        yield record.reviewer, pull_request_key(record.pr), Row(counts, "", None, record)
+        # What comments and changes say is long, and nothing here reads it.
+        light = [replace(each, code=None, later_change=None, replies=()) for each in record.comments]
+        yield record.reviewer, pull_request_key(record.pr), Row(counts, "", None, replace(record, comments=light))
 
 
 def _routing_rows(run: RoutingRun) -> Iterator[tuple[str, str, Row]]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from metareview.comments.measures import rates
+from metareview.comments.measures import rates, total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.outcome_board import outcome_board
@@ -64,7 +64,7 @@ def leaderboard(
     def figures(label: str, prs: Collection[str]) -> Figures:
         one, available = everybody[label], own[label].values()
         ends = dict.fromkeys(measures) | intervals(one.units(prs), available)
-        return Figures(rates(one.counts(prs).sum(axis=0), available, measures.values()), ends, one.summed(prs))
+        return Figures(rates(total(one.counts(prs)), available, measures.values()), ends, one.summed(prs))
 
     on_own = {label: figures(label, one.rows) for label, one in everybody.items()}
     sizes = {label: len(one.rows) for label, one in everybody.items()}

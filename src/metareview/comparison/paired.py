@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+from metareview.comments.measures import total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import explain
@@ -65,7 +66,7 @@ def compare(
     if second is not None:
         competitors.check_kinds([first, second])
     check_by(by, first)
-    sides = _chosen(first, second, reviewers, records=bool(by) or not is_outcomes(first))
+    sides = _chosen(first, second, reviewers)
     competitors.check_settings(sides)
     if is_outcomes(first):
         competitors.with_beta(first, beta)
@@ -117,7 +118,7 @@ def _metrics(
     seed: int,
 ) -> tuple[dict[str, MetricDifference], float]:
     """Each metric's difference, and the level that Holm's correction leaves to the first of them."""
-    sums_a, sums_b = (of_one.sum(axis=0) for of_one in counts)
+    sums_a, sums_b = (total(of_one) for of_one in counts)
     tests = differences(*units, measures.values(), seed=seed)
     same_as = _same_tests(measures, beta)
     p_holm = holm({name: tests[name].p for name in measures if name not in same_as})
@@ -164,9 +165,7 @@ def _family(runs: Sequence[AnyRun], a: Competitor, b: Competitor, main: str, see
     return None if pair is None else Family(len(board.rows), board.prs, pair.p_family, pair.separated)
 
 
-def _chosen(
-    first: AnyRun, second: AnyRun | None, names: Sequence[str], *, records: bool
-) -> tuple[Competitor, Competitor]:
+def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple[Competitor, Competitor]:
     """The two competitors that were asked for, of two runs or of one."""
     held = [name for run in (first, second) if run for name in run.metrics]
     word = competitors.word(first)
@@ -183,12 +182,12 @@ def _chosen(
                 f"{first.label} holds {len(held)} {word}s: {', '.join(held)}. Name two of them,"
                 " --reviewer A --reviewer B, or give a second run."
             )
-        by_name = {one.name: one for one in competitors.read(first, wanted, records=records)}
+        by_name = {one.name: one for one in competitors.read(first, wanted, records=True)}
         return by_name[wanted[0]], by_name[wanted[1]]
     given = [names[0], names[-1]] if names else [None, None]
     required = len(names) == 2
-    [a] = competitors.read(first, [_in_run(first, given[0], required)], records=records)
-    [b] = competitors.read(second, [_in_run(second, given[1], required)], records=records)
+    [a] = competitors.read(first, [_in_run(first, given[0], required)], records=True)
+    [b] = competitors.read(second, [_in_run(second, given[1], required)], records=True)
     a, b = competitors.spelled_alike([a, b])
     return a, b
 

@@ -53,7 +53,7 @@ def compare_samples(
     by: Sequence[str],
     warnings: Sequence[str],
 ) -> Comparison:
-    """B against A, not paired; `common`: paired, on the pull requests that both have. `by` needs their records."""
+    """B against A, not paired; `common`: paired, on the pull requests that both have. Both have their records."""
     shared = [key for key in a.rows if key in b.rows]
     left_out = LeftOut(len(a.rows) - len(shared), len(b.rows) - len(shared)) if common else LeftOut()
     if common and not shared:
@@ -82,7 +82,7 @@ def compare_samples(
         beta=None,
         metrics=metrics,
         main=main,
-        explanation=_explanation(ours, theirs, measures[main]),
+        explanation=_explanation(ours, theirs, measures[main], _addresses(a, b)),
         unequal_units=len({*keys[0], *keys[1]}),
         undecided={"a": _undecided(a), "b": _undecided(b)},
         family=None,
@@ -184,10 +184,15 @@ def _figure(sample: Sample, measure: Measure) -> float | None:
 
 def _undecided(one: Competitor) -> int:
     """Comments that the judge left undecided."""
-    return one.run.result.reviewers[one.name].undecided
+    return int(one.run.result.reviewers[one.name].undecided)
 
 
-def _explanation(a: Sample, b: Sample, measure: Measure) -> Explanation:
+def _addresses(*sides: Competitor) -> dict[str, str]:
+    """What the runs call each pull request."""
+    return {key: row.record.pr for one in sides for key, row in one.rows.items()}
+
+
+def _explanation(a: Sample, b: Sample, measure: Measure, addresses: Mapping[str, str]) -> Explanation:
     """The pull requests that add most to the difference, which is the sum over all of them."""
     (y_a, x_a), (y_b, x_b) = measure.parts(a.counts), measure.parts(b.counts)
     effects: dict[str, float] = {}
@@ -200,7 +205,9 @@ def _explanation(a: Sample, b: Sample, measure: Measure) -> Explanation:
                 if one_x:
                     effects[key] = effects.get(key, 0.0) + effect
                     told.setdefault(key, {})[side] = round(one_y), round(one_x)
-    pairs = [OutcomePair(key, told[key].get("a"), told[key].get("b"), effect) for key, effect in effects.items()]
+    pairs = [
+        OutcomePair(addresses[key], told[key].get("a"), told[key].get("b"), effect) for key, effect in effects.items()
+    ]
     # Effects that are equal but for rounding go by name.
     pairs.sort(key=lambda pair: (-np.round(abs(pair.effect), 12), pair.pr))
     return Explanation(

@@ -43,7 +43,7 @@ MOST_ROWS = 200
 # What Markdown, its tables, links, emoji codes and lists, or HTML read as more than itself.
 _ACTIVE = re.compile(r"[\\`*_{}\[\]()<>#|~&!:@$]|^[+-]|(?<=^\d)[.)](?=\s)")
 # What a site turns into a link or a notice to somebody, even where it was written as an entity.
-_LIVE = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)|(?<=#)(?=\d)", re.IGNORECASE)
+_LIVE = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)|(?<=#)(?=\d)|(?<=\bGH)(?=-\d)", re.IGNORECASE)
 _BREAK = "\u200b"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from metareview.comments.measures import Rates
+from metareview.model.words import counted
 
 NOT_DEFINED = "–"
 
@@ -32,12 +33,13 @@ def p_value(p: float | None) -> str:
     return NOT_DEFINED if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def share(part: int | None, whole: int | None) -> str:
+def share(part: float | None, whole: float | None) -> str:
     return NOT_DEFINED if part is None or not whole else f"{part / whole:.0%}"
 
 
-def count(value: int | None) -> str:
-    return NOT_DEFINED if value is None else f"{value:,}"
+def count(value: float | None) -> str:
+    """A count, or a mean of counts, which need not be whole."""
+    return NOT_DEFINED if value is None else counted(value)
 
 
 def of_all(part: int, whole: int | None) -> str:
