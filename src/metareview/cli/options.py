@@ -101,9 +101,10 @@ def _values_of(kind: str) -> Completer:
 
 def metric_names() -> list[str]:
     from metareview.comments.measures import MEASURES
+    from metareview.outcomes.measures import MEASURES as OUTCOMES
     from metareview.routing.measures import MRR
 
-    return [*(measure.short for measure in MEASURES), "hit@K", MRR.short]
+    return [*(measure.short for measure in MEASURES), "hit@K", MRR.short, *(measure.short for measure in OUTCOMES)]
 
 
 def metrics_to_choose() -> list[str]:

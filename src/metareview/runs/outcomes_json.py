@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -39,6 +40,24 @@ def _outcome_to_json(outcome: CommentOutcome) -> JsonObject:
         "replies": [_reply_to_json(reply) for reply in outcome.replies],
         "addressed": None if outcome.verdict is None else _verdict_to_json(outcome.verdict),
     }
+
+
+def comment_rows(record: OutcomeRecord) -> Iterator[JsonObject]:
+    """A flat row per comment, for tables: what it says, what became of it, and what the data cannot tell."""
+    for outcome in record.comments:
+        findings = {name: getattr(outcome, name) for name in FINDINGS}
+        verdict = outcome.verdict
+        yield {
+            "pr": record.pr,
+            "reviewer": record.reviewer,
+            "position": outcome.position,
+            **outcome.comment.to_dict(),
+            **{name: finding.value for name, finding in findings.items()},
+            "addressed": verdict and verdict.verdict,
+            "addressed_by": verdict and verdict.by,
+            "changed_by": " ".join(outcome.changed_by),
+            "cannot_tell": "; ".join(f"{name}: {each.reason}" for name, each in findings.items() if each.reason),
+        }
 
 
 def _reply_to_json(reply: Reply) -> JsonObject:

@@ -1,0 +1,58 @@
+"""Answer: whether each comment was addressed, by labels, by what changed, or by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from metareview.formats.labels import read_label_set
+from metareview.formats.source import Source
+from metareview.judges.remote.addressed import AddressedModel
+from metareview.outcomes.addressed import NOBODY, AddressedPlan, OutcomeLabels, plan_questions
+from metareview.outcomes.records import OutcomeRecord
+from metareview.pipelines.outcomes.options import OutcomesOptions
+
+
+@dataclass
+class Answers:
+    """Who decides, and what was decided so far."""
+
+    name: str
+    """none, llm or cascade."""
+    judge: AddressedModel | None = None
+    labels: OutcomeLabels = field(default_factory=OutcomeLabels)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    _plans: list[tuple[int, int]] = field(default_factory=list)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, options: OutcomesOptions) -> Iterator[Self]:
+        """The judge and the labels that the options ask for; the judge is open until the end."""
+        source = None if options.labels is None else Source(Path(options.labels))
+        found = None if source is None else read_label_set(source)
+        labels = OutcomeLabels(found.labels.outcomes if found else ())
+        hashes = {} if source is None else {f"labels/{source.path.name}": source.sha256}
+        warnings = tuple(found.warnings) if found else ()
+        asked = nullcontext() if options.judge == NOBODY else AddressedModel.of(options.judge_options())
+        with asked as judge:
+            yield cls(options.judge, judge, labels, hashes, warnings)
+
+    def to(self, records: Sequence[OutcomeRecord]) -> list[OutcomeRecord]:
+        """The records with every verdict that there is."""
+        plan = self._plan(records)
+        self._plans.append((plan.labelled, plan.against))
+        return plan.answered([] if self.judge is None else self.judge.ask(plan.questions))
+
+    def planned_calls(self, records: Sequence[OutcomeRecord]) -> int:
+        return 0 if self.judge is None else self.judge.planned_calls(self._plan(records).questions)
+
+    def _plan(self, records: Sequence[OutcomeRecord]) -> AddressedPlan:
+        return plan_questions(records, self.name, self.labels)
+
+    def remarks(self) -> list[str]:
+        """What the reader of the figures should know about who decided."""
+        return [*self.warnings, *(self.judge.warnings if self.judge else ())]
