@@ -11,7 +11,7 @@ from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import explain
 from metareview.comparison.leaderboard import leaderboard
-from metareview.comparison.samples import check_by, compare_samples
+from metareview.comparison.samples import SampleOptions, check_by, compare_samples
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
 from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
@@ -71,7 +71,13 @@ def compare(
     if is_outcomes(first):
         competitors.with_beta(first, beta)
         warnings = tuple(_warnings(*sides, list(sides[0].rows), LeftOut()))
-        return compare_samples(*sides, common=common, alpha=alpha, seed=seed, plan=plan, by=by, warnings=warnings)
+        options = SampleOptions(common, alpha, seed, plan, by)
+        (ours, theirs), corrected = competitors.corrected_alike(sides)
+        return replace(
+            compare_samples(ours, theirs, options),
+            warnings=warnings,
+            labelled=(ours.labelled, theirs.labelled) if corrected else None,
+        )
     (ours, theirs), corrected = competitors.corrected_alike(sides)
     prs, left_out = _shared(ours, theirs, common)
     units = ours.units(prs), theirs.units(prs)
