@@ -60,8 +60,9 @@ class Run(runs.Run[Any, Any]):
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """What results.jsonl holds: one record per pull request and reviewer, or per pull request for routing."""
-        return [self.kind.record_to_json(record) for record in self.read_records()]
+        """What results.jsonl holds: one record per pull request and reviewer, and per run where it is repeated; or per
+        pull request for routing."""
+        return [self.kind.record_to_json(record) for record in self.read_run_records()]
 
     @property
     def corrected(self) -> dict[str, Any] | None:
@@ -82,7 +83,8 @@ class Run(runs.Run[Any, Any]):
 
     def to_frame(self, what: Literal["prs", "pairs", "references", "comments"] = "prs") -> DataFrame:
         """A pandas data frame with one row per pull request and reviewer (or router), per judged pair, per reference
-        and reviewer, or per comment."""
+        and reviewer, or per comment. Of repeated runs, pull requests have a row per run, and references say in how many
+        of `runs` they were `found_in`."""
         try:
             from pandas import DataFrame
         except ImportError:
@@ -114,7 +116,7 @@ def _nested_rows(run: runs.CommentsRun, field: str) -> Rows:
 
 
 def _pull_request_rows(run: runs.AnyRun) -> Rows:
-    for record in map(run.kind.record_to_json, run.read_records()):
+    for record in map(run.kind.record_to_json, run.read_run_records()):
         if runs.is_comments(run):
             yield {key: value for key, value in record.items() if key not in _NESTED}
             continue

@@ -20,7 +20,6 @@ from metareview.cli.output import say
 from metareview.errors import UsageError
 from metareview.model.measure import Measure, find_measure
 from metareview.runs.files import MANIFEST, SUMMARY
-from metareview.runs.run import load_run
 
 RUN, BASELINE, COMPARISON = "current", "baseline", "comparison.json"
 """In the folder `out`; where reviewers have the same names, sentences tell them apart by those of the folders."""
@@ -77,6 +76,8 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
     scored = run_metareview(inputs.arguments(inputs.files, run, inputs.gates))
     if not (run / SUMMARY).is_file() or scored.code not in _GRAVEST or scored.code == 2:
         return Measured(scored.code or 2, (scored.problem or f"metareview {inputs.command} made no run.",))
+    from metareview.runs.run import load_run  # and with it NumPy
+
     result = load_run(run).result
     measured = Measured(scored.code, figures=scored.section, gated=bool(inputs.gates or inputs.fail_if_worse))
     if scored.code == GATE_MISSED:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metareview import __version__
-from metareview.report.markdown import safe
+from metareview.report.markdown_text import safe
 
 if TYPE_CHECKING:
     from metareview.action.inputs import Inputs

@@ -80,7 +80,7 @@ def command(
     from metareview.runs.files import VERDICTS, default_folder
     from metareview.runs.writer import keep_gates
 
-    gates = parse_gates(limits, measured(addressed=options["judge"] != "none"))
+    gates = parse_gates(limits, measured(addressed=options["judge"] != "none" or options["labels"] is not None))
     if references_out is not None:
         check_target(references_out, overwrite=overwrite)
     folder = out or default_folder(options["name"] or files[0].resolve().stem)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
 from itertools import chain, groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from metareview.comments.measures import MEASURES, Counts, rates, table, whole
 from metareview.comments.records import CommentRecord, ScoredReference, Tally
@@ -68,7 +68,7 @@ def _mean(several: Iterable[Numbers]) -> Numbers:
     rows = list(several)
     columns = zip(*map(astuple, rows), strict=True)
     # Of whole numbers, so that the order of the runs cannot change the last digit.
-    means = [None if None in column else whole(sum(column) / len(column)) for column in columns]
+    means: list[Any] = [None if None in column else whole(sum(column) / len(column)) for column in columns]
     return type(rows[0])(*means)
 
 

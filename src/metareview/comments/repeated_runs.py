@@ -1,6 +1,6 @@
-"""How far the repeated runs of one reviewer differ: each run's own figures, their spread, and the parts of the variance.
+"""How far the repeated runs of one reviewer differ: each one's own figures, their spread, the parts of the variance.
 
-Of a measure y / x with the value t, a run r counts on pull request i for z = (y - t x) / mean x, which is what it adds to
+Of a measure y / x with the value t, a run counts on a pull request for z = (y - t x) / mean x, which is what it adds to
 the figure, to first order. In z = m + pull request + run + rest, all three random, the method of moments gives the
 variance of each part from four sums of squares, also where runs lack some pull requests.
 """

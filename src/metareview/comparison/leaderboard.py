@@ -15,7 +15,7 @@ from metareview.errors import UsageError
 from metareview.model.measure import find_measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
-from metareview.runs.run import AnyRun, is_outcomes
+from metareview.runs.run import AnyRun, is_comments, is_outcomes
 from metareview.stats import intervals, pairwise_tests, tie_letters
 
 _PARTLY = "labels correct the figures of some runs and not of all, so that all are as judged"
@@ -100,7 +100,9 @@ def leaderboard(
             sizes[label],
             len(silence),
         )
-        return Standing(*head, on_own[label] if rank is None else compared[label], on_own[label])
+        figures = on_own[label] if rank is None else compared[label]
+        repeats = one.run.result.reviewers[one.name].repeats if is_comments(one.run) else None
+        return Standing(*head, figures, on_own[label], repeats)
 
     others = sorted((label for label in everybody if label not in ranked), key=lambda label: (-sizes[label], label))
     board = Leaderboard(

@@ -98,11 +98,13 @@ def sensitivity(run: AnyRun) -> Sensitivity:
     # Curves are over each one's own pull requests. Ranks are over those that all have, as on the leaderboard, and
     # whoever has too few has none.
     ranked = {name for name, one in run.result.reviewers.items() if has_enough(one.prs, run.result.prs)}
-    had = Counter(recount.pr for recount in recounts if recount.reviewer in ranked)
+    runs = Counter((recount.pr, recount.reviewer) for recount in recounts)
+    had = Counter(pr for pr, reviewer in runs if reviewer in ranked)
     own: dict[str, Sums] = {}
     shared: dict[str, Sums] = {}
     for recount in recounts:
-        rows = np.array([recount.counts(*setting) for setting in settings])
+        # Repeated runs count by their mean.
+        rows = np.array([recount.counts(*setting) for setting in settings]) / runs[recount.pr, recount.reviewer]
         own[recount.reviewer] = own.get(recount.reviewer, 0) + rows
         if recount.reviewer in ranked and had[recount.pr] == len(ranked):
             shared[recount.reviewer] = shared.get(recount.reviewer, 0) + rows

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from metareview.comments.measures import Counts, Rates
+from metareview.comments.repeated_runs import Repeats
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.runs.comments_json import counts_to_json
+from metareview.runs.comments_json import counts_to_json, repeats_to_json
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun
 from metareview.stats import Interval, PairTest
@@ -52,9 +53,11 @@ class Standing:
     """On the pull requests that all ranked ones have; for whoever is not ranked, on its own."""
     own: Figures
     """On its own pull requests."""
+    repeats: Repeats | None = None
+    """Its repeated runs beside one another, each on its own pull requests."""
 
     @property
-    def undecided(self) -> int:
+    def undecided(self) -> float:
         return self.figures.counts.undecided if self.figures.counts else 0
 
     def to_dict(self) -> JsonObject:
@@ -64,7 +67,8 @@ class Standing:
         figures, own = (
             {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
         )
-        return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided})
+        repeats = {} if self.repeats is None else {"repeats": repeats_to_json(self.repeats)}
+        return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided, **repeats})
 
 
 @dataclass(frozen=True)

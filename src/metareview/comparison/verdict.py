@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from metareview.comparison.explain import Explanation
 from metareview.model.measure import Measure
-from metareview.model.words import plural
+from metareview.model.words import counted, plural
 from metareview.runs.files import JsonObject, as_json
 from metareview.stats import Difference, Interval
 
@@ -147,7 +147,7 @@ class Comparison:
     explanation: Explanation
     unequal_units: int
     """Pull requests, or weeks, on which the counts of A and B differ."""
-    undecided: Mapping[str, int]
+    undecided: Mapping[str, float]
     """Pairs of `a` and `b` without a verdict, on the pull requests that are compared."""
     family: Family | None
     plan: PlannedSize | None
@@ -265,7 +265,7 @@ def _sentences(result: Comparison) -> Iterator[str]:
     yield from _family_sentences(result)
     yield from _plan_sentences(result)
     if any(result.undecided.values()):
-        of_each = ", ".join(f"{result.undecided[name]} of {side.label}" for name, side in sides.items())
+        of_each = ", ".join(f"{counted(result.undecided[name])} of {side.label}" for name, side in sides.items())
         if result.samples is None:
             yield f"Undecided pairs count as no match: {of_each}."
         else:

@@ -189,7 +189,9 @@ def _is_as_suggested(versions: Versions, wanted: Sequence[str], old: Version, sp
         stays = [*before[:head], *before[len(before) - tail :]]
         stayed = [*now[:head], *now[len(now) - tail :]]
         replaced = [versions.text(line) for line in now[head : len(now) - tail]]
-        if all(line == other or _alike(versions, line, other) for line, other in zip(stays, stayed, strict=True)) and any(
+        if all(
+            line == other or _alike(versions, line, other) for line, other in zip(stays, stayed, strict=True)
+        ) and any(
             all(text is not None and way(text) == way(line) for text, line in zip(replaced, wanted, strict=True))
             for way in _WAYS
         ):
@@ -197,9 +199,7 @@ def _is_as_suggested(versions: Versions, wanted: Sequence[str], old: Version, sp
     return False
 
 
-def _survivors(
-    old: Version, where: Callable[[int], int | None], places: Iterable[int]
-) -> list[tuple[int, int]]:
+def _survivors(old: Version, where: Callable[[int], int | None], places: Iterable[int]) -> list[tuple[int, int]]:
     """Those of the places whose lines survived, and where they are now."""
     found = []
     for place in places:

@@ -12,7 +12,7 @@ from metareview.model.words import plural
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import capital, excerpt, in_words
 from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
-from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table
+from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
 TIES = "A shared letter: these pull requests cannot tell them apart (paired test over all pairs at once, 0.05)."
@@ -92,6 +92,7 @@ def leaderboard_table(result: Leaderboard) -> Table:
         Column(PULL_REQUESTS, [of_all(row.prs, row.of) if result.paired else count(row.prs) for row in rows]),
         Column(sort.label, [rate(figure) for figure in figures]),
         Column(INTERVAL, [interval(row.figures.intervals[sort.name]) for row in rows]),
+        *between_runs_columns([row.repeats for row in rows], sort.name),
         Column("ties", [row.ties for row in rows], text=True),
     ]
     if not result.paired:
@@ -130,7 +131,7 @@ def explanation_lines(result: Comparison) -> Iterator[str]:
     for dimension, kinds in result.explanation.kinds.items():
         known = [(kind, tally) for kind, tally in kinds.items() if kind != "unknown" and tally.a != tally.b]
         for kind, tally in known[:1]:
-            yield f"By {in_words(dimension)}, most on {kind}: {tally.a} and {tally.b} of {tally.total}."
+            yield f"By {in_words(dimension)}, most on {kind}: {count(tally.a)} and {count(tally.b)} of {tally.total}."
     differing = result.explanation.differing
     if 0 < len(differing) < result.prs and len(differing) <= _NAMED:
         yield f"The answers differ on {len(differing)} of {plural(result.prs, 'pull request')}:"
@@ -161,7 +162,7 @@ def _pair_lines(pair: PullRequestPair, result: Comparison, most: int) -> Iterato
         ranks = [str(answer.rank or "none") for answer in (pair.a, pair.b)]
         yield f"rank of {', '.join(pair.record.truth.targets)}: {ranks[0]} and {ranks[1]}"
         return
-    a, b = (f"{record.counts.matched} of {record.counts.generated}" for record in (pair.a, pair.b))
+    a, b = (of_all(record.counts.matched, record.counts.generated) for record in (pair.a, pair.b))
     kept = sum(reference.kept for reference in pair.a.references)
     yield f"comments that match: {a} and {b}; {plural(kept, 'reference')}"
     for label, references in ((result.a.label, pair.only_a()), (result.b.label, pair.only_b())):

@@ -48,6 +48,7 @@ def as_csv(run: AnyRun) -> str:
         columns = _OUTCOMES
         rows: Iterable[Row] = _outcome_rows(run)
     elif is_comments(run):
+        columns += ("runs",) if run.result.config.repeat else ()
         rows = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
@@ -74,6 +75,7 @@ def _comment_rows(run: CommentsRun) -> Iterator[Row]:
     for record in run.read_records():
         block = run.result.reviewers[record.reviewer]
         coverage = {"reviewer_prs": block.prs, "prs_with_references": block.prs_with_references}
+        coverage |= {"runs": len(record.runs)} if record.runs else {}
         yield record_to_json(record.without_notes()) | coverage
 
 

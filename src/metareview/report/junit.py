@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from metareview.comments.measures import f1
 from metareview.model.words import plural
 from metareview.report.headline import order
 from metareview.report.names import clean, in_words, pull_request_name
-from metareview.report.numbers import ranked, rate
+from metareview.report.numbers import of_all, ranked, rate
 from metareview.report.outcomes import order as outcome_order
 from metareview.runs.run import AnyRun, CommentsRun, OutcomesRun, RoutingRun, is_comments, is_outcomes
 
@@ -58,8 +59,8 @@ def _suite(run: AnyRun, name: str) -> Element:
     return suite
 
 
-def _coverage(run: AnyRun, name: str) -> dict[str, int | None]:
-    """Over how many pull requests the figures are, and for a reviewer of how many."""
+def _coverage(run: AnyRun, name: str) -> dict[str, float | None]:
+    """Over how many pull requests the figures are, for a reviewer of how many, and how far its repeated runs differ."""
     if is_outcomes(run):
         figures = run.result.reviewers[name].figures
         known = {f"{metric}.known": number for metric, number in figures.known.items()}
@@ -67,7 +68,11 @@ def _coverage(run: AnyRun, name: str) -> dict[str, int | None]:
     if not is_comments(run):
         return {"prs": run.result.prs}
     block = run.result.reviewers[name]
-    return {"prs": block.prs, "prs_with_references": block.prs_with_references}
+    coverage: dict[str, float | None] = {"prs": block.prs, "prs_with_references": block.prs_with_references}
+    if block.repeats is not None:
+        spread = block.repeats.spread[f1.name]
+        coverage |= {"runs": block.repeats.runs, "f1_sd_between_runs": None if spread is None else spread.sd}
+    return coverage
 
 
 def _case(suite: Element, name: str, group: str) -> Element:
@@ -83,8 +88,8 @@ def _add_comment_cases(run: CommentsRun, suites: dict[str, Element]) -> None:
             continue
         if counts.undecided:
             SubElement(case, "error", message=f"{plural(counts.undecided, 'pair')} stayed undecided", type="undecided")
-        matched = f"{counts.matched} of {counts.generated} comments matched"
-        raised = f"{counts.covered} of {counts.expected} references raised"
+        matched = f"{of_all(counts.matched, counts.generated)} comments matched"
+        raised = f"{of_all(counts.covered, counts.expected)} references raised"
         SubElement(case, "system-out").text = f"{matched}; {raised}"
 
 

@@ -5,7 +5,6 @@ Names and notes are other people's text. They are written so that nothing in the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -16,9 +15,10 @@ from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
 from metareview.report.evidence_markdown import evidence_section
-from metareview.report.headline import board_of, headline
+from metareview.report.headline import board_of, headline, order
 from metareview.report.labels_markdown import labels_sections
-from metareview.report.names import clean, in_words, pull_request_name
+from metareview.report.markdown_text import safe as safe
+from metareview.report.names import in_words, pull_request_name
 from metareview.report.numbers import count, rate
 from metareview.report.outcomes import (
     headline_of,
@@ -28,6 +28,7 @@ from metareview.report.outcomes import (
     reasons_table,
     slice_tables,
 )
+from metareview.report.repeats import REMARK, repeats_table
 from metareview.report.run_labels import RunLabels, read_labels
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
@@ -48,18 +49,6 @@ from metareview.runs.run import AnyRun, CommentsRun, OutcomesRun, RoutingRun, is
 
 MOST_ROWS = 200
 """Pull requests, warnings or skipped files that are listed."""
-# What Markdown, its tables, links, emoji codes and lists, or HTML read as more than itself.
-_ACTIVE = re.compile(r"[\\`*_{}\[\]()<>#|~&!:@$]|^[+-]|(?<=^\d)[.)](?=\s)")
-# What a site turns into a link or a notice to somebody, even where it was written as an entity.
-_LIVE = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)|(?<=#)(?=\d)|(?<=\bGH)(?=-\d)", re.IGNORECASE)
-_BREAK = "\u200b"
-
-
-def safe(text: object, longest: int = 300) -> str:
-    """Text that shows as itself, on one line, shortened where it is very long."""
-    line = " ".join(clean(str(text)).split())
-    line = line if len(line) <= longest else line[:longest] + "…"
-    return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(_BREAK, "&#8203;")
 
 
 def as_lines(table: Table) -> list[str]:
@@ -100,8 +89,14 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
             *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
+            *_repeats(summary),
         ]
     return [*lines, *as_lines(routers_table(run.result, all_intervals=True)), cohort(run.result), ""]
+
+
+def _repeats(summary: CommentsSummary) -> list[str]:
+    table = repeats_table(summary, order(summary).names)
+    return ["**Between runs**", "", *as_lines(table), REMARK, ""] if table else []
 
 
 def _first_warnings(warnings: Sequence[str]) -> list[str]:

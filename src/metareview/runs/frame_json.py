@@ -47,6 +47,7 @@ def frame_to_json(frame: Frame) -> JsonObject:
         "strata": [asdict(stratum) for stratum in frame.strata],
         "members": [[pr, reviewer, list(counts)] for (pr, reviewer), counts in frame.members.items()],
         "drawn": [{"stratum": stratum, **asdict(block)} for stratum, block in frame.drawn],
+        **({"runs": [[*key, number] for key, number in frame.runs.items()]} if frame.runs else {}),
     }
 
 
@@ -69,7 +70,10 @@ def frame_from_json(stored: JsonObject) -> Frame:
             raise ValueError("a block that is nobody's")
         drawn.append((stratum, block))
     seed, budget = _count(stored["seed"], inf), _count(stored["budget"])
-    return Frame(str(stored["run"]), seed, budget, strata, members, drawn)
+    runs = {_key(pr, reviewer): _count(number) for pr, reviewer, number in stored.get("runs", ())}
+    if 0 in runs.values():
+        raise ValueError("blocks of no run")
+    return Frame(str(stored["run"]), seed, budget, strata, members, drawn, runs)
 
 
 def _stratum(stored: JsonObject) -> Stratum:

@@ -93,7 +93,7 @@ def _outcome_from_json(stored: JsonObject) -> CommentOutcome:
 
 
 def config_to_json(config: OutcomesConfig) -> JsonObject:
-    document = {name: getattr(config, name) for name in ("judge", "since", "name", "format", "pr")}
+    document = {name: getattr(config, name) for name in ("judge", "labels", "since", "name", "format", "pr")}
     parameters = dict(config.judge_parameters)
     return {**document, "judge_parameters": parameters, "reviewer": list(config.reviewer), "by": list(config.by)}
 

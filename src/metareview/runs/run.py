@@ -251,7 +251,7 @@ def run_key(pair: Pair) -> Key:
 
 
 def records_with_pairs(run: CommentsRun) -> Iterator[tuple[CommentRecord, list[Pair]]]:
-    """Each record that was scored, with its pairs: both are stored in the same order, and by run where it is repeated."""
+    """Each record that was scored, with its pairs: both are stored in the same order. Each repeated run has its own."""
     groups = groupby(run.read_pairs(), key=run_key)
     key, group = next(groups, (None, iter(())))
     for record in run.read_run_records():

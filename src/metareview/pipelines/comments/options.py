@@ -75,7 +75,7 @@ class CommentsOptions:
     all_prs: bool = False
     """Whether pull requests that a reviewer has no file for count as silence."""
     repeat: bool = False
-    """Whether several runs of a reviewer, in subfolders `run-1`, `run-2` … or by `run` in the records, are one reviewer."""
+    """Whether several runs of a reviewer are one: subfolders `run-1`, `run-2` … of its folder, or `run` in records."""
     reviewer: str | Sequence[str] = ()
     """Who is scored, by name or pattern; `!` excludes."""
     reference_reviewer: str | Sequence[str] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-
 from dataclasses import replace
 
 from metareview.comments.repeated_runs import run_order

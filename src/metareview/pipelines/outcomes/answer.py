@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from metareview.formats.labels import read_label_set
+from metareview.formats.outcome_labels import read_outcome_labels
 from metareview.formats.source import Source
 from metareview.judges.remote.addressed import AddressedModel
 from metareview.outcomes.addressed import NOBODY, AddressedPlan, OutcomeLabels, plan_questions
@@ -33,8 +33,8 @@ class Answers:
     def opened(cls, options: OutcomesOptions) -> Iterator[Self]:
         """The judge and the labels that the options ask for; the judge is open until the end."""
         source = None if options.labels is None else Source(Path(options.labels))
-        found = None if source is None else read_label_set(source)
-        labels = OutcomeLabels(found.labels.outcomes if found else ())
+        found = None if source is None else read_outcome_labels(source)
+        labels = OutcomeLabels(found.labels if found else ())
         hashes = {} if source is None else {f"labels/{source.path.name}": source.sha256}
         warnings = tuple(found.warnings) if found else ()
         asked = nullcontext() if options.judge == NOBODY else AddressedModel.of(options.judge_options())

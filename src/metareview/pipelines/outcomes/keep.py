@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesSummary, Tally, groups_of, summarise, tally
 from metareview.pipelines.outcomes.plan import Plan
 from metareview.runs.outcomes_json import config_to_json
-from metareview.runs.run import OUTCOMES, Manifest, OutcomesRun, Run, now
+from metareview.runs.run import OUTCOMES, Key, Manifest, OutcomesRun, Run, now
 from metareview.runs.writer import RunWriter
 
 Progress = Callable[[int, int], None]
@@ -29,10 +29,10 @@ def carry_out(
     with opened as writer:
         if writer is not None and writer.finished is not None:
             return writer.finished
-        done = writer.done if writer else {}
+        done: Mapping[Key, OutcomeRecord] = writer.done if writer else {}
         kept: list[OutcomeRecord] = []
         tallies: list[Tally] = []
-        order: list[tuple[str, str]] = []
+        order: list[Key] = []
         answered_before = asked = 0
         if plan.judge is not None:
             # A model is asked about many pull requests at once: what moves is the number of its answers.

@@ -14,6 +14,7 @@ from metareview.pipelines.outcomes.answer import Answers
 from metareview.pipelines.outcomes.follow import follow
 from metareview.pipelines.outcomes.options import OutcomesOptions
 from metareview.pipelines.outcomes.read import OutcomeInputs, is_review, read
+from metareview.runs.run import Key
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Plan:
     def hashes(self) -> Mapping[str, str]:
         return {**self.inputs.hashes, **self.answers.hashes}
 
-    def records(self, done: Mapping[tuple[str, str], OutcomeRecord]) -> Iterator[list[OutcomeRecord]]:
+    def records(self, done: Mapping[Key, OutcomeRecord]) -> Iterator[list[OutcomeRecord]]:
         """All records in the order of the input, many at a time; those that are `done` as they are."""
         for records in self._followed():
             missing = iter(self.answers.to([record for record in records if record.key not in done]))
@@ -80,6 +81,7 @@ def open_plan(options: OutcomesOptions) -> Iterator[Plan]:
         config = OutcomesConfig(
             judge=options.judge,
             judge_parameters={} if answers.judge is None else dict(answers.judge.parameters),
+            labels=options.labels is not None,
             reviewer=tuple(options.chosen.patterns),
             since=options.since,
             by=tuple(options.by),

@@ -10,12 +10,13 @@ from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.headline import headline, order
 from metareview.report.names import capital
-from metareview.report.numbers import count, interval, of_all, rate, share
+from metareview.report.numbers import between_runs, count, interval, of_all, rate, share
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, name, paragraph, ranked_names, table_of
 from metareview.report.page.charts import dumbbell, headed, interval_bar
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.plane import MOST_CROSSES, MOST_MARKS, Point, plane
+from metareview.report.repeats import REMARK, repeats_table
 from metareview.report.tables import definition
 from metareview.runs.run import CommentsRun
 
@@ -78,6 +79,8 @@ def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
         (f1.label, "num", [rate(each.metrics[f1.name]) for each in figures]),
         (headed(f"95 % interval of {f1.label}"), "wide", bars),
     ]
+    if any(row.repeats for row in rows):
+        columns += [("Between runs", "num", [between_runs(row.repeats, f1.name) for row in rows])]
     columns += [("Ties", "", [row.ties or "–" for row in rows])] if len(board.rows) > 1 else []
     differing = own != [each.metrics[f1.name] for each in figures]
     columns += [(f"{f1.label} on its own pull requests", "num", map(rate, own))] if differing else []
@@ -92,6 +95,18 @@ def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
     over = f", over the {count(board.prs)} pull requests that all of them have" if differing else ""
     few = "; after a dash those that are not ranked" if unranked else ""
     return table_of(f"Reviewers, the best {f1.label} first{over}{few}", columns)
+
+
+def repeats_section(summary: CommentsSummary) -> Section | None:
+    """How far the repeated runs of each reviewer differ; None where nothing is repeated."""
+    table = repeats_table(summary, order(summary).names)
+    if not table:
+        return None
+    columns: list[blocks.Cells] = [
+        (capital(column.head), "" if column.text else "num", map(name, column.cells)) for column in table
+    ]
+    body = [paragraph(REMARK), table_of("Repeated runs of one reviewer", columns)]
+    return Section("runs", "Between runs", join(body))
 
 
 def _key_facts(summary: CommentsSummary) -> Html:

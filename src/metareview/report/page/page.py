@@ -53,6 +53,7 @@ def _comment_sections(run: CommentsRun) -> list[Section | None]:
     summary, known = run.result, read_labels(run)
     return [
         comments.answer(run, known.sentence()),
+        comments.repeats_section(summary),
         *labels.sections(known),
         gates_section(summary.build_gates),
         slices.slice_section(summary),
