@@ -1,10 +1,10 @@
 """Three runs of a reviewer on three pull requests, and one run of a steady one. By run: comments, matches, references.
 
-              pull request 1   2        3        F1
-    run-1     2, 2, 2          1, 1, 1  1, 0, 1  6/8
-    run-2     2, 1, 2          0, 0, 1  1, 1, 1  4/7
-    run-3     1, 1, 2          1, 0, 1  2, 0, 1  2/8
-    mean      5/3, 4/3, 2      2/3, 1/3  4/3, 1/3  P = 2 / (11/3), R = 2/4, F1 = 4 / (23/3)
+          pull request 1   2        3        F1
+run-1     2, 2, 2          1, 1, 1  1, 0, 1  6/8
+run-2     2, 1, 2          0, 0, 1  1, 1, 1  4/7
+run-3     1, 1, 2          1, 0, 1  2, 0, 1  2/8
+mean      5/3, 4/3, 2      2/3, 1/3  4/3, 1/3  P = 2 / (11/3), R = 2/4, F1 = 4 / (23/3)
 """
 
 from review_sample import lines

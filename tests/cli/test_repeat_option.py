@@ -215,7 +215,7 @@ def test_compare_and_leaderboard_go_by_the_means(repeated, run):
     assert found["metrics"]["f1"]["a"] == pytest.approx(4 / 7)
     # By severity: of the severe one, steady found none and claude a third.
     assert found["kinds"]["severity"]["high"] == {"references": 1, "a": 0, "b": pytest.approx(1 / 3), "diff": 1 / 3}
-    code, out, _ = run("leaderboard", "runs/a", "--json")
+    _, out, _ = run("leaderboard", "runs/a", "--json")
     rows = {row["name"]: row for row in json.loads(out)["rows"]}
     assert rows["claude"]["repeats"]["spread"]["f1"]["min"] == 0.25
     assert rows["claude"]["metrics"]["f1"] == pytest.approx(12 / 23)
