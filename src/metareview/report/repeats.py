@@ -69,4 +69,4 @@ def repeat_lines(summary: CommentsSummary, names: Sequence[str]) -> Iterator[str
 
 
 def _percent(share: float | None) -> str:
-    return NOT_DEFINED if share is None else f"{share:.0%}"
+    return NOT_DEFINED if share is None else f"{100 * share:.0f} %"
