@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from metareview.action.against import Against, Change, read_against
-from metareview.action.measure import Measured
+from metareview.action.measure import Measured, _gravest
 from metareview.action.page import bounded, page_of
 from metareview.comments.measures import MEASURES
 from metareview.model.measure import find_measure
@@ -222,3 +222,11 @@ def test_what_compare_wrote_is_read_with_what_is_watched_first(tmp_path):
 
 def test_what_mentions_an_issue_by_its_old_name_is_broken_up():
     assert safe("see GH-12 and gh-3, not AGH-4") == "see GH&#8203;-12 and gh&#8203;-3, not AGH-4"
+
+
+@pytest.mark.parametrize(
+    ("codes", "gravest"),
+    [((0, 0), 0), ((0, 3), 3), ((3, 4), 4), ((4, 2), 2), ((3, 2), 2), ((3, 137), 137), ((1, 2), 1)],
+)
+def test_the_gravest_exit_code_counts(codes, gravest):
+    assert _gravest(codes) == gravest
