@@ -86,6 +86,8 @@ class ScoredComment:
     negative: int | None = None
     verdict: Verdict | None = None
     """On the pair that counts: with the reference, or else with the negative."""
+    repeats: int | None = None
+    """Of a comment that matches nothing: the first earlier comment of the same review that says the same."""
 
     @property
     def matched(self) -> bool:
@@ -172,6 +174,8 @@ class CommentRecord:
     negatives: tuple[Negative, ...] = ()
     bounds: tuple[Counts, Counts] | None = None
     """Where pairs are undecided: the counts with the fewest and with the most matches, if that is worked out."""
+    repeated: int | None = None
+    """How many of the unmatched comments say again what an earlier one says; None in a run that did not note it."""
 
     @property
     def key(self) -> tuple[str, str]:

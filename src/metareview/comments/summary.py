@@ -70,6 +70,15 @@ class ReviewerSummary:
     """`language` and `pr_category`, then the value."""
     by_reference: Mapping[str, Mapping[str, ReferenceSlice]]
     """`comment_category`, `context` and `severity`, then the value."""
+    repeated: int | None = None
+    """Of the unmatched comments, those that say again what the reviewer said before on the pull request; None in a
+    run that did not note it."""
+
+    @property
+    def repeated_rate(self) -> float | None:
+        """Of all comments; it is a part of the noise."""
+        known = self.repeated is not None and self.counts.generated
+        return (self.repeated or 0) / self.counts.generated if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +181,13 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
             "pr_category": _pull_request_slices(scored, lambda record: record.pr_category, config),
         },
         by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
+        repeated=_repeated(scored),
     )
+
+
+def _repeated(records: Sequence[CommentRecord]) -> int | None:
+    known = [record.repeated for record in records if record.repeated is not None]
+    return sum(known) if len(known) == len(records) else None
 
 
 def _intervals(counts: Sums, available: Iterable[Measure], measures: Iterable[Measure]) -> Intervals:

@@ -41,6 +41,8 @@ class Entry:
     """Another reference, which the comment is counted for."""
     raised_instead: Quoted | None = None
     """Another comment of this reviewer, which is counted for the reference."""
+    repeats: Quoted | None = None
+    """An earlier comment of this reviewer, which the comment says again, where it matches nothing."""
 
     def to_dict(self) -> JsonObject:
         verdict = self.verdict
@@ -59,6 +61,7 @@ class Entry:
             "raised_by": list(self.raised_by),
             "comment_raises": self.comment_raises and self.comment_raises.position,
             "raised_instead": self.raised_instead and self.raised_instead.position,
+            **({} if self.repeats is None else {"repeats": self.repeats.position}),
         }
 
 
@@ -70,6 +73,9 @@ class Quotes:
         self._references = _by_position(record.references)
         self._negatives = _by_position(record.negatives)
         self._matches = record.matches
+        self._repeats: dict[int | None, Quoted] = {
+            each.position: self._comments[each.repeats] for each in record.comments if each.repeats is not None
+        }
 
     def entry(self, pr: str, reviewer: str, comment: int | None, other: int | None, pair: Pair | None) -> Entry:
         """The entry of these two, or of one of them; the pair, where they were judged."""
@@ -81,6 +87,7 @@ class Quotes:
             None if comment is None else self._comments[comment],
             None if other is None else others[other],
             rejected,
+            repeats=self._repeats.get(comment),
         )
         if pair is None:
             return entry

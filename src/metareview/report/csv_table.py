@@ -37,6 +37,7 @@ def as_csv(run: AnyRun) -> str:
     """Numbers are numbers, null is an empty cell, and no text can be taken for a formula."""
     columns: tuple[str, ...] = _COMMENTS
     if is_comments(run):
+        columns += ("repeated_nums",) if any(block.repeated for block in run.result.reviewers.values()) else ()
         rows: Iterable[Row] = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]

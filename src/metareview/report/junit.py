@@ -55,7 +55,8 @@ def _coverage(run: AnyRun, name: str) -> dict[str, int | None]:
     if not is_comments(run):
         return {"prs": run.result.prs}
     block = run.result.reviewers[name]
-    return {"prs": block.prs, "prs_with_references": block.prs_with_references}
+    repeated = {"repeated_nums": block.repeated} if block.repeated else {}
+    return {"prs": block.prs, "prs_with_references": block.prs_with_references, **repeated}
 
 
 def _case(suite: Element, name: str, group: str) -> Element:
