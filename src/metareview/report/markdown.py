@@ -20,6 +20,7 @@ from metareview.report.labels_markdown import labels_sections
 from metareview.report.markdown_text import safe as safe
 from metareview.report.names import in_words, pull_request_name
 from metareview.report.numbers import count, rate
+from metareview.report.outcome_markdown import outcome_section
 from metareview.report.outcomes import (
     headline_of,
     judged_sentence,
@@ -224,6 +225,7 @@ def _outcomes(run: OutcomesRun) -> list[str]:
     lines = ["# What became of review comments", "", *_outcomes_answer(run), *_gates(summary.build_gates)]
     for title, table in slice_tables(summary).items():
         lines += [f"## {title}", "", *as_lines(table)]
+    lines += outcome_section(run, safe)
     if reasons := reasons_table(summary):
         lines += ["## What the data cannot tell", "", *as_lines(reasons)]
     return lines + _left_out(summary.warnings, summary.skipped)
