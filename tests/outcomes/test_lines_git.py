@@ -203,5 +203,4 @@ def test_a_force_push_leaves_what_a_diff_of_the_two_commits_leaves(seed, onto_ne
         else:
             assert fate.lines_changed.value is not stayed
             assert not fate.changed_by or fate.changed_by[0] in new
-    print("STAT", onto_newer, unknown, len(before))
     assert unknown < len(before)
