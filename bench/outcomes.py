@@ -25,7 +25,7 @@ BOT = "helper[bot]"
 
 
 def pull_requests(number: int, seed: int = 0) -> Iterator[Review]:
-    """Pull requests with ten commits on three files and ten comments each, some with suggestions, some rewritten."""
+    """Pull requests with ten commits on six files and ten comments on three; some suggest, some are rewritten."""
     chance = random.Random(seed)
     templates = [_pull_request(chance, place) for place in range(min(number, TEMPLATES))]
     for place in range(number):
@@ -42,13 +42,13 @@ def pull_requests(number: int, seed: int = 0) -> Iterator[Review]:
 
 
 def _pull_request(chance: random.Random, place: int) -> tuple[list[Commit], list[Comment]]:
-    paths = [f"src/module_{place % 7}/file_{number}.py" for number in range(3)]
+    paths = [f"src/module_{place % 7}/file_{number}.py" for number in range(6)]
     states = [{path: _lines(chance, chance.randrange(50, 400)) for path in paths}]
     commits: list[Commit] = []
     parent = f"base{place}"
     for number in range(COMMITS):
         now, files = dict(states[-1]), []
-        for path in chance.sample(paths, chance.choice([1, 2, 3])):
+        for path in chance.sample(paths, chance.choice([1, 2, 4])):
             now[path] = _edited(chance, now[path])
             files.append(ChangedFile(path, None, "modified", _patch(states[-1][path], now[path])))
         sha = f"{chance.getrandbits(160):040x}"
@@ -60,7 +60,7 @@ def _pull_request(chance: random.Random, place: int) -> tuple[list[Commit], list
         commits.append(Commit(sha, f"2026-01-{number + 1:02d}T00:00:00Z", "dev", (parent,), tuple(files)))
         parent = sha
         states.append(now)
-    return commits, [_comment(chance, paths, states, commits) for _ in range(COMMENTS)]
+    return commits, [_comment(chance, paths[:3], states, commits) for _ in range(COMMENTS)]
 
 
 def _comment(

@@ -83,7 +83,7 @@ def _alarms(found: list[IndependentDifference], truth: float) -> Alarms:
     )
 
 
-def run(repeats: int = 600) -> dict[str, Any]:
+def run(repeats: int = 200) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
 
     def add(what: str, value: float, target: str | None, met: bool | None) -> None:

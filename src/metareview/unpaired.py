@@ -90,7 +90,8 @@ class _Side:
 
     @property
     def figure(self) -> float:
-        return float(self.y.sum() / self.x.sum()) if len(self.x) else float("nan")
+        """Cut to 0 and 1: counts that labels correct are estimates."""
+        return min(1.0, max(0.0, float(self.y.sum() / self.x.sum()))) if len(self.x) else float("nan")
 
     def deviations(self) -> Array:
         """How far leaving out each row moves the figure, scaled so that their squares add up to its variance."""
@@ -107,7 +108,7 @@ def _side(sample: Sample, measure: Measure) -> _Side:
         raise ValueError(f"{measure} does not add up over pull requests")
     y, x = measure.parts(sample.counts)
     rows = np.flatnonzero(x)
-    return _Side([sample.keys[row] for row in rows], y[rows], x[rows])
+    return _Side([sample.keys[row] for row in rows.tolist()], y[rows], x[rows])
 
 
 def independent_differences(

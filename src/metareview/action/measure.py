@@ -93,8 +93,10 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
 
 def _with_comparison(measured: Measured, inputs: Inputs, out: Path, measures: Sequence[Measure]) -> Measured:
     ended = _compare(inputs, out)
-    watched = [find_measure(name, measures, "fail-if-worse").name for name in inputs.fail_if_worse]
-    against = read_against(out / COMPARISON, measures, watched) if ended.code in _GRAVEST[1:] else None
+    against = None
+    if ended.code in _GRAVEST[1:]:
+        watched = [find_measure(name, measures, "fail-if-worse").name for name in inputs.fail_if_worse]
+        against = read_against(out / COMPARISON, measures, watched)
     if against is not None:
         say(against.verdict)
     return replace(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metareview import __version__
+from metareview.action.narrow import narrow
 from metareview.report.markdown_text import safe
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ _ADDRESS = re.compile(r"https?://[^\s<>()|\[\]]+", re.IGNORECASE)
 _SHA = re.compile(r"[0-9a-f]{40,64}", re.ASCII)
 _RUN_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/actions/runs/[0-9]+", re.ASCII)
 _GATES = "**Gates**"
-_INTERVAL = re.compile(r"(?:[+-]|&#4[35];)?[01]\.\d+(?: to [+-]?|–)[01]\.\d+")
 _EMPTY = re.compile(r"\n{3,}")
 _PROBLEMS, _LONGEST_PROBLEM = 6, 1_000
 _CUT = "… cut here, because it is too long for GitHub. The run has all of it."
@@ -74,20 +74,7 @@ def _paragraphs(section: str) -> list[str]:
     first, _, rest = section.strip("\n").partition("\n")
     text = rest if first.startswith("#") else section
     found = [each for each in text.strip("\n").split("\n\n") if each.strip()]
-    return [_narrow(each) if each.startswith("|") else each.strip("\n") for each in found]
-
-
-def _narrow(table: str) -> str:
-    """The table without p before its correction, which p after it says better, and with intervals on one line."""
-    rows = [line.strip().strip("|").split("|") for line in table.splitlines()]
-    heads = [cell.strip() for cell in rows[0]]
-    left_out = heads.index("p") if "p" in heads and "p (Holm)" in heads else None
-    kept = [[cell.strip() for at, cell in enumerate(row) if at != left_out] for row in rows]
-    return "\n".join(f"| {' | '.join(_INTERVAL.sub(_unbroken, cell) for cell in row)} |" for row in kept)
-
-
-def _unbroken(interval: re.Match[str]) -> str:
-    return interval[0].replace(" ", "&nbsp;").replace("-", "&#8209;").replace("–", "–&#8288;")
+    return [narrow(each) if each.startswith("|") else each.strip("\n") for each in found]
 
 
 def _spaced(paragraphs: Sequence[str]) -> list[str]:
@@ -126,7 +113,7 @@ def _title(measured: Measured, inputs: Inputs | None) -> str:
     passed = "all gates passed" if measured.gated else "measured"
     words = {
         0: ("✅", passed),
-        2: ("❌", "could not be measured"),
+        2: ("❌", "could not be compared" if measured.figures else "could not be measured"),
         3: ("❌", "a gate was missed" if missed < 2 else f"{missed} gates were missed"),
         4: ("⚠️", "undecided"),
     }

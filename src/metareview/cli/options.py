@@ -123,6 +123,12 @@ def dataset_names() -> list[str]:
     return list(DATASETS)
 
 
+table_output_option = click.option(
+    "-o", "--output", "outputs", multiple=True, type=PATH, metavar="FILE",
+    help="Also write the table: .md, .csv, .tex, .html or .json, by suffix. May be given several times.",
+)  # fmt: skip
+
+
 def _options(*options: Command) -> Callable[[Command], Command]:
     """Several options as one decorator, in the order of the help text."""
 

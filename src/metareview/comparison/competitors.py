@@ -19,10 +19,18 @@ import numpy as np
 
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
+from metareview.comparison.outcome_corrected import (
+    OutcomeCorrection,
+    corrected_rows,
+    outcome_correction_of,
+    with_estimates,
+)
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
-from metareview.outcomes.measures import COLUMNS, counts_of
+from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of
+from metareview.routing.list_measures import ListMeasure
+from metareview.routing.measures import RankMeasure
 from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import (
@@ -228,22 +236,20 @@ def read(run: AnyRun, names: Collection[str] | None = None, *, records: bool = F
     rows: dict[str, dict[str, Row]] = {
         name: {} for name in run.metrics if not lacking.get(name) and (names is None or name in names)
     }
-    correction = correction_of(run) if is_comments(run) else None
-    for name, key, row in _rows(run, correction):
+    measures: Sequence[Measure] = run.result.measures
+    labelled, found = 0, _routing_rows(run) if is_routing(run) else None
+    if is_comments(run):
+        correction = correction_of(run)
+        labelled, found = correction.labelled.done if correction else 0, _comment_rows(run, correction)
+    elif is_outcomes(run):
+        of_outcomes = outcome_correction_of(run)
+        if of_outcomes and of_outcomes.complete:
+            measures = MEASURES  # people said what was addressed, also where no judge was asked
+        labelled, found = of_outcomes.labelled.done if of_outcomes else 0, _outcome_rows(run, of_outcomes)
+    for name, key, row in found or ():
         if name in rows:
             rows[name][key] = row if records else replace(row, record=None)
-    labelled = correction.labelled.done if correction else 0
-    return [
-        Competitor(name, run, run.result.measures, dict(sorted(of_one.items())), labelled)
-        for name, of_one in rows.items()
-    ]
-
-
-def _rows(run: AnyRun, correction: Correction | None) -> Iterator[tuple[str, str, Row]]:
-    """(reviewer or router, key of the pull request, row) of each record that counts."""
-    if is_outcomes(run):
-        return _outcome_rows(run)
-    return _comment_rows(run, correction) if is_comments(run) else _routing_rows(run)
+    return [Competitor(name, run, measures, dict(sorted(of_one.items())), labelled) for name, of_one in rows.items()]
 
 
 def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[tuple[str, str, Row]]:
@@ -258,24 +264,33 @@ def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[t
             yield record.reviewer, pull_request_key(record.pr), row
 
 
-def _outcome_rows(run: OutcomesRun) -> Iterator[tuple[str, str, Row]]:
-    """Labels that correct whether comments were addressed would put `corrected` beside the counts here."""
+def _outcome_rows(run: OutcomesRun, correction: OutcomeCorrection | None) -> Iterator[tuple[str, str, Row]]:
+    """(reviewer, key of the pull request, row) of each record, also where the reviewer said nothing."""
+    estimates = corrected_rows(correction.labelled) if correction and correction.complete else None
     for record in run.read_records():
-        counts = tuple(counts_of(record.comments).tolist())
-        yield record.reviewer, pull_request_key(record.pr), Row(counts, "", None, record)
+        counted = counts_of(record.comments)
+        corrected = None if estimates is None else with_estimates(counted, estimates.get(record.key))
+        # What comments and changes say is long, and nothing here reads it.
+        light = [replace(each, code=None, later_change=None, replies=()) for each in record.comments]
+        row = Row(tuple(counted.tolist()), "", None, replace(record, comments=light), corrected=corrected)
+        yield record.reviewer, pull_request_key(record.pr), row
 
 
 def _routing_rows(run: RoutingRun) -> Iterator[tuple[str, str, Row]]:
     """(router, key of the pull request, row) of each answer in each record."""
 
+    of_rank = [measure for measure in run.result.measures if isinstance(measure, RankMeasure)]
+    of_lists = [measure for measure in run.result.measures if isinstance(measure, ListMeasure)]
+
     @cache
     def counts(rank: int) -> tuple[float, ...]:
-        return (1.0, *(measure.of_rank(rank) for measure in run.result.measures))
+        return (1.0, *(measure.of_rank(rank) for measure in of_rank))
 
     for record in run.read_records():
         truth = _digest((record.cutoff, record.truth))
         for name, answer in record.answers.items():
-            yield name, record.name, Row(counts(answer.rank), truth, None, record, week_of(record.cutoff))
+            whole = tuple([answer.figures.get(measure.figure) or 0.0 for measure in of_lists])
+            yield name, record.name, Row(counts(answer.rank) + whole, truth, None, record, week_of(record.cutoff))
 
 
 def _digest(value: object) -> str:

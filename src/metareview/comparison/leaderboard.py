@@ -18,6 +18,8 @@ from metareview.routing.weeks import week_warning
 from metareview.runs.run import AnyRun, is_comments, is_outcomes
 from metareview.stats import intervals, pairwise_tests, tie_letters
 
+_PARTLY = "labels correct the figures of some runs and not of all, so that all are as judged"
+
 
 def leaderboard(
     runs: Sequence[Source],
@@ -52,7 +54,9 @@ def leaderboard(
                 f"{'--all-prs' if all_prs else '--min-coverage'} is for runs against references. What became of"
                 " comments is known on the pull requests that each reviewer had: everybody is ranked on its own."
             )
-        return outcome_board(everybody, sort=sort, seed=seed)
+        board = outcome_board(everybody, sort=sort, seed=seed)
+        by_labels = sum({id(one.run): one.labelled for one in everybody.values()}.values()) if corrected else None
+        return replace(board, labelled=by_labels, warnings=[*board.warnings, *([_PARTLY] if partly else [])])
     _check_benchmarks(list(everybody.values()))
     own = {label: competitors.with_beta(one.run, beta) for label, one in everybody.items()}
     measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
@@ -117,8 +121,7 @@ def leaderboard(
         runs_with_labels = {id(one.run): one.labelled for one in everybody.values()}
         board = replace(board, labelled=sum(runs_with_labels.values()))
     few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and competitors.is_routing(first) else None
-    some = "labels correct the figures of some runs and not of all, so that all are as judged"
-    more = [*([few_weeks] if few_weeks else []), *([some] if partly else [])]
+    more = [*([few_weeks] if few_weeks else []), *([_PARTLY] if partly else [])]
     return replace(board, warnings=[*_warnings(board, len(known)), *more])
 
 

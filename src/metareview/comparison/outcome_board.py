@@ -43,7 +43,10 @@ def outcome_board(everybody: Mapping[str, Competitor], *, sort: str | None = Non
         counts = samples[label].counts
         ends = dict.fromkeys(measures) | intervals(counts, own.values())
         known = dict.fromkeys(measures, 0) | known_of(samples[label], own)
-        return Figures(rates(counts.sum(axis=0), own.values(), measures.values()), ends, None, known)
+        found = rates(counts.sum(axis=0), own.values(), measures.values())
+        # Counts that labels correct are estimates, so that a rate of them may lie beyond.
+        cut = {name: None if value is None else min(1.0, max(0.0, value)) for name, value in found.items()}
+        return Figures(cut, ends, None, known)
 
     on_own = {label: figures(label) for label in everybody}
     units = {label: int((measure.parts(sample.counts)[1] != 0).sum()) for label, sample in samples.items()}

@@ -132,6 +132,13 @@ def corrected_rows(labelled: LabelledOutcomes) -> dict[RecordKey, Array] | None:
     return rows
 
 
+def with_estimates(counts: Array, estimates: Array | None) -> tuple[float, ...]:
+    """A row of counts with the estimates of what was addressed; with none of it where nothing was said."""
+    row = counts.copy()
+    row[_FIRST : _FIRST + 4] = 0.0 if estimates is None else estimates[_FIRST : _FIRST + 4]
+    return tuple(row.tolist())
+
+
 def corrected_figures(rows: Array, judged: Mapping[str, float | None], *, complete: bool) -> CorrectedOutcomes:
     """From rows of corrected counts, one per pull request."""
     sums = rows.sum(axis=0)

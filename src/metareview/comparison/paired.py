@@ -11,7 +11,7 @@ from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import explain
 from metareview.comparison.leaderboard import leaderboard
-from metareview.comparison.samples import check_by, compare_samples
+from metareview.comparison.samples import SampleOptions, check_by, compare_samples
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
 from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
@@ -66,12 +66,18 @@ def compare(
     if second is not None:
         competitors.check_kinds([first, second])
     check_by(by, first)
-    sides = _chosen(first, second, reviewers, records=bool(by) or not is_outcomes(first))
+    sides = _chosen(first, second, reviewers)
     competitors.check_settings(sides)
     if is_outcomes(first):
         competitors.with_beta(first, beta)
         warnings = tuple(_warnings(*sides, list(sides[0].rows), LeftOut()))
-        return compare_samples(*sides, common=common, alpha=alpha, seed=seed, plan=plan, by=by, warnings=warnings)
+        options = SampleOptions(common, alpha, seed, plan, by)
+        (ours, theirs), corrected = competitors.corrected_alike(sides)
+        return replace(
+            compare_samples(ours, theirs, options),
+            warnings=warnings,
+            labelled=(ours.labelled, theirs.labelled) if corrected else None,
+        )
     (ours, theirs), corrected = competitors.corrected_alike(sides)
     prs, left_out = _shared(ours, theirs, common)
     units = ours.units(prs), theirs.units(prs)
@@ -165,9 +171,7 @@ def _family(runs: Sequence[AnyRun], a: Competitor, b: Competitor, main: str, see
     return None if pair is None else Family(len(board.rows), board.prs, pair.p_family, pair.separated)
 
 
-def _chosen(
-    first: AnyRun, second: AnyRun | None, names: Sequence[str], *, records: bool
-) -> tuple[Competitor, Competitor]:
+def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple[Competitor, Competitor]:
     """The two competitors that were asked for, of two runs or of one."""
     held = [name for run in (first, second) if run for name in run.metrics]
     word = competitors.word(first)
@@ -184,12 +188,12 @@ def _chosen(
                 f"{first.label} holds {len(held)} {word}s: {', '.join(held)}. Name two of them,"
                 " --reviewer A --reviewer B, or give a second run."
             )
-        by_name = {one.name: one for one in competitors.read(first, wanted, records=records)}
+        by_name = {one.name: one for one in competitors.read(first, wanted, records=True)}
         return by_name[wanted[0]], by_name[wanted[1]]
     given = [names[0], names[-1]] if names else [None, None]
     required = len(names) == 2
-    [a] = competitors.read(first, [_in_run(first, given[0], required)], records=records)
-    [b] = competitors.read(second, [_in_run(second, given[1], required)], records=records)
+    [a] = competitors.read(first, [_in_run(first, given[0], required)], records=True)
+    [b] = competitors.read(second, [_in_run(second, given[1], required)], records=True)
     a, b = competitors.spelled_alike([a, b])
     return a, b
 

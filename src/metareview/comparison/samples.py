@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,18 +43,23 @@ def check_by(by: Sequence[str], run: AnyRun) -> None:
             raise UsageError(f"--by: {name!r} is not known.{meant} Give one of {', '.join(DIMENSIONS)}.")
 
 
-def compare_samples(
-    a: Competitor,
-    b: Competitor,
-    *,
-    common: bool,
-    alpha: float,
-    seed: int,
-    plan: float | None,
-    by: Sequence[str],
-    warnings: Sequence[str],
-) -> Comparison:
-    """B against A, not paired; `common`: paired, on the pull requests that both have. `by` needs their records."""
+@dataclass(frozen=True, slots=True)
+class SampleOptions:
+    """How two samples are compared."""
+
+    common: bool = False
+    """On the pull requests that both have, paired."""
+    alpha: float = 0.05
+    seed: int = 0
+    plan: float | None = None
+    """A difference to say how many pull requests it would take."""
+    by: Sequence[str] = ()
+    """Kinds of comments."""
+
+
+def compare_samples(a: Competitor, b: Competitor, options: SampleOptions) -> Comparison:
+    """B against A, not paired; `common`: paired, on the pull requests that both have. Both have their records."""
+    common, alpha, seed, plan = options.common, options.alpha, options.seed, options.plan
     shared = [key for key in a.rows if key in b.rows]
     left_out = LeftOut(len(a.rows) - len(shared), len(b.rows) - len(shared)) if common else LeftOut()
     if common and not shared:
@@ -68,7 +74,7 @@ def compare_samples(
     main = competitors.main_measure(a.run)
     metrics, level = _metrics(ours, theirs, measures, alpha=alpha, seed=seed)
     known = zip(known_of(ours, measures).items(), known_of(theirs, measures).values(), strict=True)
-    slices = {name: _slices((a, b), keys, name, measures[main], alpha=alpha, seed=seed) for name in by}
+    slices = {name: _slices((a, b), keys, name, measures[main], alpha=alpha, seed=seed) for name in options.by}
     label_a, label_b = competitors.labels([a, b], [("A",), ("B",)])
     planned = {name: metric.test.units_needed(plan, level) for name, metric in metrics.items()} if plan else {}
     return Comparison(
@@ -82,12 +88,12 @@ def compare_samples(
         beta=None,
         metrics=metrics,
         main=main,
-        explanation=_explanation(ours, theirs, measures[main]),
+        explanation=_explanation(ours, theirs, measures[main], _addresses(a, b)),
         unequal_units=len({*keys[0], *keys[1]}),
         undecided={"a": _undecided(a), "b": _undecided(b)},
         family=None,
         plan=None if plan is None else PlannedSize(plan, planned),
-        warnings=tuple(warnings),
+        warnings=(),
         samples=Samples(
             len(keys[0]),
             len(keys[1]),
@@ -106,9 +112,8 @@ def _metrics(
     tests = independent_differences(a, b, measures.values(), seed=seed)
     p_holm = holm({name: test.p for name, test in tests.items()})
     level = alpha / max(1, sum(p is not None for p in p_holm.values()))
-    sums_a, sums_b = a.counts.sum(axis=0), b.counts.sum(axis=0)
     return {
-        name: _metric(measure, tests[name], (measure.value(sums_a), measure.value(sums_b)), p_holm[name], alpha, level)
+        name: _metric(measure, tests[name], (_figure(a, measure), _figure(b, measure)), p_holm[name], alpha, level)
         for name, measure in measures.items()
     }, level
 
@@ -179,15 +184,22 @@ def _known(sample: Sample, measure: Measure) -> int:
 
 
 def _figure(sample: Sample, measure: Measure) -> float | None:
-    return measure.value(sample.counts.sum(axis=0))
+    """Cut to 0 and 1: counts that labels correct are estimates."""
+    value = measure.value(sample.counts.sum(axis=0))
+    return None if value is None else min(1.0, max(0.0, value))
 
 
 def _undecided(one: Competitor) -> int:
     """Comments that the judge left undecided."""
-    return one.run.result.reviewers[one.name].undecided
+    return int(one.run.result.reviewers[one.name].undecided)
 
 
-def _explanation(a: Sample, b: Sample, measure: Measure) -> Explanation:
+def _addresses(*sides: Competitor) -> dict[str, str]:
+    """What the runs call each pull request."""
+    return {key: row.record.pr for one in sides for key, row in one.rows.items()}
+
+
+def _explanation(a: Sample, b: Sample, measure: Measure, addresses: Mapping[str, str]) -> Explanation:
     """The pull requests that add most to the difference, which is the sum over all of them."""
     (y_a, x_a), (y_b, x_b) = measure.parts(a.counts), measure.parts(b.counts)
     effects: dict[str, float] = {}
@@ -200,7 +212,9 @@ def _explanation(a: Sample, b: Sample, measure: Measure) -> Explanation:
                 if one_x:
                     effects[key] = effects.get(key, 0.0) + effect
                     told.setdefault(key, {})[side] = round(one_y), round(one_x)
-    pairs = [OutcomePair(key, told[key].get("a"), told[key].get("b"), effect) for key, effect in effects.items()]
+    pairs = [
+        OutcomePair(addresses[key], told[key].get("a"), told[key].get("b"), effect) for key, effect in effects.items()
+    ]
     # Effects that are equal but for rounding go by name.
     pairs.sort(key=lambda pair: (-np.round(abs(pair.effect), 12), pair.pr))
     return Explanation(

@@ -117,7 +117,11 @@ class Leaderboard:
     @property
     def basis(self) -> str:
         """What the figures rest on besides the judge: a sentence, or nothing."""
-        return f" Corrected by labels of {plural(self.labelled, 'block')}." if self.labelled else ""
+        if not self.labelled:
+            return ""
+        if not self.paired:
+            return f" What was addressed is corrected by labels of {plural(self.labelled, 'comment')}."
+        return f" Corrected by labels of {plural(self.labelled, 'block')}."
 
     @property
     def standing(self) -> str:
@@ -140,7 +144,8 @@ class Leaderboard:
         return f"{listed} cannot be told apart at the top by {label}, {where if self.paired else 'each on its own'}."
 
     def to_dict(self) -> JsonObject:
-        by_labels = {"corrected_by_blocks": self.labelled} if self.labelled else {}
+        of = "blocks" if self.paired else "comments"
+        by_labels = {f"corrected_by_{of}": self.labelled} if self.labelled else {}
         return {
             "schema": SCHEMA,
             "kind": self.kind,

@@ -202,7 +202,8 @@ class Comparison:
         if self.samples is not None:
             document = _with_samples(document, self.samples)
         if self.labelled is not None:
-            document["corrected_by_blocks"] = dict(zip(("a", "b"), self.labelled, strict=True))
+            of = "blocks" if self.samples is None else "comments"
+            document[f"corrected_by_{of}"] = dict(zip(("a", "b"), self.labelled, strict=True))
         return as_json(document)
 
 
@@ -242,7 +243,8 @@ def _sentences(result: Comparison) -> Iterator[str]:
     if "equal" in lists:
         parts.append(f"equal on {lists['equal']}" if parts else "The figures are equal")
     if "undefined" in lists:
-        parts.append(f"{lists['undefined']} cannot be compared, one side has no figure")
+        why = "one side has no figure" if result.samples is None else "the data of one side or both do not tell"
+        parts.append(f"{lists['undefined']} cannot be compared, {why}")
     yield "; ".join(parts) + "."
     if result.samples is not None:
         yield _sampled(result, result.samples)
@@ -255,8 +257,11 @@ def _sentences(result: Comparison) -> Iterator[str]:
             f" {main.minimum_detectable:.2f} to be found four times in five."
         )
     if result.labelled is not None:
-        blocks = {plural(number, "block") for number in result.labelled}
-        yield f"Precision, recall and F1 are corrected by people's labels of {' and '.join(sorted(blocks))}."
+        blocks, comments = (sorted({plural(number, of) for number in result.labelled}) for of in ("block", "comment"))
+        if result.samples is None:
+            yield f"Precision, recall and F1 are corrected by people's labels of {' and '.join(blocks)}."
+        else:
+            yield f"What was addressed is corrected by people's labels of {' and '.join(comments)}."
     yield from _family_sentences(result)
     yield from _plan_sentences(result)
     if any(result.undecided.values()):

@@ -209,7 +209,9 @@ class _Pursuit:
         return found
 
     def _excerpt(self, hunks: Sequence[tuple[int, Hunk, int]]) -> str:
-        commits = self._commits.commits
-        return later_change(
-            (commits[place].sha, hunk, distance) for place, hunk, distance in hunks if self._watch.counts(place)
-        )
+        counting = {
+            place: self._commits.commits[place].sha
+            for place in {each[0] for each in hunks}
+            if self._watch.counts(place)
+        }
+        return later_change([(counting[place], hunk, distance) for place, hunk, distance in hunks if place in counting])

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metareview.model.comment import Comment
-from metareview.outcomes.commits import Commits, instant
-
-_BOT = "[bot]"
+from metareview.outcomes.commits import BOT, Commits, instant, one_name
 
 
 class Watch:
@@ -19,8 +17,9 @@ class Watch:
         self._commits, self._made = commits, instant(comment.at)
         self._anchor = anchor
         name = comment.author or reviewer or ""
-        person = not _is_bot(name) and comment.is_ai_comment is not True
-        self._own = None if person and pr_author and _same(name) == _same(pr_author) else _same(name) or None
+        person = not name.strip().casefold().endswith(BOT) and comment.is_ai_comment is not True
+        own = one_name(name)
+        self._own = None if person and pr_author and own == one_name(pr_author) else own or None
 
     def is_later(self, place: int) -> bool:
         """Whether the commit is later than the comment; by the dates, and where they are not known by its place."""
@@ -33,8 +32,7 @@ class Watch:
 
     def is_own(self, place: int) -> bool:
         """Whether whoever made the comment also made the commit. The pull request's author may heed themselves."""
-        author = self._commits.commits[place].author
-        return author is not None and self._own is not None and _same(author) == self._own
+        return self._own is not None and self._commits.author(place) == self._own
 
     def counts(self, place: int) -> bool:
         return self.is_later(place) and not self._commits.is_merge(place) and not self.is_own(place)
@@ -44,11 +42,3 @@ class Watch:
         if self._made is None:
             return None
         return next((number for number, place in enumerate(chain) if self.is_later(place)), None)
-
-
-def _is_bot(name: str) -> bool:
-    return name.strip().casefold().endswith(_BOT)
-
-
-def _same(name: str) -> str:
-    return name.strip().casefold().removesuffix(_BOT)

@@ -49,6 +49,7 @@ def as_csv(run: AnyRun) -> str:
         rows: Iterable[Row] = _outcome_rows(run)
     elif is_comments(run):
         columns += ("runs",) if run.result.config.repeat else ()
+        columns += ("repeated_nums",) if any(block.repeated for block in run.result.reviewers.values()) else ()
         rows = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]

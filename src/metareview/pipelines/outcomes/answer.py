@@ -50,6 +50,8 @@ class Answers:
 
     def to(self, records: Sequence[OutcomeRecord]) -> list[OutcomeRecord]:
         """The records with every verdict that there is."""
+        if self.judge is None and not len(self.labels):
+            return list(records)
         plan = self._plan(records)
         return plan.answered([] if self.judge is None else self.judge.ask(plan.questions))
 
