@@ -34,7 +34,7 @@ def run(capsys, *arguments):
 def test_comments_and_what_to_do_next(server, capsys, tmp_path):
     code, out, err = run(capsys, "comments", "acme/shop", "-o", "comments.jsonl")
     assert code == 0
-    assert out == "acme/shop: 14 pull requests, 63 comments by 6 reviewers: comments.jsonl\n"
+    assert out == "acme/shop: 14 pull requests, 78 comments by 6 reviewers: comments.jsonl\n"
     assert "metareview comments comments.jsonl --reference comments.jsonl --reviewer '*[bot]'" in err
     people = [
         {each["by"] for each in pull["threads"]}
@@ -42,7 +42,7 @@ def test_comments_and_what_to_do_next(server, capsys, tmp_path):
         | {each[0] for each in (*pull["reviews"], *pull.get("comments", ()))}
         for pull in json.loads(SAMPLE.read_text("utf-8"))["pull_requests"]
     ]
-    assert len((tmp_path / "comments.jsonl").read_text("utf-8").splitlines()) == sum(map(len, people)) == 49
+    assert len((tmp_path / "comments.jsonl").read_text("utf-8").splitlines()) == sum(map(len, people)) == 58
 
 
 def test_the_document(server, capsys):
@@ -55,7 +55,7 @@ def test_the_document(server, capsys):
         "repository": "acme/shop",
         "prs": 1,
         "lines": 5,
-        "comments": {"sharpeye[bot]": 3, "ben": 1, "chloe": 1, "dmitri": 1, "lintwise[bot]": 0},
+        "comments": {"sharpeye[bot]": 3, "ben": 2, "chloe": 1, "dmitri": 1, "lintwise[bot]": 0},
         "requests": 2,
         "warnings": ["acme/shop has no pull request #99"],
     }
@@ -63,7 +63,7 @@ def test_the_document(server, capsys):
 
 def test_only_the_bots(server, capsys):
     _, out, _ = run(capsys, "comments", "acme/shop", "-o", "c.jsonl", "--json", "--reviewer", "*[BOT]", "--no-patches")
-    assert json.loads(out)["comments"] == {"sharpeye[bot]": 26, "lintwise[bot]": 9}
+    assert json.loads(out)["comments"] == {"sharpeye[bot]": 27, "lintwise[bot]": 9}
     assert not any(each.method == "GET" for each in server.log)
 
 

@@ -118,7 +118,26 @@ class RouterPair:
         return {"pr": self.pr, "effect": self.effect, "truth": self.record.truth.targets, **sides}
 
 
-PullRequestPair = ReviewerPair | RouterPair
+@dataclass(frozen=True, slots=True)
+class OutcomePair:
+    """A pull request of A, of B, or of both, and what became of the comments on it."""
+
+    pr: str
+    a: tuple[int, int] | None
+    """Of how many comments the figure is true, and over how many it is; None where A has none there."""
+    b: tuple[int, int] | None
+    effect: float
+    """What it adds to the difference: how far it lies from what one common rate would bring."""
+
+    def to_dict(self) -> JsonObject:
+        sides = {
+            side: None if told is None else {"true": told[0], "known": told[1]}
+            for side, told in (("a", self.a), ("b", self.b))
+        }
+        return {"pr": self.pr, "effect": self.effect, **sides}
+
+
+PullRequestPair = ReviewerPair | RouterPair | OutcomePair
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +167,7 @@ def explain(a: Competitor, b: Competitor, prs: Sequence[str], measure: Measure) 
     """What made the difference in this measure on these pull requests; both competitors have their records."""
     added = effects(a.counts(prs), b.counts(prs), measure).tolist()
     records = [(a.rows[key].record, b.rows[key].record, effect) for key, effect in zip(prs, added, strict=True)]
-    pairs: Sequence[PullRequestPair]
+    pairs: Sequence[ReviewerPair | RouterPair]
     if is_comments(a.run):
         pairs = [ReviewerPair(*each) for each in records]
     else:
@@ -168,7 +187,7 @@ def explain(a: Competitor, b: Competitor, prs: Sequence[str], measure: Measure) 
     )
 
 
-def _kinds(pairs: Sequence[PullRequestPair]) -> dict[str, dict[str, KindTally]]:
+def _kinds(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, dict[str, KindTally]]:
     tallies: dict[str, dict[str, KindTally]] = {name: {} for name in pairs[0].DIMENSIONS}
     for values, by_a, by_b in (each for pair in pairs for each in pair.kinds()):
         for of_dimension, value in zip(tallies.values(), values, strict=True):

@@ -22,7 +22,7 @@ from metareview.comments.outcome import JudgedCase, decide
 from metareview.comments.records import CommentRecord, Negative, Pair, ScoredReference
 from metareview.comments.summary import CommentsConfig
 from metareview.comparison.competitors import folder_of
-from metareview.comparison.leaderboard import has_enough
+from metareview.comparison.standings import has_enough
 from metareview.errors import InputError, UsageError
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
 from metareview.model.comment import Comment, Review

@@ -191,15 +191,9 @@ def _components(pool: Sequence[_Unmatched], distance: int, anywhere: bool) -> In
         apart = (one < other) & (component[one] != component[other])
         one, other = one[apart], other[apart]
         if len(one):
-            alike = _score_of(scores, text[one], text[other]) >= scores.threshold
+            alike = scores.same(text[one], text[other])
             component = _connected(component, one[alike], other[alike])
     return component
-
-
-def _score_of(scores: MutualScores, one: Indices, other: Indices) -> NDArray[np.float64]:
-    (left, row), (right, column) = np.unique(one, return_inverse=True), np.unique(other, return_inverse=True)
-    found: NDArray[np.float64] = scores.between(left, right)[row, column]
-    return found
 
 
 def _connected(component: Indices, one: Indices, other: Indices) -> Indices:

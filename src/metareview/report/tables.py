@@ -15,7 +15,7 @@ from metareview.comments.measures import (
 )
 from metareview.comments.repeated_runs import Repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary
-from metareview.comparison.leaderboard import Leaderboard
+from metareview.comparison.standings import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.headline import order
@@ -43,6 +43,8 @@ FIRST_WARNINGS = 5
 PULL_REQUESTS, INTERVAL, BUSIEST = "pull requests", "95 % interval", "share of the busiest"
 BETWEEN_RUNS = "between runs"
 """Heads that stand in several tables."""
+REPEATED = "of which repeated"
+"""The head of the part of the noise that a reviewer had said before, right behind the noise."""
 _OPTIONAL = {false_positive_rate.name: 4, line_f1.name: 5, unmatched_rate.name: 6}
 
 
@@ -73,6 +75,8 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None) 
             continue  # line F1 holds both
         rates = [rate(block.metrics[measure.name]) for block in blocks]
         columns.append(Column(measure.label, rates, optional=_OPTIONAL.get(measure.name, 0)))
+        if measure.name == unmatched_rate.name and any(block.repeated for block in blocks):
+            columns.append(Column(REPEATED, [rate(block.repeated_rate) for block in blocks], optional=7))
         if measure.name == f1.name:
             columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
             columns += between_runs_columns([block.repeats for block in blocks], f1.name)

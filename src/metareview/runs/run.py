@@ -21,9 +21,11 @@ from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
 from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
+from metareview.outcomes.records import OutcomeRecord
+from metareview.outcomes.summary import OutcomesSummary
 from metareview.routing.records import RoutingRecord
 from metareview.routing.summary import RoutingSummary
-from metareview.runs import comments_json, comments_text, routing_json
+from metareview.runs import comments_json, comments_text, outcomes_json, routing_json
 from metareview.runs.files import (
     MANIFEST,
     PAIRS,
@@ -105,6 +107,18 @@ ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
     routing_json.record_from_json,
     key=lambda record: (record.repo, str(record.pr)),
     pieces=lambda record, _: iter([(RESULTS, to_line(routing_json.record_to_json(record)).rstrip("\n"))]),
+)
+
+
+OUTCOMES: Kind[OutcomesSummary, OutcomeRecord] = Kind(
+    "outcomes",
+    outcomes_json.summary_to_json,
+    outcomes_json.summary_from_json,
+    outcomes_json.record_to_json,
+    outcomes_json.record_from_json,
+    key=lambda record: record.key,
+    pieces=lambda record, _: iter([(RESULTS, to_line(outcomes_json.record_to_json(record)).rstrip("\n"))]),
+    is_complete=lambda record: not record.undecided,
 )
 
 
@@ -220,10 +234,15 @@ def _may_be_of(line: JsonObject, records: Container[Key]) -> bool:
 AnyRun = Run[Any, Any]
 CommentsRun = Run[CommentsSummary, CommentRecord]
 RoutingRun = Run[RoutingSummary, RoutingRecord]
+OutcomesRun = Run[OutcomesSummary, OutcomeRecord]
 
 
 def is_comments(run: AnyRun) -> TypeGuard[CommentsRun]:
     return run.kind is COMMENTS
+
+
+def is_outcomes(run: AnyRun) -> TypeGuard[OutcomesRun]:
+    return run.kind is OUTCOMES
 
 
 def run_key(pair: Pair) -> Key:
@@ -306,4 +325,4 @@ def load_run(path: str | Path) -> AnyRun:
         ) from None
 
 
-KINDS: Mapping[str, Kind[Any, Any]] = {"comments": COMMENTS, "routing": ROUTING}
+KINDS: Mapping[str, Kind[Any, Any]] = {"comments": COMMENTS, "routing": ROUTING, "outcomes": OUTCOMES}
