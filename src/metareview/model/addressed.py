@@ -1,0 +1,19 @@
+"""Whether a later change did what a comment asks: what a model or a person says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FULLY, PARTLY, NOT, UNKNOWN = "fully", "partly", "not", "unknown"
+ADDRESSED_VERDICTS = (FULLY, PARTLY, NOT, UNKNOWN)
+MODEL, CACHE, LABEL, LINES = "model", "cache", "label", "lines"
+"""Who decided; `lines`: nobody was asked, because nothing that the comment points at was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """One of `ADDRESSED_VERDICTS`; None: undecided, which is an error and never a no."""
+
+    verdict: str | None
+    by: str
+    reason: str = ""

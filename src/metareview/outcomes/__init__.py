@@ -1,0 +1,1 @@
+"""What became of comments: lines changed, suggestions, threads."""

@@ -1,0 +1,119 @@
+"""All that was said on one pull request: who answered whom, and what a comment's thread and reactions tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from metareview.model.comment import Comment, Commit, Review
+from metareview.outcomes.finding import Finding
+from metareview.outcomes.records import Reply
+
+LIKES = ("+1", "heart", "hooray", "rocket")
+DISLIKES = ("-1", "confused")
+NO_THREADS = "the input has no threads"
+NO_THREAD = "it begins no thread"
+NO_REACTIONS = "the input has no reactions"
+NOT_RESOLVABLE = "the input does not say whether it was resolved"
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One pull request: its commits, and everybody's comments on it."""
+
+    pr: str
+    author: str | None
+    merged_at: str | None
+    closed_at: str | None
+    commits: tuple[Commit, ...] | None
+    reviews: tuple[Review, ...]
+    """One per reviewer; those of people who only answered others, too."""
+
+    @property
+    def until(self) -> str | None:
+        """The merge, or else the close."""
+        return self.merged_at or self.closed_at
+
+
+def conversations(reviews: Mapping[tuple[str, str | None], Review]) -> Iterator[Conversation]:
+    """The pull requests in the order of the input; what several records tell of one is joined."""
+    by_pr: dict[str, list[Review]] = {}
+    for (key, _), review in reviews.items():
+        by_pr.setdefault(key, []).append(review)
+    for group in by_pr.values():
+        first = group[0]
+        told = {
+            name: next((value for each in group if (value := getattr(each, name)) is not None), None)
+            for name in ("author", "merged_at", "closed_at")
+        }
+        commits = max((each.commits for each in group if each.commits is not None), key=_detail, default=None)
+        yield Conversation(first.pr, **told, commits=commits, reviews=tuple(group))
+
+
+def _detail(commits: Sequence[Commit]) -> tuple[int, int]:
+    """Two downloads of one pull request: the one that tells more."""
+    return len(commits), sum(commit.files is not None for commit in commits)
+
+
+class Threads:
+    """Who answered which comment of a pull request."""
+
+    def __init__(self, reviews: Iterable[Review], *, known: bool) -> None:
+        """`known`: whether the input has threads at all."""
+        self._known = known
+        self._parent: dict[str, str] = {}
+        self._replies: dict[str, list[Reply]] = {}
+        answers: list[tuple[str, Reply]] = []
+        for review in reviews:
+            for comment in review.comments:
+                if comment.in_reply_to is None:
+                    continue
+                if comment.id:
+                    self._parent[comment.id] = comment.in_reply_to
+                answers.append(
+                    (comment.in_reply_to, Reply(comment.author or review.reviewer, comment.at, comment.note))
+                )
+        for answered, reply in answers:
+            self._replies.setdefault(self._root(answered), []).append(reply)
+
+    def _root(self, name: str) -> str:
+        """The comment that began the thread. Hostile data may answer in a circle."""
+        seen = {name}
+        while (parent := self._parent.get(name)) is not None and parent not in seen:
+            seen.add(parent)
+            name = parent
+        return name
+
+    def replies(self, comment: Comment, author: str | None) -> tuple[Reply, ...]:
+        """What others answered, in the order of time as far as it is known."""
+        mine = (comment.author or author or "").casefold()
+        found = self._replies.get(comment.id, []) if comment.id else []
+        others = [reply for reply in found if (reply.author or "").casefold() != mine]
+        return tuple(sorted(others, key=lambda reply: reply.at or ""))
+
+    def answered(self, comment: Comment, author: str | None) -> Finding:
+        if self.replies(comment, author):
+            return Finding(True)
+        if comment.id is None or not (self._known or comment.resolved is not None):
+            return Finding(None, NO_THREADS)
+        if comment.path is None and comment.resolved is None:
+            return Finding(None, NO_THREAD)
+        return Finding(False)
+
+
+def has_threads(reviews: Iterable[Review]) -> bool:
+    """Whether any comment answers another."""
+    return any(comment.in_reply_to is not None for review in reviews for comment in review.comments)
+
+
+def resolved(comment: Comment) -> Finding:
+    if comment.resolved is None:
+        return Finding(None, NO_THREAD if comment.path is None else NOT_RESOLVABLE)
+    return Finding(comment.resolved)
+
+
+def reacted(comment: Comment, kinds: Sequence[str]) -> Finding:
+    """Whether anybody reacted in one of these ways."""
+    if comment.reactions is None:
+        return Finding(None, NO_REACTIONS)
+    return Finding(any(comment.reactions.get(kind, 0) > 0 for kind in kinds))
