@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments.location import Places, candidate_pairs, line_gap, may_match, near, same_file

@@ -119,7 +119,7 @@ def _first_warnings(warnings: Sequence[str]) -> list[str]:
 
 def as_markdown(run: AnyRun) -> str:
     if is_outcomes(run):
-        return document(_outcomes(run))
+        return document(_comment_outcomes(run))
     return document(_comments(run) if is_comments(run) else _routing(run))
 
 
@@ -246,7 +246,7 @@ def _outcomes_answer(run: OutcomesRun) -> list[str]:
     ]
 
 
-def _outcomes(run: OutcomesRun) -> list[str]:
+def _comment_outcomes(run: OutcomesRun) -> list[str]:
     summary = run.result
     lines = ["# What became of review comments", "", *_outcomes_answer(run), *_gates(summary.build_gates)]
     for title, table in slice_tables(summary).items():
