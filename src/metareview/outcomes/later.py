@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from metareview.model.comment import ChangedFile, Comment, Commit, normal_path
+from metareview.model.time import instant
 from metareview.model.words import one_line, plural
-from metareview.outcomes.commits import NEVER, Commits, instant
+from metareview.outcomes.commits import NEVER, Commits
 from metareview.outcomes.watch import Watch
 
 LENGTH = 8_000
