@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from metareview.cli.options import PATH, Paths, common_options, completing, metrics_to_choose
 from metareview.cli.output import Screen, append_step_summary, warning_lines
+
+if TYPE_CHECKING:
+    from metareview.report.tables import Table
 
 
 @click.command(epilog="Example: metareview leaderboard runs/* --sort recall")
@@ -23,9 +28,14 @@ def command(
 ) -> None:
     """Rank the reviewers, or routers, of all RUNS. Whoever shares a letter is tied."""
     from metareview.comparison.leaderboard import leaderboard
-    from metareview.report.comparison import TIES, leaderboard_section, leaderboard_table
+    from metareview.report.comparison import TIES, costs_of_standings, leaderboard_section, leaderboard_table
+    from metareview.report.tables import costs_table
 
     result = leaderboard(runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs)
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: leaderboard_section(result))
-    screen.show(result.to_dict(), leaderboard_table(result), "", result.headline, remarks=[TIES])
+    costs = costs_table(costs_of_standings(result))
+    tables: list[str | Table] = [leaderboard_table(result, every_cost=False)]
+    if costs:
+        tables += ["", costs]
+    screen.show(result.to_dict(), *tables, "", result.headline, remarks=[TIES])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.comments.align import Mode
+from metareview.comments.costs import Spent
 from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
 from metareview.judges.protocol import SAME, Answer, Question, judged_part
@@ -68,6 +69,7 @@ class Case:
     """Whether a filter drops the pull request."""
     candidates: Candidates
     negative_candidates: Candidates
+    spent: Spent = field(default_factory=Spent)
 
     @classmethod
     def of(cls, reviewer: str, generated: Review, reference: Review, negative: Review | None, rules: Rules) -> Case:
@@ -98,6 +100,7 @@ class Case:
             skipped,
             candidates(theirs),
             candidates(rejected),
+            Spent.of(generated),
         )
 
     @property

@@ -192,6 +192,7 @@ def make_record(judged: JudgedCase) -> CommentRecord:
         references=tuple(references),
         negatives=tuple(map(Negative, case.negative.positions, case.negative.comments)),
         bounds=_bounds(judged, outcome.counts) if undecided else None,
+        spent=case.spent,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from metareview.comments.costs import Spent
 from metareview.comments.measures import Counts, Rates
 from metareview.model.address import repository_and_number
 from metareview.model.comment import Comment
@@ -176,6 +177,7 @@ class CommentRecord:
     """Where pairs are undecided: the counts with the fewest and with the most matches, if that is worked out."""
     repeated: int | None = None
     """How many of the unmatched comments say again what an earlier one says; None in a run that did not note it."""
+    spent: Spent = field(default_factory=Spent)
 
     @property
     def key(self) -> tuple[str, str]:

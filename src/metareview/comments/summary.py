@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from metareview.comments.costs import Costs, costs_of
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
@@ -73,6 +74,8 @@ class ReviewerSummary:
     repeated: int | None = None
     """Of the unmatched comments, those that say again what the reviewer said before on the pull request; None in a
     run that did not note it."""
+    costs: Costs | None = None
+    """What its reviews took; None where the input does not say."""
 
     @property
     def repeated_rate(self) -> float | None:
@@ -182,6 +185,7 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         },
         by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
         repeated=_repeated(scored),
+        costs=costs_of([record.spent for record in scored], (record.counts.matched for record in scored)),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from metareview.comments.costs import Costs
 from metareview.comments.measures import Counts, Rates, rates
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
@@ -13,7 +14,7 @@ from metareview.errors import UsageError
 from metareview.model.measure import Measure, find_measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
-from metareview.runs.comments_json import counts_to_json
+from metareview.runs.comments_json import costs_to_json, counts_to_json
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun, is_comments
 from metareview.stats import Interval, PairTest, intervals, pairwise_tests, tie_letters
@@ -33,6 +34,8 @@ class Figures:
     intervals: Mapping[str, Interval | None]
     counts: Counts | None
     """Their sums; None for a router."""
+    costs: Costs | None = None
+    """What reviews took; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,8 @@ class Standing:
         head = {name: getattr(self, name) for name in ("rank", "label", "ties", "name", "run", "prs", "of")}
         counts = counts_to_json(self.figures.counts) if self.figures.counts else {}
         figures, own = (
-            {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
+            {"metrics": figures.metrics, "intervals": figures.intervals, **costs_to_json(figures.costs)}
+            for figures in (self.figures, self.own)
         )
         return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided})
 
@@ -194,7 +198,8 @@ def leaderboard(
     def figures(label: str, prs: Collection[str]) -> Figures:
         one, available = everybody[label], own[label].values()
         ends = dict.fromkeys(measures) | intervals(one.units(prs), available)
-        return Figures(rates(one.counts(prs).sum(axis=0), available, measures.values()), ends, one.summed(prs))
+        of_all = rates(one.counts(prs).sum(axis=0), available, measures.values())
+        return Figures(of_all, ends, one.summed(prs), one.costs(prs))
 
     on_own = {label: figures(label, one.rows) for label, one in everybody.items()}
     sizes = {label: len(one.rows) for label, one in everybody.items()}

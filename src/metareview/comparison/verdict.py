@@ -6,8 +6,9 @@ A is the baseline and B is compared with it: differences are B - A.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from metareview.comments.costs import CostsCompared
 from metareview.comparison.explain import Explanation
 from metareview.model.measure import Measure
 from metareview.model.words import plural
@@ -126,6 +127,8 @@ class Comparison:
     warnings: tuple[str, ...]
     labelled: tuple[int, int] | None = None
     """Labelled blocks of A's run and of B's, where labels correct the figures of both."""
+    costs: Mapping[str, CostsCompared] = field(default_factory=dict)
+    """What reviews took, of each kind that both know on any pull request; as judged, labels or not."""
 
     @property
     def units(self) -> str:
@@ -170,9 +173,22 @@ class Comparison:
             "warnings": self.warnings,
             "verdict": self.verdict,
         }
+        if self.costs:
+            document["costs"] = {kind: _costs_to_json(each) for kind, each in self.costs.items()}
         if self.labelled is not None:
             document["corrected_by_blocks"] = dict(zip(("a", "b"), self.labelled, strict=True))
         return as_json(document)
+
+
+def _costs_to_json(costs: CostsCompared) -> JsonObject:
+    figures = {"per_pr": costs.per_pr, "per_valid_finding": costs.per_valid_finding}
+    return {
+        "prs": costs.prs,
+        **{
+            name: {figure: getattr(each, figure) for figure in ("a", "b", "diff", "interval")}
+            for name, each in figures.items()
+        },
+    }
 
 
 def _sentences(result: Comparison) -> Iterator[str]:

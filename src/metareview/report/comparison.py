@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from metareview.comments.costs import CostDifference, Costs
 from metareview.comparison.explain import ReviewerPair, RouterPair
 from metareview.comparison.leaderboard import Leaderboard
 from metareview.comparison.verdict import Comparison
 from metareview.model.words import plural
+from metareview.report.costs import PER, WORDS, amount, cost_columns, cost_remarks, signed_amount, signed_amounts
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import excerpt, in_words
 from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
@@ -21,21 +23,55 @@ _NAMED = 5
 
 
 def comparison_table(result: Comparison) -> Table:
-    metrics = result.metrics.values()
+    """Each measure, then each kind of cost: of these an interval, but no test."""
+    metrics, costs = result.metrics.values(), list(_compared(result))
     labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
+    none = [NOT_DEFINED] * len(costs)
     return [
-        Column(plural(result.prs, "pull request"), labels, text=True),
-        Column(result.a.label, [rate(metric.a) for metric in metrics], from_data=True),
-        Column(result.b.label, [rate(metric.b) for metric in metrics], from_data=True),
-        Column("B - A", [signed(metric.diff) for metric in metrics]),
-        Column(INTERVAL, [signed_interval(metric.interval) for metric in metrics], optional=True),
-        Column("p", [p_value(metric.p) for metric in metrics], optional=True),
-        Column("p (Holm)", [p_value(metric.p_holm) for metric in metrics]),
+        Column(plural(result.prs, "pull request"), labels + [label for label, _, _ in costs], text=True),
+        Column(
+            result.a.label,
+            [*(rate(metric.a) for metric in metrics), *(amount(kind, each.a) for _, kind, each in costs)],
+            from_data=True,
+        ),
+        Column(
+            result.b.label,
+            [*(rate(metric.b) for metric in metrics), *(amount(kind, each.b) for _, kind, each in costs)],
+            from_data=True,
+        ),
+        Column(
+            "B - A",
+            [
+                *(signed(metric.diff) for metric in metrics),
+                *(signed_amount(kind, each.diff) for _, kind, each in costs),
+            ],
+        ),
+        Column(
+            INTERVAL,
+            [
+                *(signed_interval(metric.interval) for metric in metrics),
+                *(signed_amounts(kind, each.interval) for _, kind, each in costs),
+            ],
+            optional=True,
+        ),
+        Column("p", [p_value(metric.p) for metric in metrics] + none, optional=True),
+        Column("p (Holm)", [p_value(metric.p_holm) for metric in metrics] + none),
     ]
 
 
-def leaderboard_table(result: Leaderboard) -> Table:
-    """The measure that decides with its interval and ties, then the others that somebody has."""
+def _compared(result: Comparison) -> Iterator[tuple[str, str, CostDifference]]:
+    """Label, kind and difference of each cost that both sides know."""
+    for kind, word in WORDS.items():
+        if kind in result.costs:
+            of_kind = result.costs[kind]
+            known = "" if of_kind.prs == result.prs else f" (on {count(of_kind.prs)})"
+            yield f"{word} {PER['per_pr']}{known} ↓", kind, of_kind.per_pr
+            yield f"{word} {PER['per_valid_finding']}{known} ↓", kind, of_kind.per_valid_finding
+
+
+def leaderboard_table(result: Leaderboard, *, every_cost: bool = True) -> Table:
+    """The measure that decides with its interval and ties, what reviews took (every kind, or the first alone), then
+    the other measures that somebody has."""
     rows, sort = [*result.rows, *result.unranked], result.sort
     figures = [row.figures.metrics[sort.name] for row in rows]
     own = [row.own.metrics[sort.name] for row in rows]
@@ -51,11 +87,26 @@ def leaderboard_table(result: Leaderboard) -> Table:
         columns.append(
             Column(f"{sort.label} on its own pull requests", [rate(figure) for figure in own], optional=True)
         )
+    costs = cost_columns([row.figures.costs for row in rows], every_kind=every_cost)
+    columns += [Column(head, cells, optional=1) for head, cells in costs]
     for measure in result.measures:
         others = [row.figures.metrics[measure.name] for row in rows]
         if measure.name != sort.name and any(figure is not None for figure in others):
             columns.append(Column(measure.label, [rate(figure) for figure in others], optional=True))
     return columns
+
+
+def leaderboard_remarks(result: Leaderboard) -> list[str]:
+    """What to know about the table: whose costs are not all known."""
+    return cost_remarks(costs_of_standings(result))
+
+
+def costs_of_standings(result: Leaderboard) -> list[tuple[str, int, Costs | None]]:
+    """The name, the pull requests that figures are over, and the costs of each, in the order of the table."""
+    return [
+        (row.label, row.prs if row.rank is None else result.prs, row.figures.costs)
+        for row in (*result.rows, *result.unranked)
+    ]
 
 
 def found_line(result: Comparison) -> str:
@@ -123,4 +174,5 @@ def comparison_section(result: Comparison) -> str:
 def leaderboard_section(result: Leaderboard) -> str:
     """A leaderboard for the page of a build."""
     lines = ["### Leaderboard", "", f"**{safe(result.headline)}**", "", *as_lines(leaderboard_table(result)), TIES, ""]
+    lines += [line for remark in leaderboard_remarks(result) for line in (safe(remark), "")]
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
+from metareview.comments.costs import KINDS
 from metareview.comments.measures import MEASURES, Counts
 from metareview.report.names import clean
 from metareview.report.numbers import ranked
@@ -37,7 +38,9 @@ def as_csv(run: AnyRun) -> str:
     """Numbers are numbers, null is an empty cell, and no text can be taken for a formula."""
     columns: tuple[str, ...] = _COMMENTS
     if is_comments(run):
-        columns += ("repeated_nums",) if any(block.repeated for block in run.result.reviewers.values()) else ()
+        reviewers = run.result.reviewers.values()
+        columns += ("repeated_nums",) if any(block.repeated for block in reviewers) else ()
+        columns += tuple(kind for kind in KINDS if any(block.costs and kind in block.costs.prs for block in reviewers))
         rows: Iterable[Row] = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from metareview.model.words import plural
+from metareview.report.costs import cost_properties
 from metareview.report.headline import order
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import ranked, rate
@@ -38,7 +39,8 @@ def as_junit(run: AnyRun) -> str:
 def _suite(run: AnyRun, name: str) -> Element:
     suite = Element("testsuite", name=clean(name))
     properties = SubElement(suite, "properties")
-    for key, value in {**_coverage(run, name), **run.metrics[name]}.items():
+    costs = cost_properties(run.result.reviewers[name].costs) if is_comments(run) else {}
+    for key, value in {**_coverage(run, name), **run.metrics[name], **costs}.items():
         SubElement(properties, "property", name=key, value="null" if value is None else repr(value))
     for gate in run.result.build_gates:
         if gate.name != name:

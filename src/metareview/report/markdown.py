@@ -15,10 +15,11 @@ from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
+from metareview.report.costs import WORDS, amount
 from metareview.report.evidence_markdown import evidence_section
 from metareview.report.headline import board_of, headline
 from metareview.report.labels_markdown import labels_sections
-from metareview.report.names import clean, in_words, pull_request_name
+from metareview.report.names import capital, clean, in_words, pull_request_name
 from metareview.report.numbers import count, rate
 from metareview.report.run_labels import RunLabels, read_labels
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
@@ -31,6 +32,7 @@ from metareview.report.tables import (
     judged_by,
     merged_rates,
     queue_table,
+    reviewers_remarks,
     reviewers_table,
     routers_table,
     rows,
@@ -80,6 +82,7 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
         return [
             *lines,
             *as_lines(reviewers_table(summary, board)),
+            *(line for remark in reviewers_remarks(summary) for line in (safe(remark), "")),
             *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
@@ -165,6 +168,11 @@ def _pull_requests(run: CommentsRun) -> list[str]:
         Column("References", [count(each.expected) for each in counts]),
         Column("Raised", [count(each.covered) for each in counts]),
         Column("Undecided", [count(each.undecided) for each in counts]),
+        *(
+            Column(capital(word), [amount(kind, getattr(record.spent, kind)) for record in shown])
+            for kind, word in WORDS.items()
+            if any(getattr(record.spent, kind) is not None for record in shown)
+        ),
     ]
     more = sum(1 for _ in scored)
     rest = [f"… and {count(more)} more rows; the run has them all.", ""] if more else []

@@ -7,6 +7,9 @@ from metareview.comments.summary import CommentsSummary
 from metareview.comparison.leaderboard import MIN_COVERAGE, TIES_AT, Leaderboard, leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.comparison import leaderboard_remarks
+from metareview.report.costs import MEANING as COSTS
+from metareview.report.costs import cost_columns
 from metareview.report.headline import headline, order
 from metareview.report.names import capital
 from metareview.report.numbers import count, interval, of_all, rate, share
@@ -60,10 +63,12 @@ def answer(run: CommentsRun, corrected: str = "") -> Section:
         parts.append(blocks.remark(f"{plural(undecided, 'pair')} {no_match}"))
     if board is not None:
         parts.append(_leaderboard(summary, board))
+        parts += [paragraph(text, css="muted") for text in leaderboard_remarks(board)]
         if board.labelled:
             parts.append(paragraph(_BY_LABELS, css="muted"))
     repeated = [_REPEATED] if any(block.repeated for block in summary.reviewers.values()) else []
-    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *repeated, *_TERMS])]
+    costs = [COSTS] if any(block.costs for block in summary.reviewers.values()) else []
+    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *repeated, *costs, *_TERMS])]
     return Section("answer", "The answer", join(parts))
 
 
@@ -84,6 +89,7 @@ def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
         (headed(f"95 % interval of {f1.label}"), "wide", bars),
     ]
     columns += [("Ties", "", [row.ties or "–" for row in rows])] if len(board.rows) > 1 else []
+    columns += [(capital(head), "num", cells) for head, cells in cost_columns([each.costs for each in figures])]
     differing = own != [each.metrics[f1.name] for each in figures]
     columns += [(f"{f1.label} on its own pull requests", "num", map(rate, own))] if differing else []
     for measure in summary.measures:
