@@ -13,6 +13,7 @@ from metareview.comments.costs import Spent, costs_of
 from metareview.comparison.leaderboard import leaderboard
 from metareview.model.comment import Review, merged
 from metareview.report.comparison import comparison_table, leaderboard_table
+from metareview.report.comparison_files import write_table
 from metareview.report.costs import amount, signed_amount
 from metareview.report.csv_table import as_csv
 from metareview.report.junit import as_junit
@@ -130,24 +131,25 @@ def test_a_run_in_a_folder_has_the_same(run):
 def test_every_table_has_them_beside_f1(run):
     table = reviewers_table(run.result)
     at = heads(table).index("95 % interval") + 1
-    assert heads(table)[at : at + 6] == [
-        f"{what} per {each}" for what in ("cost", "time", "tokens") for each in ("pull request", "valid finding")
+    assert heads(table)[at : at + 5] == [
+        *("cost per pull request", "cost per valid finding", "time per pull request", "time per valid finding"),
+        "line F1",
     ]
     of_bot = next(row for row in rows(table) if row[0] == "bot")
-    assert of_bot[at : at + 6] == ("0.375", "0.25", "30 s", "22.5 s", "2,000", "1,333")
-    assert heads(reviewers_table(run.result, every_cost=False))[at + 2] == "line F1"
-    known = "Cost and tokens of bot: known for 2 of 4 pull requests, and the figures are over these."
-    assert known.replace(":", "&#58;") in as_markdown(run)
+    assert of_bot[at : at + 4] == ("0.375", "0.25", "30 s", "22.5 s")
+    assert heads(reviewers_table(run.result, kinds_of_cost=1))[at + 2] == "line F1"
+    assert "| bot | tokens | 2 of 4 | 2,000 |" in as_markdown(run)
     page = as_html(run)
-    assert known in page
     assert ">Time per valid finding</th>" in page
+    assert '<td class="num">2 of 4</td><td class="num">2,000</td>' in page
+    assert "<td>tokens</td><td>2 of 4</td><td>2,000</td>" in run_table(run)
     assert "<th>cost per valid finding</th>" in run_table(run)
     assert 'name="cost_per_valid_finding" value="0.25"' in as_junit(run)
     written = list(csv.DictReader(io.StringIO(as_csv(run))))
     assert [row["cost"] for row in written[:4]] == ["0.5", "0.25", "", ""]
 
 
-def test_the_terminal_has_a_row_for_each_kind(run):
+def test_the_table_of_costs_has_a_row_for_each_kind(run):
     table = rows(costs_table(costs_of_reviewers(run.result)))
     assert [row[:4] for row in table if row[0] == "bot"] == [
         ("bot", "cost", "2 of 4", "0.375"),
@@ -186,6 +188,34 @@ def test_the_leaderboard_has_those_of_its_pull_requests(run):
     # On the three that both have, bot's time is known for two.
     assert shared["bot"].figures.costs.per_pr["seconds"] == 30
     assert shared["bot"].figures.costs.prs["seconds"] == 2
+
+
+def test_files_of_leaderboards_and_comparisons_have_them(run, tmp_path):
+    board, result = leaderboard([run]), compare(run, reviewers=["bot", "other"])
+    for suffix in ("md", "csv", "tex", "html", "json"):
+        ranked = write_table(board, tmp_path / f"board.{suffix}").read_text("utf-8")
+        compared = write_table(result, tmp_path / f"compared.{suffix}").read_text("utf-8")
+        assert "0.375" in ranked
+        assert "0.375" in compared
+        assert "tokens" in ranked
+    [bot] = [
+        row for row in csv.DictReader(io.StringIO((tmp_path / "board.csv").read_text("utf-8"))) if row["name"] == "bot"
+    ]
+    assert (bot["cost_per_pr"], bot["cost_prs"]) == ("0.375", "2")
+    written = csv.DictReader(io.StringIO((tmp_path / "compared.csv").read_text("utf-8")))
+    of_cost = [row for row in written if row["metric"].startswith("cost")]
+    assert [(row["metric"], row["a"], row["p"]) for row in of_cost] == [
+        ("cost_per_pr", "0.375", ""),
+        ("cost_per_valid_finding", "0.25", ""),
+    ]
+
+
+def test_repeated_runs_take_the_mean_where_all_are_known():
+    runs = [{**record(1, BOTH), "run": name, "cost": cost} for name, cost in (("1", 0.2), ("2", 0.4))]
+    runs += [{**record(2, BOTH), "run": "1", "cost": 0.5}, {**record(2, BOTH), "run": "2"}]
+    costs = evaluate_comments(runs, reference=REFERENCES, repeat=True).summary["reviewers"]["bot"]["costs"]
+    assert (costs["prs"], costs["per_pr"]) == ({"cost": 1}, {"cost": pytest.approx(0.3)})
+    assert costs["per_valid_finding"] == {"cost": pytest.approx(0.15)}
 
 
 def test_two_reviewers_are_compared_where_both_are_known(run):

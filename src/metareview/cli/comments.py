@@ -65,6 +65,8 @@ if TYPE_CHECKING:
               help="The format of the references and negatives.")  # fmt: skip
 @filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request that a reviewer has no file for counts as silence.")
+@click.option("--repeat", is_flag=True,
+              help="Runs of one reviewer (subfolders run-1, run-2 …, or run in records) are one.")  # fmt: skip
 @click.option("--reviewer", multiple=True, metavar="GLOB",
               help="Who is scored, where files name several: * and ? are wild, ! excludes; repeatable.")  # fmt: skip
 @click.option("--reference-reviewer", multiple=True, metavar="GLOB",
@@ -102,6 +104,7 @@ def command(
     from metareview.report.build_gates import check_undecided, gate_lines
     from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
+    from metareview.report.repeats import repeat_lines
     from metareview.report.tables import costs_of_reviewers, costs_table, judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
     from metareview.runs.writer import keep_gates
@@ -134,9 +137,9 @@ def command(
     if screen.as_json:
         screen.show(run.summary)
     else:
-        remarks = [headline(run, board()), judged]
+        remarks = [headline(run, board()), *repeat_lines(run.result, list(run.result.reviewers)), judged]
         costs = costs_table(costs_of_reviewers(run.result))
-        tables: list[str | Table] = [reviewers_table(run.result, board(), every_cost=False)]
+        tables: list[str | Table] = [reviewers_table(run.result, board(), kinds_of_cost=1)]
         if costs:
             tables += ["", costs]
         screen.show(run.summary, *tables, *gate_lines(results), remarks=remarks)

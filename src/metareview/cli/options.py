@@ -101,9 +101,10 @@ def _values_of(kind: str) -> Completer:
 
 def metric_names() -> list[str]:
     from metareview.comments.measures import MEASURES
+    from metareview.outcomes.measures import MEASURES as OUTCOMES
     from metareview.routing.measures import MRR
 
-    return [*(measure.short for measure in MEASURES), "hit@K", MRR.short]
+    return [*(measure.short for measure in MEASURES), "hit@K", MRR.short, *(measure.short for measure in OUTCOMES)]
 
 
 def metrics_to_choose() -> list[str]:
@@ -120,6 +121,12 @@ def dataset_names() -> list[str]:
     from metareview.sources.catalogue import DATASETS
 
     return list(DATASETS)
+
+
+table_output_option = click.option(
+    "-o", "--output", "outputs", multiple=True, type=PATH, metavar="FILE",
+    help="Also write the table: .md, .csv, .tex, .html or .json, by suffix. May be given several times.",
+)  # fmt: skip
 
 
 def _options(*options: Command) -> Callable[[Command], Command]:

@@ -72,6 +72,11 @@ def unlisted_of(
     What is stored for another run that was in the folder is made anew. Another budget keeps the issues, and as much of
     the sample as it can: a larger one adds to it.
     """
+    if run.result.config.repeat:
+        raise UsageError(
+            f"{run.label} holds repeated runs, over which unlisted issues are not counted: a mean over runs has no"
+            " issues of its own. Evaluate one of the runs without --repeat."
+        )
     if budget is not None and budget < 1:
         raise UsageError(f"A budget of {budget} asks about nothing. Give 1 or more.")
     stored = read_unlisted(run)

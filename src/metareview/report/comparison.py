@@ -3,60 +3,102 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from metareview.comments.costs import CostDifference, Costs
-from metareview.comparison.explain import ReviewerPair, RouterPair
-from metareview.comparison.leaderboard import Leaderboard
-from metareview.comparison.verdict import Comparison
+from metareview.comparison.explain import OutcomePair, PullRequestPair, RouterPair
+from metareview.comparison.standings import Leaderboard
+from metareview.comparison.verdict import Comparison, MetricDifference
 from metareview.model.words import plural
-from metareview.report.costs import PER, WORDS, amount, cost_columns, cost_remarks, signed_amount, signed_amounts
+from metareview.report.costs import PER, WORDS, amount, cost_columns, signed_amount, signed_amounts
 from metareview.report.markdown import as_lines, document, safe
-from metareview.report.names import excerpt, in_words
+from metareview.report.names import capital, excerpt, in_words
 from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
-from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table
+from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns, costs_table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
 TIES = "A shared letter: these pull requests cannot tell them apart (paired test over all pairs at once, 0.05)."
+OVER = "“of A's” and “of B's”: the comments that a figure is over, those of which the data can tell."
+SAMPLE_TIES = (
+    "A shared letter: these samples of pull requests cannot tell them apart (two independent samples, Holm over all"
+    " pairs, 0.05)."
+)
 _NAMED = 5
 """Pull requests with differing answers that are listed by name."""
+MOST_SLICES = 20
+"""Kinds of comments that a table lists."""
+
+
+def ties_remark(result: Leaderboard) -> str:
+    """What the letters mean."""
+    return TIES if result.paired else SAMPLE_TIES
 
 
 def comparison_table(result: Comparison) -> Table:
     """Each measure, then each kind of cost: of these an interval, but no test."""
     metrics, costs = result.metrics.values(), list(_compared(result))
     labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
-    none = [NOT_DEFINED] * len(costs)
+    known = [] if result.samples is None else [result.samples.known[name] for name in result.metrics]
+    head = result.units if known else plural(result.prs, "pull request")
+    return _with_costs(_differences_table(result, head, labels, metrics, known), costs)
+
+
+def slice_tables(result: Comparison) -> Iterator[tuple[str, Table]]:
+    """The main metric by each dimension that was asked for, under a line that says what it is."""
+    label = result.metrics[result.main].measure.label
+    for dimension, values in (result.samples.slices if result.samples else {}).items():
+        shown = list(values.items())[:MOST_SLICES]
+        more = len(values) - len(shown)
+        rest = f"; the {MOST_SLICES} with the most comments, --json has {more} more" if more > 0 else ""
+        table = _differences_table(
+            result,
+            in_words(dimension),
+            [value for value, _ in shown],
+            [each.metric for _, each in shown],
+            [each.known for _, each in shown],
+        )
+        yield f"{capital(label)} by {in_words(dimension)}{rest}:", table
+
+
+def _differences_table(
+    result: Comparison,
+    head: str,
+    labels: Sequence[str],
+    metrics: Collection[MetricDifference],
+    known: Sequence[tuple[int, int]],
+) -> Table:
+    """`known`: for outcomes, how many comments of A and of B each figure is over."""
+    over = [[Column(f"of {side}'s", [count(each[at]) for each in known], optional=2)] if known else []
+            for at, side in enumerate("AB")]  # fmt: skip
     return [
-        Column(plural(result.prs, "pull request"), labels + [label for label, _, _ in costs], text=True),
-        Column(
-            result.a.label,
-            [*(rate(metric.a) for metric in metrics), *(amount(kind, each.a) for _, kind, each in costs)],
-            from_data=True,
-        ),
-        Column(
-            result.b.label,
-            [*(rate(metric.b) for metric in metrics), *(amount(kind, each.b) for _, kind, each in costs)],
-            from_data=True,
-        ),
-        Column(
-            "B - A",
-            [
-                *(signed(metric.diff) for metric in metrics),
-                *(signed_amount(kind, each.diff) for _, kind, each in costs),
-            ],
-        ),
-        Column(
-            INTERVAL,
-            [
-                *(signed_interval(metric.interval) for metric in metrics),
-                *(signed_amounts(kind, each.interval) for _, kind, each in costs),
-            ],
-            optional=True,
-        ),
-        Column("p", [p_value(metric.p) for metric in metrics] + none, optional=True),
-        Column("p (Holm)", [p_value(metric.p_holm) for metric in metrics] + none),
+        Column(head, labels, text=True),
+        Column(result.a.label, [rate(metric.a) for metric in metrics], from_data=True),
+        *over[0],
+        Column(result.b.label, [rate(metric.b) for metric in metrics], from_data=True),
+        *over[1],
+        Column("B - A", [signed(metric.diff) for metric in metrics]),
+        Column(INTERVAL, [signed_interval(metric.interval) for metric in metrics], optional=True),
+        Column("p", [p_value(metric.p) for metric in metrics], optional=True),
+        Column("p (Holm)", [p_value(metric.p_holm) for metric in metrics]),
     ]
+
+
+def _with_costs(table: Table, costs: Sequence[tuple[str, str, CostDifference]]) -> Table:
+    """The table with a row for each of these."""
+    if not costs:
+        return table
+    none = [NOT_DEFINED] * len(costs)
+    added = [
+        [label for label, _, _ in costs],
+        [amount(kind, each.a) for _, kind, each in costs],
+        [amount(kind, each.b) for _, kind, each in costs],
+        [signed_amount(kind, each.diff) for _, kind, each in costs],
+        [signed_amounts(kind, each.interval) for _, kind, each in costs],
+        none,
+        none,
+    ]
+    return [replace(column, cells=[*column.cells, *more]) for column, more in zip(table, added, strict=True)]
 
 
 def _compared(result: Comparison) -> Iterator[tuple[str, str, CostDifference]]:
@@ -69,8 +111,8 @@ def _compared(result: Comparison) -> Iterator[tuple[str, str, CostDifference]]:
             yield f"{word} {PER['per_valid_finding']}{known} ↓", kind, of_kind.per_valid_finding
 
 
-def leaderboard_table(result: Leaderboard, *, every_cost: bool = True) -> Table:
-    """The measure that decides with its interval and ties, what reviews took (every kind, or the first alone), then
+def leaderboard_table(result: Leaderboard, *, kinds_of_cost: int = 2) -> Table:
+    """The measure that decides with its interval and ties, what reviews took (the first kinds that are known), then
     the other measures that somebody has."""
     rows, sort = [*result.rows, *result.unranked], result.sort
     figures = [row.figures.metrics[sort.name] for row in rows]
@@ -78,27 +120,25 @@ def leaderboard_table(result: Leaderboard, *, every_cost: bool = True) -> Table:
     columns = [
         Column("", [NOT_DEFINED if row.rank is None else str(row.rank) for row in rows]),
         Column("name", [row.label for row in rows], text=True),
-        Column(PULL_REQUESTS, [of_all(row.prs, row.of) for row in rows]),
+        Column(PULL_REQUESTS, [of_all(row.prs, row.of) if result.paired else count(row.prs) for row in rows]),
         Column(sort.label, [rate(figure) for figure in figures]),
         Column(INTERVAL, [interval(row.figures.intervals[sort.name]) for row in rows]),
+        *between_runs_columns([row.repeats for row in rows], sort.name),
         Column("ties", [row.ties for row in rows], text=True),
     ]
+    if not result.paired:
+        columns.insert(3, Column("comments", [count(row.figures.known[sort.name]) for row in rows]))
     if own != figures:
         columns.append(
             Column(f"{sort.label} on its own pull requests", [rate(figure) for figure in own], optional=True)
         )
-    costs = cost_columns([row.figures.costs for row in rows], every_kind=every_cost)
+    costs = cost_columns([row.figures.costs for row in rows], kinds_of_cost)
     columns += [Column(head, cells, optional=1) for head, cells in costs]
     for measure in result.measures:
         others = [row.figures.metrics[measure.name] for row in rows]
         if measure.name != sort.name and any(figure is not None for figure in others):
             columns.append(Column(measure.label, [rate(figure) for figure in others], optional=True))
     return columns
-
-
-def leaderboard_remarks(result: Leaderboard) -> list[str]:
-    """What to know about the table: whose costs are not all known."""
-    return cost_remarks(costs_of_standings(result))
 
 
 def costs_of_standings(result: Leaderboard) -> list[tuple[str, int, Costs | None]]:
@@ -110,6 +150,9 @@ def costs_of_standings(result: Leaderboard) -> list[tuple[str, int, Costs | None
 
 
 def found_line(result: Comparison) -> str:
+    """Who found what; nothing for outcomes, which have no references to be found."""
+    if result.samples is not None:
+        return ""
     numbers = {name: count(len(items)) for name, items in result.explanation.found.items()}
     return (
         f"{'References' if result.kind == 'comments' else 'Pull requests'} found by both: {numbers['both']}; "
@@ -118,12 +161,18 @@ def found_line(result: Comparison) -> str:
     )
 
 
+def comparison_lines(result: Comparison) -> list[str]:
+    """What stands below the table on a terminal."""
+    found = found_line(result)
+    return ["", result.verdict, *([found] if found else []), *explanation_lines(result)]
+
+
 def explanation_lines(result: Comparison) -> Iterator[str]:
     """Which kinds of issue and which pull requests made the difference."""
     for dimension, kinds in result.explanation.kinds.items():
         known = [(kind, tally) for kind, tally in kinds.items() if kind != "unknown" and tally.a != tally.b]
         for kind, tally in known[:1]:
-            yield f"By {in_words(dimension)}, most on {kind}: {tally.a} and {tally.b} of {tally.total}."
+            yield f"By {in_words(dimension)}, most on {kind}: {count(tally.a)} and {count(tally.b)} of {tally.total}."
     differing = result.explanation.differing
     if 0 < len(differing) < result.prs and len(differing) <= _NAMED:
         yield f"The answers differ on {len(differing)} of {plural(result.prs, 'pull request')}:"
@@ -136,19 +185,25 @@ def explanation_lines(result: Comparison) -> Iterator[str]:
             yield from (f"          {line}" for line in _pair_lines(pair, result, most=2))
 
 
-def _effects(result: Comparison) -> Iterator[tuple[str, Iterable[ReviewerPair | RouterPair]]]:
+def _effects(result: Comparison) -> Iterator[tuple[str, Iterable[PullRequestPair]]]:
     why = result.explanation
     for word, pairs in (("gains", why.gains), ("losses", why.losses)):
         if pairs:
             yield f"Largest {word} of {result.b.label}, by what each adds to the difference:", pairs
 
 
-def _pair_lines(pair: ReviewerPair | RouterPair, result: Comparison, most: int) -> Iterator[str]:
+def _pair_lines(pair: PullRequestPair, result: Comparison, most: int) -> Iterator[str]:
+    if isinstance(pair, OutcomePair):
+        label = result.metrics[result.main].measure.label
+        sides = ((result.a.label, pair.a), (result.b.label, pair.b))
+        told = [f"{told[0]} of {plural(told[1], 'comment')} of {side}" for side, told in sides if told is not None]
+        yield f"{label}: {' and '.join(told)}"
+        return
     if isinstance(pair, RouterPair):
         ranks = [str(answer.rank or "none") for answer in (pair.a, pair.b)]
         yield f"rank of {', '.join(pair.record.truth.targets)}: {ranks[0]} and {ranks[1]}"
         return
-    a, b = (f"{record.counts.matched} of {record.counts.generated}" for record in (pair.a, pair.b))
+    a, b = (of_all(record.counts.matched, record.counts.generated) for record in (pair.a, pair.b))
     kept = sum(reference.kept for reference in pair.a.references)
     yield f"comments that match: {a} and {b}; {plural(kept, 'reference')}"
     for label, references in ((result.a.label, pair.only_a()), (result.b.label, pair.only_b())):
@@ -161,7 +216,11 @@ def comparison_section(result: Comparison) -> str:
     """A comparison for the page of a build: the verdict, the figures, the pull requests that made the difference."""
     lines = [f"### {safe(result.b.label)} against {safe(result.a.label)}", ""]
     lines += [f"**{safe(result.verdict)}**", "", *as_lines(comparison_table(result))]
-    lines += ["↓ lower is better. " + safe(found_line(result)), ""]
+    lines += [f"↓ lower is better. {safe(found_line(result))}".rstrip(), ""]
+    if result.samples is not None:
+        lines += [OVER, ""]
+    for title, table in slice_tables(result):
+        lines += [safe(title), "", *as_lines(table)]
     for title, pairs in _effects(result):
         lines += [safe(title), ""]
         for pair in pairs:
@@ -173,6 +232,8 @@ def comparison_section(result: Comparison) -> str:
 
 def leaderboard_section(result: Leaderboard) -> str:
     """A leaderboard for the page of a build."""
-    lines = ["### Leaderboard", "", f"**{safe(result.headline)}**", "", *as_lines(leaderboard_table(result)), TIES, ""]
-    lines += [line for remark in leaderboard_remarks(result) for line in (safe(remark), "")]
+    lines = ["### Leaderboard", "", f"**{safe(result.headline)}**", "", *as_lines(leaderboard_table(result))]
+    costs = costs_table(costs_of_standings(result))
+    lines += as_lines(costs) if costs else []
+    lines += [ties_remark(result), ""]
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from metareview.comments.costs import Costs
-from metareview.model.words import plural
-from metareview.report.names import capital
-from metareview.report.numbers import NOT_DEFINED, count, duration
+from metareview.report.numbers import NOT_DEFINED, duration
 
 WORDS: Mapping[str, str] = {"cost": "cost", "seconds": "time", "tokens": "tokens"}
 """What each kind is called, in the order of the columns."""
@@ -42,10 +40,10 @@ def amounts(kind: str, ends: Sequence[float] | None) -> str:
     return NOT_DEFINED if ends is None else "–".join(amount(kind, end) for end in ends)
 
 
-def cost_columns(costs: Sequence[Costs | None], *, every_kind: bool = True) -> Iterator[tuple[str, list[str]]]:
-    """Heads and cells of each kind that somebody has, or of the first such kind alone."""
+def cost_columns(costs: Sequence[Costs | None], kinds: int) -> Iterator[tuple[str, list[str]]]:
+    """Heads and cells of so many of the kinds that somebody has: `costs_table` holds them all."""
     shown = [kind for kind in WORDS if any(each and kind in each.prs for each in costs)]
-    for kind in shown if every_kind else shown[:1]:
+    for kind in shown[:kinds]:
         for name, per in PER.items():
             cells = [amount(kind, getattr(each, name).get(kind) if each else None) for each in costs]
             yield f"{WORDS[kind]} {per}", cells
@@ -57,20 +55,3 @@ def cost_properties(costs: Costs | None) -> dict[str, float | int | None]:
         return {}
     figures = {f"{kind}_{name}": getattr(costs, name)[kind] for kind in costs.prs for name in ("total", *PER)}
     return {**figures, **{f"{kind}_prs": number for kind, number in costs.prs.items()}}
-
-
-def cost_remarks(everybody: Iterable[tuple[str, int, Costs | None]]) -> list[str]:
-    """Of whom something is known for some pull requests and not for all: the name, the pull requests, the figures."""
-    lines = []
-    for name, prs, costs in everybody:
-        partly: dict[int, list[str]] = {}
-        for kind, word in WORDS.items():
-            if costs and 0 < costs.prs.get(kind, 0) < prs:
-                partly.setdefault(costs.prs[kind], []).append(word)
-        for number, words in partly.items():
-            what = capital(" and ".join(filter(None, [", ".join(words[:-1]), words[-1]])))
-            lines.append(
-                f"{what} of {name}: known for {count(number)} of {plural(prs, 'pull request')}, and the figures are"
-                " over these."
-            )
-    return lines

@@ -14,14 +14,15 @@ from metareview.comments.measures import (
     positive_line_recall_rate,
     unmatched_rate,
 )
+from metareview.comments.repeated_runs import Repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary
-from metareview.comparison.leaderboard import Leaderboard
+from metareview.comparison.standings import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.costs import WORDS, amount, amounts, cost_columns, cost_remarks
+from metareview.report.costs import WORDS, amount, amounts, cost_columns
 from metareview.report.headline import order
 from metareview.report.names import capital, in_words
-from metareview.report.numbers import count, duration, interval, of_all, ranked, rate
+from metareview.report.numbers import between_runs, count, duration, interval, of_all, ranked, rate
 from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
 
@@ -42,21 +43,27 @@ Table = Sequence[Column]
 FIRST_WARNINGS = 5
 """Warnings that stand before the figures; the others are counted there."""
 PULL_REQUESTS, INTERVAL, BUSIEST = "pull requests", "95 % interval", "share of the busiest"
+BETWEEN_RUNS = "between runs"
 """Heads that stand in several tables."""
 REPEATED = "of which repeated"
 """The head of the part of the noise that a reviewer had said before, right behind the noise."""
 _OPTIONAL = {false_positive_rate.name: 4, line_f1.name: 5, unmatched_rate.name: 6}
 
 
+def between_runs_columns(repeats: Sequence[Repeats | None], metric: str) -> list[Column]:
+    """A column beside the interval, where somebody's runs are repeated."""
+    return [Column(BETWEEN_RUNS, [between_runs(each, metric) for each in repeats], optional=1)] if any(repeats) else []
+
+
 def rows(table: Table) -> list[tuple[str, ...]]:
     return list(zip(*(column.cells for column in table), strict=True))
 
 
-def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None, *, every_cost: bool = True) -> Table:
+def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None, *, kinds_of_cost: int = 2) -> Table:
     """One row per reviewer, the best F1 first; those with too few of the pull requests last.
 
     With the run's leaderboard in its order, and with the figures that order comes from where they are others. Of what
-    reviews took every kind, or where `costs_table` stands below only the first.
+    reviews took the first kinds that are known; `costs_table` holds them all.
     """
     standings = [*board.rows, *board.unranked] if board else []
     names = [row.name for row in standings] or order(summary).names
@@ -75,20 +82,16 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None, 
             columns.append(Column(REPEATED, [rate(block.repeated_rate) for block in blocks], optional=7))
         if measure.name == f1.name:
             columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
+            columns += between_runs_columns([block.repeats for block in blocks], f1.name)
             if board and any(row.prs != board.prs for row in board.rows):
                 shared = [rate(row.figures.metrics[f1.name] if row.rank else None) for row in standings]
                 columns.append(Column(f"F1 on the shared {count(board.prs)}", shared))
-            costs = cost_columns([block.costs for block in blocks], every_kind=every_cost)
+            costs = cost_columns([block.costs for block in blocks], kinds_of_cost)
             columns += [Column(head, cells, optional=1) for head, cells in costs]
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))
         columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks], optional=3))
     return columns
-
-
-def reviewers_remarks(summary: CommentsSummary) -> list[str]:
-    """What to know about the table: whose costs are not all known."""
-    return cost_remarks(costs_of_reviewers(summary))
 
 
 def costs_table(everybody: Iterable[tuple[str, int, Costs | None]]) -> Table:

@@ -18,6 +18,7 @@ from metareview.comments.records import (
     Tally,
     Verdict,
 )
+from metareview.comments.repeated_runs import Repeats, Spread, VarianceShares
 from metareview.comments.summary import (
     CommentsConfig,
     CommentsSummary,
@@ -94,6 +95,10 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         "original_good_comments_count": record.references_before_filters,
         "filtered_good_comments_count": record.references_after_filters,
     }
+    if record.run is not None:
+        head["run"] = record.run
+    if record.runs:
+        head["runs"] = list(record.runs)
     if record.skipped:
         return head | dict.fromkeys(_BODY_KEYS)
     references = {each.position: each for each in record.references}
@@ -123,6 +128,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
                 "kept": each.kept,
                 "covered": each.covered,
                 "line_covered": each.line_covered,
+                **({} if each.runs is None else {"found_in": each.found_in, "runs": each.runs}),
             }
             for each in record.references
         ],
@@ -138,6 +144,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
 def _scored_comment_to_json(scored: ScoredComment) -> JsonObject:
     return {
         "generated": scored.position,
+        **({} if scored.run is None else {"run": scored.run}),
         **scored.comment.to_dict(),
         "line_match": scored.line_match,
         "semantic_match": scored.semantic_match,
@@ -156,6 +163,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
         "references_before_filters": stored["original_good_comments_count"],
         "references_after_filters": stored["filtered_good_comments_count"],
         "skip_reason": stored["skip_reason"],
+        "run": stored.get("run"),
     }
     if stored["skipped"]:
         return CommentRecord(**head)
@@ -203,18 +211,21 @@ def _comparison(stored: JsonObject) -> Comparison:
 def pair_to_json(pair: Pair) -> JsonObject:
     """A line of pairs.jsonl."""
     head = {name: getattr(pair, name) for name in _PAIR_HEAD}
-    return {**head, **_verdict_to_json(pair.verdict), "aligned": pair.aligned}
+    run = {} if pair.run is None else {"run": pair.run}
+    return {**head, **_verdict_to_json(pair.verdict), "aligned": pair.aligned, **run}
 
 
 def pair_from_json(stored: JsonObject) -> Pair:
     head = {name: stored[name] for name in _PAIR_HEAD}
-    return Pair(**head, verdict=_verdict(stored), aligned=stored["aligned"])
+    return Pair(**head, verdict=_verdict(stored), aligned=stored["aligned"], run=stored.get("run"))
 
 
 def config_to_json(config: CommentsConfig) -> JsonObject:
     stored = {field.name: getattr(config, field.name) for field in fields(config)}
     stored |= {"judge_parameters": dict(config.judge_parameters), "filters": config.filters.to_dict()}
     stored |= {name: list(stored[name]) for name in ("reviewer", "reference_reviewer")}
+    if not config.repeat:
+        del stored["repeat"]
     return {"place" if name == "location" else name: value for name, value in stored.items()}
 
 
@@ -292,7 +303,23 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
                 for name, parts in block.by_reference.items()
             },
         },
+        **({} if block.repeats is None else {"repeats": repeats_to_json(block.repeats)}),
     }
+
+
+def repeats_to_json(repeats: Repeats) -> JsonObject:
+    """How far a reviewer's repeated runs differ."""
+    return {"runs": repeats.runs, **asdict(repeats), "names": list(repeats.names)}
+
+
+def _repeats(stored: JsonObject) -> Repeats:
+    return Repeats(
+        tuple(stored["names"]),
+        stored["metrics"],
+        {name: None if each is None else Spread(**each) for name, each in stored["spread"].items()},
+        {name: None if each is None else VarianceShares(**each) for name, each in stored["variance"].items()},
+        stored["prs_per_run"],
+    )
 
 
 def _figures_to_json(part: PullRequestSlice | ReferenceSlice) -> JsonObject:
@@ -353,6 +380,7 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
             }
             for name in DIMENSIONS
         },
+        repeats=_repeats(stored["repeats"]) if "repeats" in stored else None,
         repeated=stored.get("repeated_nums"),
         costs=_costs(stored.get("costs")),
     )

@@ -59,7 +59,9 @@ def comment_card(board: Board, scored: ScoredComment) -> Html:
         id=anchor(position),
         label=board.comment_labels[position],
         tags=join(_tags(board, scored), " "),
-        about=about(scored.comment),
+        about=join(
+            [about(scored.comment), *([name(scored.run)] if scored.run and len(board.record.runs) > 1 else [])], " · "
+        ),
         note=note(scored.comment.note),
         compared=list(_compared(board, scored)),
     )

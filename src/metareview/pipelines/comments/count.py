@@ -58,7 +58,7 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             llm_calls=usage.llm_calls,
             # Stored verdicts may be a model's, too, and no cache has answered them.
             cached=usage.cached + answered_before * isinstance(judge, ModelJudge),
-            errors=sum(record.counts.undecided for record in records),
+            errors=round(sum(record.counts.undecided for record in records)),
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
         ),
