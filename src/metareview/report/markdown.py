@@ -31,6 +31,16 @@ from metareview.report.outcomes import (
     slice_tables,
 )
 from metareview.report.repeats import REMARK, repeats_table
+from metareview.report.routing_outcomes import (
+    EXPERTISE_REMARK,
+    REQUESTS_REMARK,
+    actual_lines,
+    expertise_table,
+    lists_table,
+    load_table,
+    requests_line,
+    requests_table,
+)
 from metareview.report.run_labels import RunLabels, read_labels
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
@@ -113,7 +123,7 @@ def _first_warnings(warnings: Sequence[str]) -> list[str]:
 
 def as_markdown(run: AnyRun) -> str:
     if is_outcomes(run):
-        return document(_outcomes(run))
+        return document(_comment_outcomes(run))
     return document(_comments(run) if is_comments(run) else _routing(run))
 
 
@@ -198,7 +208,23 @@ def _pull_requests(run: CommentsRun) -> list[str]:
 def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
     lines = ["# Reviewer routing", "", *_answer(run), *_gates(summary.build_gates)]
-    return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
+    return lines + _outcomes(summary) + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
+
+
+def _outcomes(summary: RoutingSummary) -> list[str]:
+    """What comes of recommendations besides finding the right person."""
+    lines: list[str] = []
+    if whole := lists_table(summary, all_intervals=True):
+        lines += ["## All right people", "", *as_lines(whole)]
+    if expertise := expertise_table(summary, all_intervals=True):
+        lines += ["## Expertise and files at risk", "", *as_lines(expertise), EXPERTISE_REMARK, ""]
+        lines += [line for sentence in actual_lines(summary) for line in (safe(sentence), "")]
+    if load := load_table(summary):
+        lines += ["## Load per person", "", *as_lines(load)]
+    if asked := requests_table(summary):
+        sentences = [safe(line) for line in requests_line(summary)]
+        lines += ["## Who was asked, and responded", "", *sentences, "", *as_lines(asked), REQUESTS_REMARK, ""]
+    return lines
 
 
 def _queue(summary: RoutingSummary) -> list[str]:
@@ -229,7 +255,7 @@ def _outcomes_answer(run: OutcomesRun) -> list[str]:
     ]
 
 
-def _outcomes(run: OutcomesRun) -> list[str]:
+def _comment_outcomes(run: OutcomesRun) -> list[str]:
     summary = run.result
     lines = ["# What became of review comments", "", *_outcomes_answer(run), *_gates(summary.build_gates)]
     for title, table in slice_tables(summary).items():
