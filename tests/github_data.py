@@ -54,10 +54,13 @@ def repository(pulls: list[dict], name: str = "acme/shop") -> dict:
 def pull_request(name: str, told: dict, ids: Numbers) -> dict:
     number, at = told["number"], told["at"]
     url = f"https://github.com/{name}/pull/{number}"
-    commits = [commit(number, at, each) for each in told.get("commits", ())]
+    commits = [commit(number, at, each) for each in in_line(told.get("commits", ()))]
     head = commits[-1]["commit"]["oid"] if commits else sha(number, "head")
     first = commits[0]["commit"]["oid"] if commits else head
-    threads = [thread(url, at, each, first, head, ids) for each in told.get("threads", ())]
+    threads = [
+        thread(url, at, each, sha(number, each["on"]) if "on" in each else first, head, ids)
+        for each in told.get("threads", ())
+    ]
     reviews = [review(url, at, each, head, ids) for each in told.get("reviews", ())]
     comments = [issue_comment(url, at, each, ids) for each in told.get("comments", ())]
     ended = told.get("merged") or told.get("closed")
@@ -105,11 +108,17 @@ def _time(item: dict) -> str:
     return item.get("createdAt") or item.get("submittedAt") or item["commit"].get("committedDate", "9")
 
 
+def in_line(commits: list[dict]) -> list[dict]:
+    """The commits, each upon the one before, the first upon the base, unless they say otherwise."""
+    names = ["base", *(each["name"] for each in commits)]
+    return [{"upon": before, **each} for before, each in zip(names, commits, strict=False)]
+
+
 def commit(number: int, at: str, told: dict) -> dict:
     login = told["by"]
     author = {"name": login or "somebody", "user": {"__typename": "User", "login": login} if login else None}
     fields = {"oid": sha(number, told["name"]), "committedDate": later(at, told["after"]), "author": author}
-    parents = [{"oid": parent} for parent in told.get("parents", [sha(number, "base")])]
+    parents = [{"oid": parent} for parent in told.get("parents", [sha(number, told["upon"])])]
     return {"id": f"PRC_{number}_{told['name']}", "commit": {**fields, "parents": parents}}
 
 
@@ -142,7 +151,7 @@ def thread(url: str, at: str, told: dict, first: str, head: str, ids: Numbers) -
         "path": told["path"],
         "line": None if outdated else line,
         "startLine": None if outdated else start,
-        "originalLine": line,
+        "originalLine": told.get("original", line),
         "originalStartLine": start,
         "diffSide": told.get("side", "RIGHT"),
         "subjectType": "FILE" if line is None else "LINE",
@@ -183,13 +192,36 @@ def event(number: int, at: str, told: list) -> dict:
     return fields
 
 
+def all_commits(pull: dict) -> list[dict]:
+    """Those of the pull request, and the others that the server has: replaced by a force push, or of the base."""
+    return [*in_line(pull.get("commits", ())), *in_line(pull.get("other_commits", ()))]
+
+
 def patches(pulls: list[dict]) -> dict[str, list[dict]]:
     """What each commit changed, by its hash, as REST has it."""
     return {
         sha(pull["number"], each["name"]): each["files"]
         for pull in pulls
-        for each in pull.get("commits", ())
+        for each in all_commits(pull)
         if "files" in each
+    }
+
+
+def rest_commits(pulls: list[dict]) -> dict[str, dict]:
+    """All else that REST tells of each commit, by its hash."""
+    return {
+        sha(pull["number"], each["name"]): _rest_commit(commit(pull["number"], pull["at"], each)["commit"])
+        for pull in pulls
+        for each in all_commits(pull)
+    }
+
+
+def _rest_commit(node: dict) -> dict:
+    author, at = node["author"], node["committedDate"]
+    return {
+        "commit": {"author": {"name": author["name"], "date": at}, "committer": {"name": "GitHub", "date": at}},
+        "author": author["user"] and {"login": author["user"]["login"]},
+        "parents": [{"sha": parent["oid"]} for parent in node["parents"]],
     }
 
 
@@ -197,4 +229,5 @@ def sample_server(**options: object) -> GitHubServer:
     """The invented repository of examples/github, which docs/github.md is about."""
     sample = json.loads(SAMPLE.read_text("utf-8"))
     pulls = sample["pull_requests"]
-    return GitHubServer(repository(pulls, sample["repository"]), patches=patches(pulls), **options)
+    served = {"patches": patches(pulls), "commits": rest_commits(pulls)}
+    return GitHubServer(repository(pulls, sample["repository"]), **served, **options)

@@ -184,19 +184,22 @@ class Query:
 class GitHubServer(ScriptedServer):
     """Serves until the `with` block ends. `log` has every request.
 
-    `largest_page` is the most nodes of a page, whatever is asked for.
+    `patches` are the files of commits by hash, `commits` the rest of what REST tells of them; without files, a commit
+    is not there. `largest_page` is the most nodes of a page, whatever is asked for.
     """
 
     def __init__(
         self,
         *repositories: dict,
         patches: dict[str, list[dict]] | None = None,
+        commits: dict[str, dict] | None = None,
         script: Callable[[Exchange], Reply | None] = lambda exchange: None,
         largest_page: int = 100,
         latency: float = 0.0,
     ) -> None:
         self.repositories = {each["nameWithOwner"].casefold(): each for each in repositories}
         self.patches = patches or {}
+        self.commits = commits or {}
         super().__init__(script, latency)
         self.largest_page = largest_page
         self.remaining = 5_000
@@ -223,6 +226,8 @@ class GitHubServer(ScriptedServer):
 
     def _rest(self, path: str) -> Reply:
         parts = urlsplit(path)
+        if found := re.fullmatch(r"(?:/api/v3)?/repos/[^/]+/[^/]+/compare/(\w+)\.\.\.(\w+)", parts.path):
+            return self._compared(found[1], found[2])
         found = re.fullmatch(r"(?:/api/v3)?/repos/[^/]+/[^/]+/commits/(\w+)", parts.path)
         if not found or found[1] not in self.patches:
             return Reply(404, {"message": "Not Found"})
@@ -232,7 +237,22 @@ class GitHubServer(ScriptedServer):
         headers = {}
         if page * size < len(files):
             headers["link"] = f'<https://elsewhere.example{parts.path}?page={page + 1}>; rel="next"'
-        return Reply(200, {"sha": found[1], "files": files[(page - 1) * size : page * size]}, headers)
+        known = {"sha": found[1], **self.commits.get(found[1], {})}
+        return Reply(200, {**known, "files": files[(page - 1) * size : page * size]}, headers)
+
+    def _compared(self, base: str, head: str) -> Reply:
+        """What `head` has more than `base`, oldest first."""
+        if not {base, head} <= set(self.commits):
+            return Reply(404, {"message": "Not Found"})
+        more = [sha for sha in self._history(head) if sha not in set(self._history(base))]
+        return Reply(200, {"status": "diverged", "commits": [{"sha": sha} for sha in reversed(more)], "files": []})
+
+    def _history(self, sha: str) -> list[str]:
+        found = [sha]
+        for each in found:
+            parents = [parent["sha"] for parent in self.commits.get(each, {}).get("parents", ())]
+            found += [parent for parent in parents if parent not in found]
+        return found
 
     def _graphql(self, body: dict) -> Reply:
         errors: list[dict] = []

@@ -73,11 +73,22 @@ class GitLabServer(ScriptedServer):
             case ["merge_requests", number, "commits"]:
                 listed = [self._commit(sha) for sha in reversed(self._numbered[int(number)]["commits"])]
                 return [{**commit, "parent_ids": []} for commit in listed]
+            case ["repository", "compare"] if {query["from"], query["to"]} <= set(self.project["commits"]):
+                known = set(self._history(query["from"]))
+                more = [sha for sha in reversed(self._history(query["to"])) if sha not in known]
+                return {"commits": [self._commit(sha) for sha in more if sha in self.project["commits"]], "diffs": []}
             case ["repository", "commits", sha] if sha in self.project["commits"]:
                 return self._commit(sha)
             case ["repository", "commits", sha, "diff"] if sha in self.project["commits"]:
                 return self.project["commits"][sha]["diff"]
         return None
+
+    def _history(self, sha: str) -> list[str]:
+        found = [sha]
+        for each in found:
+            parents = self.project["commits"].get(each, {}).get("parent_ids", ())
+            found += [parent for parent in parents if parent not in found]
+        return found
 
     def _commit(self, sha: str) -> dict:
         return {name: value for name, value in self.project["commits"][sha].items() if name != "diff"}
@@ -206,7 +217,8 @@ def sample() -> dict:
                 "c4",
                 "09:20",
                 changed("src/new.py", new_file=True),
-                changed("src/to.py", "", old_path="src/from.py", renamed_file=True),
+                changed("src/to.py", "", old_path="src/from.py", renamed_file=True, too_large=False, collapsed=False),
+                changed("src/b.py", "", old_path="src/a.py", renamed_file=True),
                 changed("src/old.py", "@@ -1 +0,0 @@\n-a\n", deleted_file=True),
                 changed("data.csv", "", too_large=True),
                 changed("more.csv", "@@ -1 +1 @@\n", collapsed=True),

@@ -61,6 +61,9 @@ class ScriptedServer:
             def do_POST(self) -> None:
                 server._serve(self)
 
+            def do_PATCH(self) -> None:
+                server._serve(self)
+
             def log_message(self, *_: object) -> None:
                 pass
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from metareview.api import Comparison, Run, compare, evaluate_comments, evaluate_routing, load_run
+    from metareview.api import (
+        Comparison,
+        Run,
+        compare,
+        evaluate_comments,
+        evaluate_outcomes,
+        evaluate_routing,
+        load_run,
+    )
     from metareview.comments.filters import FilterConfig
     from metareview.compat.aacr import (
         EvaluatorConfig,
@@ -45,6 +53,7 @@ _HOME = {
     "UsageError": "errors",
     "compare": "api",
     "evaluate_comments": "api",
+    "evaluate_outcomes": "api",
     "evaluate_routing": "api",
     "get_evaluator_ans_from_json": "compat.aacr",
     "load_generated_comments_from_file": "compat.aacr",
@@ -74,6 +83,7 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate_comments",
+    "evaluate_outcomes",
     "evaluate_routing",
     "get_evaluator_ans_from_json",
     "load_generated_comments_from_file",

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from metareview.comparison import paired
 from metareview.comparison.competitors import Source
 from metareview.comparison.corrected import corrected_figures, corrected_to_dict, correction_of
+from metareview.comparison.outcome_corrected import outcome_correction_of, outcome_correction_to_dict
 from metareview.comparison.paired import CompareKeywords
 from metareview.comparison.verdict import Comparison as PlainComparison
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Given, Paths, Records
-from metareview.pipelines import comments, routing
+from metareview.pipelines import comments, outcomes, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
+from metareview.pipelines.outcomes.options import OutcomesKeywords, OutcomesOptions
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
-from metareview.routing.answers import RECIPROCAL_RANK
+from metareview.routing.answers import is_figure
 from metareview.runs import run as runs
 from metareview.runs.comments_json import pair_to_json, record_to_json
+from metareview.runs.outcomes_json import comment_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,7 +49,7 @@ class Run(runs.Run[Any, Any]):
         return cls(**{field.name: getattr(run, field.name) for field in fields(run)})
 
     def __repr__(self) -> str:
-        main = "f1" if runs.is_comments(self) else "mrr"
+        main = "f1" if runs.is_comments(self) else "lines_changed" if runs.is_outcomes(self) else "mrr"
         figures = ", ".join(f"{name} {main}={metrics[main]}" for name, metrics in self.metrics.items())
         return f"<Run of {self.kind.name}: {figures}>"
 
@@ -57,14 +60,18 @@ class Run(runs.Run[Any, Any]):
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """What results.jsonl holds: one record per pull request and reviewer, or per pull request for routing."""
-        return [self.kind.record_to_json(record) for record in self.read_records()]
+        """What results.jsonl holds: one record per pull request and reviewer, and per run where it is repeated; or per
+        pull request for routing."""
+        return [self.kind.record_to_json(record) for record in self.read_run_records()]
 
     @property
     def corrected(self) -> dict[str, Any] | None:
         """What people's labels in its folder make of each reviewer's figures, as `calibrate --run --json` has it:
         `frame` says how far the labelling is, `corrected` has the figures. None where nothing was drawn to be labelled.
         """
+        if runs.is_outcomes(self):
+            found = outcome_correction_of(self)
+            return None if found is None else outcome_correction_to_dict(found)
         correction = correction_of(self) if runs.is_comments(self) else None
         return None if correction is None else corrected_to_dict(correction, corrected_figures(self, correction))
 
@@ -76,7 +83,8 @@ class Run(runs.Run[Any, Any]):
 
     def to_frame(self, what: Literal["prs", "pairs", "references", "comments"] = "prs") -> DataFrame:
         """A pandas data frame with one row per pull request and reviewer (or router), per judged pair, per reference
-        and reviewer, or per comment."""
+        and reviewer, or per comment. Of repeated runs, pull requests have a row per run, and references say in how many
+        of `runs` they were `found_in`."""
         try:
             from pandas import DataFrame
         except ImportError:
@@ -91,8 +99,11 @@ class Run(runs.Run[Any, Any]):
             )
         if what == "prs":
             return _pull_request_rows(self)
+        if runs.is_outcomes(self) and what == "comments":
+            return (row for record in self.read_records() for row in comment_rows(record))
         if not runs.is_comments(self):
-            raise UsageError(f"to_frame: a run of {self.kind.name} has no {what}. Give prs.")
+            others = "prs or comments" if runs.is_outcomes(self) else "prs"
+            raise UsageError(f"to_frame: a run of {self.kind.name} has no {what}. Give {others}.")
         if what == "pairs":
             return map(pair_to_json, self.read_pairs())
         return _nested_rows(self, "reference_comments" if what == "references" else "match_details")
@@ -105,9 +116,12 @@ def _nested_rows(run: runs.CommentsRun, field: str) -> Rows:
 
 
 def _pull_request_rows(run: runs.AnyRun) -> Rows:
-    for record in map(run.kind.record_to_json, run.read_records()):
+    for record in map(run.kind.record_to_json, run.read_run_records()):
         if runs.is_comments(run):
             yield {key: value for key, value in record.items() if key not in _NESTED}
+            continue
+        if runs.is_outcomes(run):
+            yield record | {"comments": len(record["comments"])}
             continue
         facts = {key: record[key] for key in ("repo", "pr", "author", "created_at", "cutoff", "ttfr_seconds")}
         for name, answer in record["routers"].items():
@@ -116,7 +130,7 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
                 "truth": record["truth"]["state"],
                 "router": name,
                 "rank": answer["rank"],
-                **{key: value for key, value in answer.items() if key.startswith("hit@") or key == RECIPROCAL_RANK},
+                **{key: value for key, value in answer.items() if is_figure(key)},
                 "risk": answer["risk"],
             }
 
@@ -160,6 +174,26 @@ def evaluate_routing(
     chosen = RoutingOptions(history, **options)
     folder = None if out is None else Path(out)
     return Run.of(routing.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
+
+
+def evaluate_outcomes(
+    files: Paths | Records,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **options: Unpack[OutcomesKeywords],
+) -> Run:
+    """What became of the comments in `files`; with `out`, keep the run in that folder.
+
+    Files, or a list of records with the fields of `jsonl`: comments with their threads, and the pull request's commits.
+
+    >>> run = evaluate_outcomes("comments.jsonl", reviewer="*[bot]")   # doctest: +SKIP
+    >>> run.metrics["sharpeye[bot]"]["lines_changed"]                  # doctest: +SKIP
+    """
+    chosen = OutcomesOptions(files, **options)
+    folder = None if out is None else Path(out)
+    return Run.of(outcomes.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
 
 
 def load_run(folder: str | Path) -> Run:

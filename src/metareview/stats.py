@@ -9,7 +9,7 @@ these can and cannot tell.
 from __future__ import annotations
 
 import string
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
@@ -120,16 +120,20 @@ class Difference:
             return bool(_reach(n, alpha) * spread <= difference * n**0.5)
 
         # With fewer, no result reaches the level: the least p is 2 / 2^n.
-        low = max(2, int(np.ceil(1 - np.log2(alpha))))
-        if enough(low):
-            return low
-        high = 2 * low
-        while not enough(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+        return least(enough, max(2, int(np.ceil(1 - np.log2(alpha)))))
+
+
+def least(enough: Callable[[int], bool], low: int) -> int:
+    """The least number from `low` on that is enough, if whatever exceeds one that is enough is so too."""
+    if enough(low):
+        return low
+    high = 2 * low
+    while not enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def _reach(units: int, alpha: float) -> float:

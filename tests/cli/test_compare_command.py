@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from labelled_outcomes import make_run, outcome, pr
 from metareview.api import evaluate_comments
 from metareview.cli.output import append_step_summary
 from metareview.comparison.paired import compare
@@ -257,3 +258,77 @@ def test_the_example_workflow_runs(tmp_path):
 def test_the_page_about_ci_shows_the_workflow_as_it_is():
     assert f"```yaml\n{WORKFLOW.read_text('utf-8')}```" in (ROOT / "docs" / "ci.md").read_text("utf-8")
     assert "\t" not in WORKFLOW.read_text("utf-8")
+
+
+# --- outcomes
+
+
+def heeded(folder, rows, first, judge="none", verdict=None):
+    """A run of a bot's outcomes: (changed, comments) on each pull request, numbered from `first`."""
+    records = {
+        (pr(first + number), "bot"): [outcome(at, at < changed, verdict) for at in range(comments)]
+        for number, (changed, comments) in enumerate(rows)
+    }
+    return make_run(folder, records, judge).folder
+
+
+MORE, LESS = [(3, 4), (2, 3), (4, 5), (1, 2), (3, 6)], [(0, 4), (1, 5), (0, 3), (1, 2), (0, 6), (1, 4)]
+
+
+def test_a_new_version_that_is_heeded_less_fails_the_build(tmp_path):
+    heeded(tmp_path / "before", MORE, 1)
+    heeded(tmp_path / "after", LESS, 50)
+    page, out = tmp_path / "page.md", tmp_path / "table.csv"
+    gate = ("--fail-if-worse", "lines_changed")
+    done = metareview("compare", "before", "after", *gate, "-o", out, cwd=tmp_path, page=page)
+    assert done.returncode == 3
+    assert "bot (after) is worse than bot (before): lines_changed is 0.125, was 0.650" in done.stderr
+    assert "Not paired: two independent samples of pull requests, 5 of bot (before) and 6 of bot" in done.stdout
+    assert "Not paired&#58; two independent samples" in page.read_text("utf-8")
+    assert out.read_text("utf-8").startswith("metric,by,value,")
+    back = metareview("compare", "after", "before", *gate, "--json", cwd=tmp_path)
+    assert back.returncode == 0
+    assert json.loads(back.stdout)["paired"] is False
+
+
+def test_undecided_comments_leave_only_what_was_addressed_open(tmp_path):
+    heeded(tmp_path / "before", LESS, 1, "llm", "fully")
+    heeded(tmp_path / "after", MORE, 50, "llm", "undecided")
+    gate = ("compare", "before", "after", "--fail-if-worse")
+    assert metareview(*gate, "lines_changed", cwd=tmp_path).returncode == 0
+    open_still = metareview(*gate, "addressed", cwd=tmp_path)
+    assert open_still.returncode == 4
+    assert "20 comments are undecided" in open_still.stderr
+
+
+def test_outcomes_and_comments_do_not_compare(folder, tmp_path):
+    run = heeded(tmp_path / "outcomes", MORE, 1)
+    done = metareview("compare", run, folder / "runs" / "demo", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is a run of outcomes and" in done.stderr
+    assert "made by metareview outcomes both or by metareview comments both" in done.stderr
+    by = metareview("compare", folder / "runs" / "demo", "--by", "severity", cwd=tmp_path)
+    assert by.returncode == 2
+    assert "--by is for runs of outcomes" in by.stderr
+
+
+def test_a_leaderboard_of_outcomes_says_how_it_tells_them_apart(tmp_path):
+    heeded(tmp_path / "before", LESS, 1)
+    heeded(tmp_path / "after", MORE, 50)
+    done = metareview("leaderboard", "before", "after", "-o", "board.tex", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "bot (after) leads with lines changed 0.650 on 5 pull requests." in done.stdout
+    assert "two independent samples, Holm over all pairs" in done.stderr
+    assert "paired" not in done.stdout + done.stderr
+    assert "Wrote board.tex" in done.stderr
+
+
+def test_a_comparison_of_comments_is_written_to_files(folder, tmp_path):
+    out = tmp_path / "table.csv"
+    run = folder / "runs" / "demo"
+    done = metareview("compare", run, "--reviewer", "terse", "--reviewer", "noisy", "-o", out, cwd=tmp_path)
+    assert done.returncode == 0
+    assert out.read_text("utf-8").startswith("metric,reviewer_a,reviewer_b,a,b,diff,low,high,p,p_holm")
+    wrong = metareview("leaderboard", run, "-o", "x.pdf", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "the suffix decides the format" in wrong.stderr

@@ -1,7 +1,8 @@
-from hypothesis import given
+import numpy as np
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metareview.comments.location import candidate_pairs, line_gap, may_match
+from metareview.comments.location import Places, candidate_pairs, line_gap, may_match, near, same_file
 from metareview.model.comment import MAX_LINE, Comment
 
 
@@ -77,3 +78,13 @@ def test_the_last_possible_line_is_as_far_from_the_first_as_lines_can_be():
     for generated, reference in ((first, last), (last, first)):
         found = candidate_pairs([generated], [reference], 10**12)
         assert found.gap.tolist() == [MAX_LINE - 1] == [line_gap(generated, reference)]
+
+
+@settings(deadline=None)
+@given(st.lists(comments(), max_size=8), st.integers(0, 25))
+def test_arrays_of_places_are_compared_by_the_definition(some, distance):
+    places, (one, other) = Places.of(some), np.indices((len(some), len(some))).reshape(2, -1)
+    pairs = [(a, b) for a in some for b in some]
+    found = near(places.take(one), places.take(other), distance)
+    assert found.tolist() == [may_match(a, b, distance) for a, b in pairs]
+    assert same_file(places.take(one), places.take(other)).tolist() == [may_match(a, b, MAX_LINE) for a, b in pairs]

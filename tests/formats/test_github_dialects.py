@@ -308,6 +308,71 @@ def test_one_comment_in_two_dialects_counts_once_with_what_either_knows():
     assert warnings == ["page.json: 1 comment is given again; it counts once"]
 
 
+TOLD = {"author": {"login": "cy"}, "mergedAt": "2025-06-02T00:00:00Z", "closedAt": "2025-06-03T00:00:00Z"}
+
+
+SEVENTH = ({"databaseId": 7}, {"id": "PRRC_kwDOAAAAB84AAAAH"}, {"url": f"{WEB}#discussion_r7"})
+
+
+@pytest.mark.parametrize("answered", [*SEVENTH, {}])
+@pytest.mark.parametrize("named", SEVENTH)
+def test_a_reply_names_the_comment_that_began_its_thread(answered, named):
+    first, reply = {**node(None), **named}, node(8, author={"login": "ann"}, replyTo=answered)
+    found, _ = read(response(reviewThreads={"nodes": [thread(first, reply)]}))
+    assert [(c.id, c.in_reply_to) for review in found for c in review.comments] == [("7", None), ("8", "7")]
+
+
+def test_rest_and_graphql_of_one_pull_request_are_one_comment_each():
+    place = {"line": None, "original_line": 7, "commit_id": "b2", "original_commit_id": "a1"}
+    ups, none = {"url": "x", "total_count": 2, "+1": 2, "heart": 0}, {"url": "x", "total_count": 0, "+1": 0}
+    rest = [
+        review_comment(1, **place, reactions=ups),
+        review_comment(2, **place, user=ANN, in_reply_to_id=1, reactions=none),
+        review_comment(3, line=9, original_line=9, commit_id="b2"),
+    ]
+    groups = [{"content": "THUMBS_UP", "reactors": {"totalCount": 2}}]
+    at_once = {"commit": {"oid": "b2"}, "originalCommit": {"oid": "a1"}}
+    threads = [
+        thread(node(1, **at_once, reactionGroups=groups),
+               node(2, **at_once, author={"login": "ann"}, replyTo={"databaseId": 1}, reactionGroups=[]),
+               line=None, isOutdated=True),
+        thread(node(3, **at_once), line=9, originalLine=9, isResolved=False),
+    ]  # fmt: skip
+    graph = response(reviewThreads={"nodes": threads}, **TOLD)
+    expected = {
+        "1": ("2025-06-01T12:00:00Z", "a1", (7, 7), None, True, True, {"+1": 2}),
+        "2": ("2025-06-01T12:00:00Z", "a1", (7, 7), "1", True, True, {}),
+        "3": ("2025-06-01T12:00:00Z", "b2", (9, 9), None, False, False, None),
+    }
+
+    def told(value):
+        found, _ = read(value)
+        comments = {c.id: c for review in found for c in review.comments}
+        assert len(comments) == sum(len(review.comments) for review in found)
+        assert {review.reviewer for review in found} == {"rev[bot]", "ann"}
+        return {(review.author, review.merged_at, review.closed_at) for review in found}, {
+            name: (c.at, c.commit, c.span, c.in_reply_to, c.resolved, c.outdated, c.reactions)
+            for name, c in comments.items()
+        }
+
+    about = {("cy", "2025-06-02T00:00:00Z", "2025-06-03T00:00:00Z")}
+    assert told(graph) == (about, expected)
+    # REST knows no threads, so it cannot say what was resolved; nor whose the pull request is.
+    unresolved = {name: (*each[:4], None, *each[5:]) for name, each in expected.items()}
+    assert told(rest) == ({(None, None, None)}, unresolved)
+    for both in (json.dumps(rest) + json.dumps(graph), json.dumps(graph) + json.dumps(rest)):
+        assert told(both) == (about, expected)
+
+
+def test_what_is_known_of_a_pull_request_may_come_with_another_comment():
+    remarks = [{"databaseId": 9, "body": "Thanks", "author": {"login": "cy", "__typename": "User"}}]
+    found, _ = read(json.dumps([review_comment(1)]) + json.dumps(response(comments={"nodes": remarks}, **TOLD)))
+    assert {(review.reviewer, review.author, review.merged_at) for review in found} == {
+        ("rev[bot]", "cy", "2025-06-02T00:00:00Z"),
+        ("cy", "cy", "2025-06-02T00:00:00Z"),
+    }
+
+
 def test_ids_are_only_compared_within_a_kind_a_pull_request_and_a_person():
     other = review_comment(1, pull_request_url=f"{API}/pulls/6")
     assert said([review_comment(1), review(1, user=BOT), issue_comment(1, user=BOT), other]) == [
@@ -398,6 +463,25 @@ def test_webhooks_tell_what_still_stands():
     ]
 
 
+def test_webhooks_go_on_after_a_merge():
+    merged = {"html_url": WEB, "user": ANN, "merged_at": "2025-06-02T00:00:00Z", "closed_at": "2025-06-02T00:00:00Z"}
+    log = [
+        delivery("created", comment=review_comment(1, commit_id="b2", original_line=7)),
+        delivery("created", comment=review_comment(2, user=ANN, in_reply_to_id=1), pull_request=merged),
+    ]
+    found, _ = read(log)
+    assert {(r.author, r.merged_at, r.closed_at) for r in found} == {("ann", *["2025-06-02T00:00:00Z"] * 2)}
+    told = [(c.id, c.in_reply_to, c.commit, c.outdated, c.reactions) for r in found for c in r.comments]
+    assert told == [("1", None, "b2", False, None), ("2", "1", None, None, None)]
+
+
+def test_what_is_no_time_is_no_time():
+    [review] = read(response(reviewThreads={"nodes": [thread(node(1))]}, mergedAt="soon", author={"login": "c\ud800"}))[
+        0
+    ]
+    assert (review.merged_at, review.author) == (None, "c?")
+
+
 def test_a_thread_may_be_opened_again():
     threads = [{"comments": [review_comment(1)]}] * 2
     log = [delivery("resolved", thread=threads[0]), delivery("unresolved", thread=threads[1])]
@@ -419,6 +503,9 @@ def test_the_published_payloads():
     [comment] = found.comments
     assert (found.pr, found.reviewer) == ("https://github.com/octo-org/octo-repo/pull/118", "jide2020")
     assert (comment.path, comment.span, comment.resolved, comment.outdated) == ("issue-comment", (1, 1), True, False)
+    assert (comment.id, comment.at, comment.reactions) == ("820867280", "2022-03-07T16:16:48Z", {})
+    assert comment.commit == "14ae1f988d344e6b4f97f6153fb0287dcda335bf"
+    assert (comment.in_reply_to, found.author, found.merged_at, found.closed_at) == (None, "octocat", None, None)
     assert [warning.split(": ", 1)[1] for warning in source.all_warnings()] == [
         "6 comments are given again; each counts once",
         "1 comment was deleted; left out",

@@ -59,6 +59,29 @@ def test_a_note_on_a_line():
     )
 
 
+def test_what_the_merge_request_tells_of_its_notes():
+    merge_request = {
+        "web_url": WEB,
+        "author": {"username": "cy"},
+        "merged_at": "2025-06-02T00:00:00.000Z",
+        "closed_at": "soon",
+        "diff_refs": {"base_sha": "b0", "head_sha": "abc"},
+        "discussions": [
+            discussion(note(1, position=position()), note(2, position=position())),
+            discussion(note(3, position=position(head_sha="a1"))),
+            discussion(note(4)),
+        ],
+    }
+    [review] = read(merge_request, about=None)[0]
+    assert (review.author, review.merged_at, review.closed_at) == ("cy", "2025-06-02T00:00:00.000Z", None)
+    # One that GitLab did not move to the latest version has lost its lines.
+    assert [(c.id, c.in_reply_to, c.outdated) for c in review.comments] == [
+        ("1", None, False), ("2", "1", False), ("3", None, True), ("4", None, None)
+    ]  # fmt: skip
+    [bare] = read({**merge_request, "diff_refs": None, "author": None}, about=None)[0]
+    assert (bare.author, {c.outdated for c in bare.comments}) == (None, {None})
+
+
 def end(new, old, **fields):
     return {"line_code": f"a1_{old}_{new}", "type": "new", "new_line": new, "old_line": old} | fields
 

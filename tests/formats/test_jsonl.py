@@ -42,6 +42,7 @@ def test_a_line_is_a_review_with_all_its_fields():
          "files": [{"path": "a.py", "previous_path": "b.py", "status": "renamed", "patch": "@@ -1 +1 @@"}]},
         {"sha": "a2", "files": []},
         {"sha": "a3"},
+        {"sha": "a4", "files": [{"path": "a.py", "patch": ""}, {"path": "b.py"}]},
     ]  # fmt: skip
     line = {
         "pr": URL,
@@ -78,6 +79,7 @@ def test_a_line_is_a_review_with_all_its_fields():
                    (ChangedFile("a.py", "b.py", "renamed", "@@ -1 +1 @@"),)),
             Commit("a2", files=()),
             Commit("a3"),
+            Commit("a4", files=(ChangedFile("a.py", patch=""), ChangedFile("b.py"))),
         ),
         cost=0.1,
         tokens=1200,

@@ -59,6 +59,17 @@ def test_only_what_is_asked_for_is_scored():
     np.testing.assert_array_equal(some, whole[np.ix_([3, 0], [1, 4, 0])])
 
 
+@pytest.mark.parametrize("sparse", [0, 10_000])
+def test_pairs_score_the_same_one_by_one_and_in_a_table(monkeypatch, sparse):
+    monkeypatch.setattr(alone, "SPARSE", sparse)
+    monkeypatch.setattr(alone, "CELLS", 2_000)
+    whole, scores = all_at_once(NOTES), MutualScores(NOTES)
+    one, other = np.random.default_rng(0).integers(0, len(NOTES), (2, 300))
+    np.testing.assert_allclose(scores.of_pairs(one, other), whole[one, other], rtol=0, atol=2e-9)
+    assert scores.same(np.array([0, 0]), np.array([1, 2])).tolist() == [True, False]
+    assert scores.of_pairs(one[:0], other[:0]).tolist() == []
+
+
 def test_equal_notes_but_for_white_space_are_the_same_and_empty_ones_are_not():
     scores = all_at_once(NOTES)
     assert scores[3, 4] >= 0.999
@@ -68,7 +79,11 @@ def test_equal_notes_but_for_white_space_are_the_same_and_empty_ones_are_not():
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.text("ab lockLeak_ .\né", max_size=40), min_size=2, max_size=5))
 def test_any_notes_score_as_one_at_a_time(notes):
-    np.testing.assert_allclose(all_at_once(notes), one_at_a_time(notes), rtol=0, atol=2e-9)
+    expected = one_at_a_time(notes)
+    np.testing.assert_allclose(all_at_once(notes), expected, rtol=0, atol=2e-9)
+    one, other = np.indices(expected.shape).reshape(2, -1)
+    one_by_one = MutualScores(notes)._one_by_one(one, other)
+    np.testing.assert_allclose(one_by_one, expected.ravel(), rtol=0, atol=2e-9)
 
 
 @pytest.mark.parametrize("notes", [["leak", "leak"], ["a b", "b a"]])

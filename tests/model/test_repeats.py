@@ -21,6 +21,22 @@ def test_lines_are_taken_from_one_of_the_two():
     )
 
 
+def test_lines_stay_with_the_commit_that_they_are_lines_of():
+    def one(line, commit):
+        return Comment("a", to_line=line, id="1", commit=commit)
+
+    for first, second, expected in (
+        (one(9, "b"), one(7, "a"), one(7, "a")),
+        (one(7, "a"), one(None, "b"), one(7, "a")),
+        (one(7, None), one(None, "b"), one(7, "b")),
+        (one(7, "a"), one(7, None), one(7, "a")),
+        (one(None, "a"), one(7, None), one(7, "a")),
+        # Outdated since: where the lines are of the commit that only the other names, nobody knows.
+        (one(9, "b"), one(7, None), one(7, None)),
+    ):
+        assert joined(first, second) == expected
+
+
 def test_an_edited_comment_is_known_by_when_it_was_made():
     old, new = (Comment(note, id="1", at="2025-06-01T12:00:00Z") for note in ("old", "new"))
     assert said_once([old, new]) == (new,)

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
-from metareview.model.label import ISSUE_VERDICTS, IssueLabel, Labels, PairLabel
+from metareview.model.addressed import ADDRESSED_VERDICTS
+from metareview.model.label import ISSUE_VERDICTS, IssueLabel, Labels, OutcomeLabel, PairLabel
 from metareview.runs.labels import LABELS, LabelFile, label_from_line, label_to_json
 
 AT = "2026-01-01T00:00:00+00:00"
@@ -26,25 +27,31 @@ ISSUES = st.builds(
     IssueLabel, TEXT, TEXT, st.lists(st.tuples(TEXT, st.integers(0, 9)), max_size=3).map(tuple), TEXT,
     st.none() | st.sampled_from(ISSUE_VERDICTS), st.just(AT), st.none() | TEXT, st.none() | TEXT,
 )  # fmt: skip
+OUTCOMES = st.builds(
+    OutcomeLabel, TEXT, TEXT, st.integers(0, 99), TEXT, st.none() | st.sampled_from(ADDRESSED_VERDICTS), st.just(AT),
+    st.none() | TEXT,
+)  # fmt: skip
+KINDS = (PairLabel, IssueLabel, OutcomeLabel)
 
 
 def pair(number=0, match=True, name=None, reviewer="x"):
     return PairLabel("o/r#1", reviewer, number, 0, f"comment {number}", "reference", match, AT, name)
 
 
-@given(PAIRS | ISSUES)
+@given(PAIRS | ISSUES | OUTCOMES)
 def test_a_label_is_read_back_as_it_was(label):
     line = json.dumps(label_to_json(label), ensure_ascii=True).encode()
     assert label_from_line(line) == label
 
 
-@given(st.lists(PAIRS | ISSUES, max_size=5))
+@given(st.lists(PAIRS | ISSUES | OUTCOMES, max_size=5))
 def test_what_was_appended_is_read(tmp_path_factory, labels):
     file = LabelFile(tmp_path_factory.mktemp("run"))
     for label in labels:
         file.append([label])
     found = file.read()
-    assert [*found.pairs, *found.issues] == sorted(labels, key=lambda label: isinstance(label, IssueLabel))
+    in_kinds = [*found.pairs, *found.issues, *found.outcomes]
+    assert in_kinds == sorted(labels, key=lambda label: KINDS.index(type(label)))
     assert found.damaged == 0
 
 
@@ -56,6 +63,8 @@ def altered(**fields):
     "line",
     [
         *(b"", b"{", b"[]", b"7", b'{"pr": "p"}', b'{"issue": "q"}', b"\xff\xfe", b'{"issue": 1, "verdict": "maybe"}'),
+        *(b'{"pr": "p", "reviewer": "r", "position": 0, "note": "n", "at": "t", "addressed": "yes"}',),
+        *(b'{"pr": "p", "reviewer": "r", "position": -1, "note": "n", "at": "t", "addressed": "not"}',),
         altered(match="yes"),
         altered(generated=-1),
         altered(generated=True),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from github_data import patches, repository, sample_server, sha
+from github_data import patches, repository, rest_commits, sample_server, sha
 from github_server import GitHubServer, Reply
 from metareview.formats.registry import read_inputs
 from metareview.model.selection import Selection
@@ -17,7 +17,8 @@ def told(**more):
 
 
 def pulled(pull, *pulls, files=None, what="acme/shop", **options):
-    with GitHubServer(repository(list(pulls)), patches=files or patches(list(pulls))) as server:
+    served = {"patches": files or patches(list(pulls)), "commits": rest_commits(list(pulls))}
+    with GitHubServer(repository(list(pulls)), **served) as server:
         lines = pull.bytes(server, what, **options).decode().splitlines()
         return [json.loads(line) for line in lines], server.log
 
@@ -170,12 +171,116 @@ def test_patches_are_asked_for_where_a_comment_could_need_them(pull):
     [record], log = pulled(pull, told(threads=[thread], commits=commits), patches=False)
     assert not any("files" in each for each in record["commits"])
     assert not any(each.method == "GET" for each in log)
-    # A comment on a commit that a force push took away may be older than all of them.
+    # A comment on a commit that nobody has any more may be older than all of them: one request is in vain.
     [record], log = pulled(pull, told(threads=[{**thread, "gone": True}], commits=commits))
-    assert sum(each.method == "GET" for each in log) == 4
+    assert sum(each.method == "GET" for each in log) == 1 + 4
+    assert len(record["commits"]) == 4
     # Nobody needs what a remark without lines could have led to.
     _, log = pulled(pull, told(comments=[["ben", 5, "Hm."]], commits=commits))
     assert not any(each.method == "GET" for each in log)
+
+
+def test_a_comment_whose_lines_are_still_there_needs_all_that_came_after_it(pull):
+    commits = [
+        {"name": name, "after": after, "by": "ana", "files": []} for name, after in (("one", -5), ("two", 9), ("x", 40))
+    ]
+    live = {"path": "a.py", "line": 3, "by": "ben", "after": 10, "note": "Here."}
+    [record], _ = pulled(pull, told(threads=[live], commits=commits))
+    assert record["comments"][0]["commit"] == sha(7, "x")
+    assert ["files" in each for each in record["commits"]] == [False, False, True]
+    # Nobody needs what followed an answer, or a comment on the file.
+    answered = {**live, "line": None, "after": 0, "replies": [["ana", 1, "Why?"]]}
+    [record, _], log = pulled(pull, told(threads=[answered], commits=commits))
+    assert not any(each.method == "GET" for each in log)
+
+
+def test_a_file_that_was_only_renamed_is_known_not_to_have_changed(pull):
+    named = {"previous_filename": "a.py", "status": "renamed"}
+    files = [
+        {"filename": "moved.py", **named, "changes": 0},
+        {"filename": "large.py", **named, "changes": 9_000},
+        {"filename": "changed.py", **named, "changes": 2, "patch": "@@ -1 +1 @@"},
+        {"filename": "logo.png", "status": "modified", "changes": 0},
+    ]
+    commits = [{"name": "one", "after": -5, "by": "ana"}, {"name": "two", "after": 30, "by": "ana", "files": files}]
+    thread = {"path": "a.py", "line": 3, "by": "ben", "after": 5, "note": "Old."}
+    [record], _ = pulled(pull, told(threads=[thread], commits=commits))
+    renamed = {"previous_path": "a.py", "status": "renamed"}
+    assert record["commits"][1]["files"] == [
+        {"path": "moved.py", **renamed, "patch": ""},
+        {"path": "large.py", **renamed},
+        {"path": "changed.py", **renamed, "patch": "@@ -1 +1 @@"},
+        {"path": "logo.png", "status": "modified"},
+    ]
+
+
+def forced(base, *names, **more):
+    """A pull request of two commits that took the place of others, with a comment on the last of those."""
+    change = [{"filename": "a.py", "status": "modified", "patch": "@@ -1 +1 @@"}]
+    commits, others = (
+        [{"name": name, "after": after + i, "by": by, "files": change} for i, name in enumerate(named)]
+        for named, after, by in ((("one", "two"), 30, "ana"), (names, 1, None))
+    )
+    commits[0]["upon"] = base
+    thread = {"path": "a.py", "line": 3, "by": "ben", "after": 5, "note": "Old.", "outdated": True, "on": names[-1]}
+    return told(threads=[thread], commits=commits, other_commits=others, **more)
+
+
+def test_what_a_force_push_took_away_is_asked_for_once_more(pull):
+    [record], log = pulled(pull, forced("base", "was"))
+    was, one, two = record["commits"]
+    assert was == {
+        "sha": sha(7, "was"),
+        "at": "2026-03-02T09:01:00Z",
+        "author": "somebody",
+        "parents": [sha(7, "base")],
+        "files": [{"path": "a.py", "status": "modified", "patch": "@@ -1 +1 @@"}],
+    }
+    assert [(each["sha"], each["parents"], "files" in each) for each in (one, two)] == [
+        (sha(7, "one"), [sha(7, "base")], True),
+        (sha(7, "two"), [sha(7, "one")], True),
+    ]
+    # Its parent is the base of the pull request: there is no more to ask.
+    assert [each.path.rpartition("/")[2] for each in log if each.method == "GET"] == [
+        sha(7, name) for name in ("was", "one", "two")
+    ]
+    _, log = pulled(pull, forced("base", "was"), patches=False)
+    assert not any(each.method == "GET" for each in log)
+
+
+def test_of_several_commits_that_were_replaced_those_of_the_base_are_left_out(pull):
+    # It began on `root`, and on the base `later` has come after that.
+    moved = forced("later", "root", "was", "also")
+    moved["other_commits"].append({"name": "later", "after": -9, "by": "ben", "upon": "root", "files": []})
+    [record], log = pulled(pull, moved)
+    names = {sha(7, name): name for name in ("root", "later", "was", "also", "one", "two")}
+    assert [names[each["sha"]] for each in record["commits"]] == ["was", "also", "one", "two"]
+    asked = [each.path.rpartition("/")[2] for each in log if each.method == "GET"]
+    compared = f"{sha(7, 'two')}...{sha(7, 'also')}"
+    assert asked == [sha(7, "also"), compared, *(sha(7, name) for name in ("was", "one", "two"))]
+
+
+def test_answers_to_those_who_are_chosen_are_kept(pull):
+    threads = [
+        {"path": "a.py", "line": 3, "by": "eye[bot]", "after": 5, "note": "Leaks.",
+         "replies": [["ana", 9, "Does it?"], ["eye[bot]", 9, "It does."], ["ben", 10, "Fixed."]]},
+        {"path": "a.py", "line": 4, "by": "ben", "after": 6, "note": "Slow.", "replies": [["cleo", 7, "No."]]},
+    ]  # fmt: skip
+    pulls = [told(threads=threads, reviews=[["cleo", 8, "APPROVED", ""], ["ben", 6, "COMMENTED", ""]])]
+    with GitHubServer(repository(pulls)) as server:
+        result = pull(server, reviewers=Selection(["*[bot]"]))
+    found = [json.loads(line) for line in result.file.read_text("utf-8").splitlines()]
+    said = [(each["reviewer"], [(c["note"], c.get("in_reply_to")) for c in each["comments"]]) for each in found]
+    assert said == [
+        ("eye[bot]", [("Leaks.", None), ("It does.", "discussion_r1001")]),
+        ("ana", [("Does it?", "discussion_r1001")]),
+        ("ben", [("Fixed.", "discussion_r1001")]),
+    ]
+    assert ["commits" in each for each in found] == [True, False, False]
+    # They are no reviewers for that, here or for whoever reads the file.
+    assert result.counts == {"eye[bot]": 2}
+    inputs = read_inputs(result.file)
+    assert (list(inputs.reviewers), len(inputs.reviews)) == (["eye[bot]"], 1)
 
 
 def test_a_commit_that_the_server_does_not_have_cannot_tell(pull):
@@ -246,9 +351,9 @@ def test_our_own_reader_takes_all_of_it(pull, tmp_path):
         result = pull(server)
     inputs = read_inputs(tmp_path / "out.jsonl")
     assert inputs.formats == {"jsonl"}
-    # 63 comments, of which four are replies.
-    assert sum(result.counts.values()) == 63
-    assert sum(len(review.comments) for review in inputs.reviews) == 59
+    # 78 comments, of which 19 are replies, 18 of them by people who said nothing else on the pull request.
+    assert sum(result.counts.values()) == 78
+    assert sum(len(review.comments) for review in inputs.reviews) == 60
     assert {review.reviewer for review in inputs.reviews} == set(result.counts)
     assert not inputs.warnings
 

@@ -62,7 +62,9 @@ EXPECTED = [
                        {"path": "logo.png", "status": "modified"}]},
             {"sha": "c4", "at": "2026-03-02T09:20:00.000+00:00", "author": "Ana Ng", "parents": ["c3", "m9"],
              "files": [{"path": "src/new.py", "status": "added", "patch": PATCH},
-                       {"path": "src/to.py", "previous_path": "src/from.py", "status": "renamed"},
+                       {"path": "src/to.py", "previous_path": "src/from.py", "status": "renamed", "patch": ""},
+                       # An older server does not say whether it cut the diff.
+                       {"path": "src/b.py", "previous_path": "src/a.py", "status": "renamed"},
                        {"path": "src/old.py", "status": "removed", "patch": "@@ -1 +0,0 @@\n-a\n"},
                        {"path": "data.csv", "status": "modified"},
                        {"path": "more.csv", "status": "modified"}]},
@@ -91,8 +93,9 @@ def test_a_project_as_records(gitlab_pull, tmp_path):
     assert [json.loads(line) for line in written.splitlines()] == EXPECTED
     assert (result.repository, result.prs, result.lines, result.warnings) == (PATH, 5, 7, ())
     assert result.counts == {"ben": 2, BOT: 1, "ana": 1, "chloe": 1, "ghost": 1}
-    # Two for each merge request, a list of commits for each that has lines, two for each commit that is looked at.
-    assert result.requests == len(server.log) == 1 + 1 + 5 * 2 + 3 + 3 * 2
+    # Two for each merge request, a list of commits for each that has lines, two for each commit that is looked at, and
+    # one for a commit that is gone.
+    assert result.requests == len(server.log) == 1 + 1 + 5 * 2 + 3 + 3 * 2 + 1
     reviews = list(jsonl.read(Source.of_text(written, "out.jsonl")))
     assert [review.reviewer for review in reviews] == [each["reviewer"] for each in EXPECTED]
 
@@ -101,7 +104,7 @@ def test_a_project_as_records(gitlab_pull, tmp_path):
 def test_all_pages_of_every_list(gitlab_pull, next_page_header):
     with GitLabServer(sample(), largest_page=1, next_page_header=next_page_header) as server:
         assert lines(gitlab_pull, server) == EXPECTED
-    assert max(int(each.path.partition("&page=")[2].partition("&")[0] or 0) for each in server.log) == 5
+    assert max(int(each.path.partition("&page=")[2].partition("&")[0] or 0) for each in server.log) == 6
 
 
 def test_without_patches_no_commit_is_asked_for(gitlab_pull):
@@ -115,10 +118,35 @@ def test_without_patches_no_commit_is_asked_for(gitlab_pull):
 def test_only_the_bots(gitlab_pull):
     with GitLabServer(sample()) as server:
         found = lines(gitlab_pull, server, reviewers=Selection(["*[bot]"]))
-    # No comment of a bot's is on a commit before the last one: nothing that followed is asked for.
-    assert [(each["reviewer"], each["commits"]) for each in found] == [
-        (BOT, [EXPECTED[0]["commits"][0], {name: EXPECTED[0]["commits"][1][name] for name in ("sha", "at", "author")}])
+    # And who answered it. The commit after its comment is asked for, others are not.
+    assert found == [EXPECTED[0], EXPECTED[3]]
+    assert sum("/repository/" in each.path for each in server.log) == 2
+
+
+def test_what_a_force_push_took_away(tmp_path):
+    commits = (
+        commit("m1", "08:00"),
+        commit("o1", "09:00", changed("src/cart.py"), parents=("b9",)),
+        commit("o2", "09:10", changed("src/tax.py"), parents=("o1",)),
+        commit("b9", "08:30", parents=("m1",)),
+        commit("b10", "09:20", parents=("b9",)),
+        commit("n1", "10:30", changed("src/cart.py"), parents=("b10",)),
+    )
+    talk = discussion(note(11, "ben", "Twice.", "10:00", **on_line(14, "o2")))
+    mr = merge_request(1, talk, commits=("n1",), diff_refs={"base_sha": "b10", "head_sha": "n1", "start_sha": "b10"})
+    with GitLabServer(project(mr, commits=commits)) as server:
+        [record] = lines(GitLabPull(tmp_path), server)
+    assert [(each["sha"], each["parents"], [file["path"] for file in each["files"]]) for each in record["commits"]] == [
+        ("o1", ["b9"], ["src/cart.py"]),
+        ("o2", ["o1"], ["src/tax.py"]),
+        ("n1", ["b10"], ["src/cart.py"]),
     ]
+    asked = [each.path.partition("/repository/")[2] for each in server.log if "/repository/" in each.path]
+    assert [path.partition("?")[0] for path in asked] == [
+        *("commits/o2", "commits/o2/diff", "compare", "commits/o1", "commits/o1/diff"),
+        *("commits/n1", "commits/n1/diff"),
+    ]
+    assert asked[2] == "compare?from=n1&to=o2"
 
 
 @pytest.mark.parametrize(

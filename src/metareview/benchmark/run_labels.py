@@ -100,7 +100,7 @@ class RunCalibration:
 def calibrate_run(run: AnyRun) -> RunCalibration:
     """The judge of a run against what people said of its pairs."""
     if not is_comments(run):
-        raise UsageError(f"{run.label} is a run of {run.kind.name}; labels are about runs of comments.")
+        raise UsageError(f"{run.label} is a run of {run.kind.name}; labels are about runs of comments and of outcomes.")
     held = labels_of(run)
     verdicts = held.labels.pair_verdicts()
     if not verdicts and not held.labels.issues:

@@ -17,6 +17,7 @@ from metareview.errors import GateFailed, MetareviewError, did_you_mean
 COMMANDS = {
     "comments": "Score review comments against references.",
     "routing": "Replay a history and score who should have reviewed.",
+    "outcomes": "What became of review comments: lines changed, suggestions, threads.",
     "text": "Score retrieved text against ground truth (exact, ROUGE-L).",
     "compare": "Is one reviewer better than another, or can the data not tell?",
     "leaderboard": "Rank reviewers over runs, with intervals and ties.",

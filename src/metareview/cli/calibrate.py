@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metareview.benchmark.run_labels import RunCalibration
     from metareview.model.build_gates import Gate
     from metareview.report.tables import Table
+    from metareview.runs.run import OutcomesRun
 
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
@@ -108,11 +109,35 @@ def _check_run_options(context: click.Context, labels: Path | None, run: Path) -
 def _show_run(run: Path, gates: Sequence[Gate], screen: Screen, top: int) -> None:
     from metareview.benchmark.run_labels import calibrate_run
     from metareview.report.labels import calibration_parts
-    from metareview.runs.run import load_run
+    from metareview.runs.run import is_outcomes, load_run
 
-    result = calibrate_run(load_run(run))
+    loaded = load_run(run)
+    if is_outcomes(loaded):
+        _show_outcomes(loaded, gates, screen, top)
+        return
+    result = calibrate_run(loaded)
     parts = calibration_parts(result, screen.width, top)
     _show(result, result.run.result.judge.name, gates, screen, top, parts=parts)
+
+
+def _show_outcomes(run: OutcomesRun, gates: Sequence[Gate], screen: Screen, top: int) -> None:
+    from metareview.benchmark.outcome_labels import calibrate_outcomes
+    from metareview.model.build_gates import check_gates, gate_results
+    from metareview.report.build_gates import gate_lines
+    from metareview.report.outcome_labels import outcome_calibration_parts
+
+    result = calibrate_outcomes(run)
+    document = result.to_dict()
+    if top:
+        document |= {"disagreements": [each.to_dict() for each in result.disagreements()]}
+    results = gate_results(gates, {result.judge: result.figures})
+    screen.show(document, *outcome_calibration_parts(result, screen.width, top), *gate_lines(results))
+    if result.errors:
+        raise Undecided(
+            f"{result.errors} of {len(result.judged)} labelled comments stayed undecided and are left out of the"
+            " agreement."
+        )
+    check_gates(results)
 
 
 def _show(

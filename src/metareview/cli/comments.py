@@ -64,6 +64,8 @@ if TYPE_CHECKING:
               help="The format of the references and negatives.")  # fmt: skip
 @filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request that a reviewer has no file for counts as silence.")
+@click.option("--repeat", is_flag=True,
+              help="Runs of one reviewer (subfolders run-1, run-2 …, or run in records) are one.")  # fmt: skip
 @click.option("--reviewer", multiple=True, metavar="GLOB",
               help="Who is scored, where files name several: * and ? are wild, ! excludes; repeatable.")  # fmt: skip
 @click.option("--reference-reviewer", multiple=True, metavar="GLOB",
@@ -101,6 +103,7 @@ def command(
     from metareview.report.build_gates import check_undecided, gate_lines
     from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
+    from metareview.report.repeats import repeat_lines
     from metareview.report.tables import judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
     from metareview.runs.writer import keep_gates
@@ -133,7 +136,7 @@ def command(
     if screen.as_json:
         screen.show(run.summary)
     else:
-        remarks = [headline(run, board()), judged]
+        remarks = [headline(run, board()), *repeat_lines(run.result, list(run.result.reviewers)), judged]
         screen.show(run.summary, reviewers_table(run.result, board()), *gate_lines(results), remarks=remarks)
     check_undecided(run.result.judge)
     check_gates(results)

@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, common_options, completing, metrics_to_choose
+from metareview.cli.options import (
+    PATH,
+    Paths,
+    common_options,
+    completing,
+    metrics_to_choose,
+    one_of,
+    table_output_option,
+)
 from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import GateFailed, Undecided
 
 if TYPE_CHECKING:
     from metareview.comparison.verdict import Comparison, MetricDifference
+
+KINDS = ("severity", "category", "path", "week")
+"""Of comments, for --by."""
 
 
 @click.command(epilog="Example: metareview compare runs/before runs/after --fail-if-worse f1")
@@ -26,9 +37,12 @@ if TYPE_CHECKING:
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Level of significance, after Holm's correction."
 )
-@click.option("--common", is_flag=True, help="Compare on the pull requests that both have.")
+@click.option("--common", is_flag=True, help="Compare on the pull requests that both have; of outcomes then paired.")
 @click.option("--plan", type=float, metavar="D",
               help="Say how many pull requests a true difference of D would take, such as 0.05.")  # fmt: skip
+@click.option("--by", multiple=True, metavar="KIND", shell_complete=one_of(*KINDS),
+              help=f"For outcomes: lines changed by {', '.join(KINDS)} of the comments; repeatable.")  # fmt: skip
+@table_output_option
 @common_options
 def command(
     run_a: Path,
@@ -38,20 +52,27 @@ def command(
     alpha: float,
     common: bool,
     plan: float | None,
+    by: tuple[str, ...],
+    outputs: Paths,
     screen: Screen,
 ) -> None:
-    """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request."""
+    """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request; runs of outcomes on the pull
+    requests that each has, as two independent samples."""
     from metareview.comparison.paired import compare
     from metareview.model.measure import find_measure
-    from metareview.report.comparison import comparison_section, comparison_table, explanation_lines, found_line
+    from metareview.report import TABLE_FORMATS, check_path
+    from metareview.report.comparison import comparison_lines, comparison_section, comparison_table, slice_tables
+    from metareview.report.comparison_files import write_table
 
-    result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha, plan=plan)
+    targets = [check_path(path, TABLE_FORMATS) for path in outputs]
+    result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha, plan=plan, by=by)
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: comparison_section(result))
-    lines = ["", result.verdict, found_line(result), *explanation_lines(result)]
-    screen.show(result.to_dict(), comparison_table(result), *lines)
+    slices = [part for title, table in slice_tables(result) for part in ("", title, table)]
+    written = [f"Wrote {write_table(result, target)}" for target in targets]
+    screen.show(result.to_dict(), comparison_table(result), *slices, *comparison_lines(result), remarks=written)
     _check(result, [result.metrics[name] for name in names])
 
 
@@ -60,9 +81,12 @@ def _check(result: Comparison, watched: Sequence[MetricDifference]) -> None:
     from metareview.report.numbers import p_value, rate
 
     undecided = sum(result.undecided.values())
+    if result.samples is not None and not any(metric.measure.needs for metric in watched):
+        undecided = 0  # no judge was asked about these
     if watched and undecided:
+        what = "pairs" if result.samples is None else "comments"
         raise Undecided(
-            f"{undecided} pairs are undecided, so no loss can be ruled out. Run the command that made the run again,"
+            f"{undecided} {what} are undecided, so no loss can be ruled out. Run the command that made the run again,"
             " with the same --out, to ask for them."
         )
     lost = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metareview.cli.asking import Asking
+from metareview.cli.label_session import ALSO, folder_of, session
 from metareview.cli.options import PATH, cache_file, common_options, model_options, one_of
 from metareview.cli.output import Screen, warning_lines
 from metareview.errors import Undecided, UsageError
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from metareview.runs.files import JsonObject
     from metareview.runs.run import CommentsRun
 
-_ALSO = {"j": "later", "u": "undo", "q": "quit"}
-_PAIR_KEYS = {"s": "same", "d": "different", **_ALSO}
-_ISSUE_KEYS = {"v": "valid", "i": "invalid", "r": "repeat", **_ALSO}
+_PAIR_KEYS = {"s": "same", "d": "different", **ALSO}
+_ISSUE_KEYS = {"v": "valid", "i": "invalid", "r": "repeat", **ALSO}
 
 
 @click.command(epilog="Example: metareview label runs/demo --name anna")
@@ -34,7 +34,7 @@ _ISSUE_KEYS = {"v": "valid", "i": "invalid", "r": "repeat", **_ALSO}
 @click.option("--name", metavar="NAME",
               help="Who labels. Everybody with a name is asked the same, so that two can be compared.")  # fmt: skip
 @click.option("--budget", type=int, metavar="N",
-              help="Size of the sample: blocks or issues; a larger one adds to it.  [default: 120]")  # fmt: skip
+              help="Size of the sample; a larger one adds to it.  [default: 120]")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Of the random sample; one that exists stays as it is.")  # fmt: skip
 @click.option("--unlisted", is_flag=True, help="Ask whether what no reference covers is valid, issue by issue.")
@@ -58,15 +58,16 @@ def command(
     max_llm_calls: int | None,
     screen: Screen,
 ) -> None:
-    """Label a random sample of the finished comment run in folder RUN: do this reference and this comment raise the
-    same issue? s same, d different, j later, u undo, q quit.
+    """Label a random sample of the finished run in folder RUN. A run of comments: do this reference and this comment
+    raise the same issue? s same, d different, j later, u undo, q quit. A run of outcomes: did the later change do what
+    this comment asks? f fully, p partly, n not, k can't tell.
 
-    Questions come in blocks: what one reviewer says at one location, beside the references there. Each answer is at
-    once in labels.jsonl of the folder, and the same command goes on later. At the end come the run's figures as the
-    labels correct them. `metareview calibrate --run RUN` shows them again, beside the judge's agreement.
+    Of a run of comments, questions come in blocks: what one reviewer says at one location, beside the references there.
+    Each answer is at once in labels.jsonl of the folder, and the same command goes on later. At the end come the run's
+    figures as the labels correct them. `metareview calibrate --run RUN` shows them again, beside the judge's agreement.
     """
     from metareview.comparison.evidence import comments_run
-    from metareview.runs.run import load_run
+    from metareview.runs.run import is_outcomes, load_run
 
     if judge not in (None, "llm"):
         raise UsageError(f"--judge {judge}: only llm can label. Leave it out to be asked yourself.")
@@ -74,7 +75,15 @@ def command(
         raise UsageError(f"{'--judge' if judge else '--promote'} goes with --unlisted. Add it.")
     if judge and promote:
         raise UsageError("--judge and --promote are two steps. Label first, then promote.")
-    stored = comments_run(load_run(run))
+    loaded = load_run(run)
+    if is_outcomes(loaded):
+        from metareview.cli.label_outcomes import label_outcomes
+
+        if unlisted:
+            raise UsageError(f"{run} is a run of outcomes: it has no references, so nothing is unlisted. Leave it out.")
+        label_outcomes(loaded, name, budget, seed, screen)
+        return
+    stored = comments_run(loaded)
     if not unlisted:
         _label_pairs(stored, name, budget, seed, screen)
     elif promote is not None:
@@ -103,7 +112,7 @@ def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: i
         # Not what was said of other notes, in an earlier run of this folder: that answers nothing here.
         return PairQueue(frame, fitting(labels, records).labels, name, lambda pr, reviewer: records[pr, reviewer])
 
-    done = queue(LabelFile(_folder(run)).read()).labelled.done
+    done = queue(LabelFile(folder_of(run)).read()).labelled.done
     asking.say(f"{drawn_line('block', len(frame.drawn), frame.blocks, done, name)} {blocks_text(run.result.config)}")
 
     def ask(labels: Labels, skipped: set[int]) -> PairQuestion | None:
@@ -119,7 +128,7 @@ def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: i
     def last(labels: Labels) -> Label | None:
         return last_label(fitting(labels, records).labels.pairs, name)
 
-    _session(run, asking, _PAIR_KEYS, "The same issue?", ask, answer, last)
+    session(run, asking, _PAIR_KEYS, "The same issue?", ask, answer, last)
     document, parts = _pair_figures(run)
     screen.show(document, "", *parts)
 
@@ -140,7 +149,7 @@ def _label_issues(run: CommentsRun, name: str | None, budget: int | None, seed: 
     def queue(labels: Labels) -> IssueQueue:
         return IssueQueue(unlisted, labels, name, lambda issue: evidence[issue.id])
 
-    done = queue(LabelFile(_folder(run)).read()).done
+    done = queue(LabelFile(folder_of(run)).read()).done
     asking.say(f"{drawn_line('unlisted issue', len(unlisted.drawn), len(unlisted.issues), done, name)} {ISSUES}")
 
     def ask(labels: Labels, skipped: set[int]) -> IssueQuestion | None:
@@ -156,7 +165,7 @@ def _label_issues(run: CommentsRun, name: str | None, budget: int | None, seed: 
         of_run = [label for label in labels.issues if label.issue in unlisted.by_id]
         return last_label(of_run, name)
 
-    _session(run, asking, _ISSUE_KEYS, "Is it right?", ask, answer, last)
+    session(run, asking, _ISSUE_KEYS, "Is it right?", ask, answer, last)
     document, parts = _issue_figures(run)
     screen.show(document, "", *parts)
 
@@ -170,54 +179,6 @@ def _drawn(run: CommentsRun, budget: int | None, seed: int, progress: Progress |
     if stored is None:
         return unlisted_of(run, budget, seed, progress)
     return unlisted_of(run, None if budget is None else max(budget, stored.budget), None, progress)
-
-
-def _session(
-    run: CommentsRun,
-    asking: Asking,
-    keys: dict[str, str],
-    prompt: str,
-    ask: Callable[[Labels, set[int]], PairQuestion | IssueQuestion | None],
-    answer: Callable[..., Label],
-    last: Callable[[Labels], Label | None],
-) -> None:
-    """Question after question, each answer on the disk before the next. What is put off is asked by the next session.
-
-    `last`: what this person said last, to be taken back.
-    """
-    from metareview.comparison.queue import taken_back
-    from metareview.runs.labels import LabelFile
-
-    file = LabelFile(_folder(run))
-    put_off: set[int] = set()
-    try:
-        while True:
-            labels = file.read()
-            question = ask(labels, put_off)
-            if question is None:
-                break
-            key = asking.key(prompt, keys)
-            if key == "q":
-                return
-            if key == "j":
-                put_off.add(question.number)
-            elif key == "u":
-                held = last(labels)
-                asking.show(["Nothing to undo." if held is None else "Taken back."])
-                if held is not None:
-                    file.append([taken_back(held)])
-                    put_off.clear()
-            else:
-                file.append([answer(question, key)])
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("\nInterrupted. Every answer is kept; the same command goes on.", err=True)
-        raise click.exceptions.Exit(130) from None
-    asking.show([f"{len(put_off)} put off; the same command asks again." if put_off else "Nothing is left to ask."])
-
-
-def _folder(run: CommentsRun) -> Path:
-    assert run.folder is not None  # it was loaded from one
-    return run.folder
 
 
 def _pair_figures(run: CommentsRun) -> tuple[JsonObject, Iterator[str | Table]]:
@@ -259,7 +220,7 @@ def _label_by_model(
         with screen.progress("asking the model") as progress:
             model.progress = progress
             found = label_with_model(run, unlisted, model)
-        LabelFile(_folder(run)).append(found.labels)
+        LabelFile(folder_of(run)).append(found.labels)
         usage, warnings = model.usage, model.warnings
     document, parts = _issue_figures(run)
     screen.say(warning_lines(warnings))
@@ -280,7 +241,7 @@ def _promote(run: CommentsRun, target: Path, screen: Screen) -> None:
     from metareview.runs.files import write_whole
     from metareview.runs.labels import LabelFile
 
-    labels = LabelFile(_folder(run)).read()
+    labels = LabelFile(folder_of(run)).read()
     reviews = promoted_reviews(run, unlisted_of(run), labels)
     comments = [comment for review in reviews for comment in review.comments]
     if not comments:

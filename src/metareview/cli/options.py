@@ -99,17 +99,23 @@ def _values_of(kind: str) -> Completer:
     return completing(values)
 
 
+_OF_K = ("hit", "ndcg", "recall")
+
+
 def metric_names() -> list[str]:
     from metareview.comments.measures import MEASURES
+    from metareview.outcomes.measures import MEASURES as OUTCOMES
+    from metareview.routing.list_measures import MAP
     from metareview.routing.measures import MRR
 
-    return [*(measure.short for measure in MEASURES), "hit@K", MRR.short]
+    of_lists = (*(f"{name}@K" for name in _OF_K), MRR.short, MAP.short)
+    return [*(measure.short for measure in MEASURES), *of_lists, *(measure.short for measure in OUTCOMES)]
 
 
 def metrics_to_choose() -> list[str]:
-    """The metrics as one would type them: hit@k with the usual k."""
-    names = [name for name in metric_names() if name != "hit@K"]
-    return [*names, *(f"hit@{k}" for k in (1, 3, 5))]
+    """The metrics as one would type them: hit@k and the like with the usual k."""
+    names = [name for name in metric_names() if not name.endswith("@K")]
+    return [*names, *(f"{name}@{k}" for name in _OF_K for k in (1, 3, 5))]
 
 
 def metrics_to_gate() -> list[str]:
@@ -120,6 +126,12 @@ def dataset_names() -> list[str]:
     from metareview.sources.catalogue import DATASETS
 
     return list(DATASETS)
+
+
+table_output_option = click.option(
+    "-o", "--output", "outputs", multiple=True, type=PATH, metavar="FILE",
+    help="Also write the table: .md, .csv, .tex, .html or .json, by suffix. May be given several times.",
+)  # fmt: skip
 
 
 def _options(*options: Command) -> Callable[[Command], Command]:

@@ -8,7 +8,7 @@ each reference is a block of its own, for recall, and so is each comment, for pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -65,6 +65,8 @@ class Frame:
     """How many blocks of each stratum a reviewer has on a pull request; without those that have none."""
     drawn: Sequence[tuple[int, Block]]
     """The stratum of each drawn block, and the block, in the order in which to ask."""
+    runs: Mapping[RecordKey, int] = field(default_factory=dict)
+    """Of how many repeated runs the blocks of a reviewer on a pull request are; 1 where nothing is said."""
 
     @property
     def blocks(self) -> int:

@@ -44,9 +44,10 @@ class Notes:
     comments: Sequence[Comment]
 
     @classmethod
-    def of(cls, comments: Sequence[Comment]) -> Notes:
+    def of(cls, comments: Sequence[Comment], first: int = 0) -> Notes:
+        """`first`: the position of the first of them in the input."""
         kept = list(counted(comments))
-        return cls([position for position, _ in kept], [comment for _, comment in kept])
+        return cls([first + position for position, _ in kept], [comment for _, comment in kept])
 
     def judged(self) -> list[str]:
         return [judged_part(comment.note) for comment in self.comments]
@@ -68,14 +69,26 @@ class Case:
     """Whether a filter drops the pull request."""
     candidates: Candidates
     negative_candidates: Candidates
+    run: str | None = None
+    """Which of the reviewer's repeated runs it is of."""
 
     @classmethod
-    def of(cls, reviewer: str, generated: Review, reference: Review, negative: Review | None, rules: Rules) -> Case:
-        """The case, with the pairs that may match by location."""
+    def of(
+        cls,
+        reviewer: str,
+        generated: Review,
+        reference: Review,
+        negative: Review | None,
+        rules: Rules,
+        *,
+        first: int = 0,
+    ) -> Case:
+        """The case, with the pairs that may match by location. `first`: the position of its first comment, which is
+        not 0 where earlier runs of the reviewer have comments on the pull request."""
         language = reference.language or generated.language
         pr_category = reference.pr_category or generated.pr_category
         skipped = not rules.filters.keeps_pull_request(language, pr_category)
-        ours, theirs = Notes.of(generated.comments), Notes.of(reference.comments)
+        ours, theirs = Notes.of(generated.comments, first), Notes.of(reference.comments)
         rejected = Notes.of(negative.comments if negative else ())
 
         def candidates(others: Notes) -> Candidates:
@@ -98,6 +111,7 @@ class Case:
             skipped,
             candidates(theirs),
             candidates(rejected),
+            generated.run,
         )
 
     @property
@@ -105,8 +119,9 @@ class Case:
         return self.reference_review.pr
 
     @property
-    def key(self) -> tuple[str, str]:
-        return (self.pr, self.reviewer)
+    def key(self) -> tuple[str, ...]:
+        """The `run_key` of its record."""
+        return (self.pr, self.reviewer) if self.run is None else (self.pr, self.reviewer, self.run)
 
     def eligible(self, candidates: Candidates) -> NDArray[np.bool_]:
         """Which of these pairs may match by location; the others are only judged, never counted."""

@@ -9,7 +9,7 @@ the cost is n log n plus the number of pairs found.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,48 @@ def may_match(a: Comment, b: Comment, distance: int) -> bool:
 
 def _agree(a: str | None, b: str | None) -> bool:
     return a is None or b is None or a == b
+
+
+def near(ours: Places, theirs: Places, distance: int) -> NDArray[np.bool_]:
+    """The definition for each pair of a row here and the row there."""
+    gap = np.maximum(theirs.first - ours.last, ours.first - theirs.last)
+    near: NDArray[np.bool_] = (gap <= distance) & same_file(ours, theirs)
+    return near
+
+
+def same_file(ours: Places, theirs: Places) -> NDArray[np.bool_]:
+    """Which of these pairs have paths and sides that agree."""
+    return _codes_agree(ours.path, theirs.path) & _codes_agree(ours.side, theirs.side)
+
+
+def _codes_agree(a: Indices, b: Indices) -> NDArray[np.bool_]:
+    agree: NDArray[np.bool_] = (a == b) | (a == 0) | (b == 0)
+    return agree
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where some comments point, one row each; paths and sides as numbers, 0 for none."""
+
+    path: Indices
+    side: Indices
+    first: Indices
+    last: Indices
+
+    @classmethod
+    def of(cls, comments: Sequence[Comment]) -> Places:
+        rows = _rows(comments).reshape(-1, 3)
+        path = numbered(normal_path(comment.path) for comment in comments)
+        return cls(path, numbered(normal_side(comment.side) for comment in comments), rows[:, 1], rows[:, 2])
+
+    def take(self, rows: Indices) -> Places:
+        return Places(self.path[rows], self.side[rows], self.first[rows], self.last[rows])
+
+
+def numbered(values: Iterable[str | None]) -> Indices:
+    """Equal values have equal numbers, from 1 on; None has 0."""
+    numbers: dict[str | None, int] = {None: 0}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
 
 
 @dataclass(frozen=True, slots=True)

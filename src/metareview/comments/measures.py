@@ -18,34 +18,35 @@ Rates = Mapping[str, float | None]
 class Counts:
     """What is counted per pull request and reviewer, and summed. The order is that of the columns of a table.
 
-    `line_matched` and `line_covered` are None where locations are not compared.
+    `line_matched` and `line_covered` are None where locations are not compared. Whole numbers are ints; means over
+    repeated runs need not be whole.
     """
 
-    expected: int = 0
+    expected: float = 0
     """References."""
-    generated: int = 0
+    generated: float = 0
     """Comments."""
-    line_matched: int | None = 0
+    line_matched: float | None = 0
     """Comments at the location of a reference."""
-    matched: int = 0
+    matched: float = 0
     """Comments that raise the issue of a reference."""
-    covered: int = 0
+    covered: float = 0
     """References that were raised."""
-    line_covered: int | None = 0
+    line_covered: float | None = 0
     """References that some comment points at."""
-    unmatched: int = 0
+    unmatched: float = 0
     """Comments that match no reference."""
-    negatives: int = 0
+    negatives: float = 0
     """Comments that annotators rejected."""
-    negatives_matched: int = 0
+    negatives_matched: float = 0
     """Comments that repeat a rejected one."""
-    undecided: int = 0
+    undecided: float = 0
     """Pairs that the judge could not decide."""
 
     @classmethod
     def from_sums(cls, sums: Sums, *, location: bool) -> Counts:
         """The counts of a table's row, or of its sums."""
-        counts = cls(*map(int, sums))
+        counts = cls(*map(whole, sums.tolist()))
         return counts if location else counts.without_lines()
 
     def without_lines(self) -> Counts:
@@ -53,6 +54,13 @@ class Counts:
         return replace(self, line_matched=None, line_covered=None)
 
 
+def whole(value: float) -> float:
+    """The number, as an int where it is whole but for rounding."""
+    nearest = round(value)
+    return nearest if abs(value - nearest) < _ROUNDING else value
+
+
+_ROUNDING = 1e-9
 _COLUMN = {field.name: position for position, field in enumerate(fields(Counts))}
 
 
@@ -60,6 +68,13 @@ def table(counts: Iterable[Counts]) -> Sums:
     """One row for each, one column per count; None is 0 here."""
     rows = [[float(value or 0) for value in astuple(row)] for row in counts]
     return np.array(rows, np.float64).reshape(-1, len(_COLUMN))
+
+
+def total(counts: Sums) -> Sums:
+    """The sums of a table's columns. Thirds of repeated runs that add up to a whole number are that number."""
+    sums: Sums = counts.sum(axis=0)
+    nearest = np.rint(sums)
+    return np.where(np.abs(sums - nearest) < _ROUNDING, nearest, sums)
 
 
 class _Traits(TypedDict, total=False):

@@ -157,6 +157,7 @@ def skip_record(case: Case) -> CommentRecord:
         references_before_filters=len(case.reference.comments),
         references_after_filters=0,
         skip_reason=f"filtered out: language {case.language}, pull request category {case.pr_category}",
+        run=case.run,
     )
 
 
@@ -192,6 +193,7 @@ def make_record(judged: JudgedCase) -> CommentRecord:
         references=tuple(references),
         negatives=tuple(map(Negative, case.negative.positions, case.negative.comments)),
         bounds=_bounds(judged, outcome.counts) if undecided else None,
+        run=case.run,
     )
 
 

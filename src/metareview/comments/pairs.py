@@ -60,6 +60,7 @@ def _blocks(judged: JudgedCase, negative: bool, aligned: frozenset[_Position]) -
             by=[answer.by] * size if isinstance(answer.by, str) else answer.by[part],
             reason=[answer.reason] * size if isinstance(answer.reason, str) else answer.reason[part],
             aligned=[pair in aligned for pair in zip(generated, reference, strict=True)],
+            run=case.run,
         )
 
 

@@ -42,6 +42,8 @@ class Pair:
     verdict: Verdict
     aligned: bool
     """Whether it was counted."""
+    run: str | None = None
+    """Which of the reviewer's repeated runs the comment is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,15 @@ class PairBlock:
     by: Sequence[str]
     reason: Sequence[str]
     aligned: Sequence[bool]
+    run: str | None = None
 
     def rows(self) -> Iterator[Pair]:
         verdicts = map(Verdict, self.score, self.match, self.by, self.reason)
         columns = (self.generated, self.reference, self.gap, self.eligible, verdicts, self.aligned)
         for generated, reference, gap, eligible, verdict, aligned in zip(*columns, strict=True):
-            yield Pair(self.pr, self.reviewer, generated, reference, self.negative, gap, eligible, verdict, aligned)
+            yield Pair(
+                self.pr, self.reviewer, generated, reference, self.negative, gap, eligible, verdict, aligned, self.run
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,10 @@ class ScoredComment:
     negative: int | None = None
     verdict: Verdict | None = None
     """On the pair that counts: with the reference, or else with the negative."""
+    run: str | None = None
+    """Which run it is of, in a record of several runs."""
+    repeats: int | None = None
+    """Of a comment that matches nothing: the first earlier comment of the same review that says the same."""
 
     @property
     def matched(self) -> bool:
@@ -102,7 +111,16 @@ class ScoredReference:
     kept: bool
     """False: a filter drops it, or it is neutral."""
     covered: bool
+    """In a record of several runs: by one of them at least."""
     line_covered: bool | None
+    found_in: int | None = None
+    """In how many of `runs` it was raised; None in a record of a single run."""
+    runs: int | None = None
+
+    @property
+    def share(self) -> float:
+        """Of the runs, those that raised it."""
+        return float(self.covered) if self.found_in is None or not self.runs else self.found_in / self.runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +144,9 @@ class Comparison:
 class Tally:
     """References of one kind: how many, how many were raised, and how many some comment points at."""
 
-    references: int = 0
-    covered: int = 0
-    line_covered: int = 0
+    references: float = 0
+    covered: float = 0
+    line_covered: float = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -148,7 +166,10 @@ DIMENSIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CommentRecord:
-    """One reviewer on one pull request: what was counted, and the pairing behind it."""
+    """One reviewer on one pull request: what was counted, and the pairing behind it.
+
+    Of repeated runs there is a record for each, and `averaged` makes one of them all.
+    """
 
     pr: str
     reviewer: str
@@ -160,7 +181,7 @@ class CommentRecord:
     """Why a filter drops the pull request; everything below is then empty."""
     counts: Counts = field(default_factory=Counts)
     rates: Rates = field(default_factory=dict)
-    left_out: int = 0
+    left_out: float = 0
     judged_pairs: int = 0
     slices: Mapping[str, Mapping[str, Tally]] = field(default_factory=dict)
     """By dimension, then by its value."""
@@ -172,10 +193,21 @@ class CommentRecord:
     negatives: tuple[Negative, ...] = ()
     bounds: tuple[Counts, Counts] | None = None
     """Where pairs are undecided: the counts with the fewest and with the most matches, if that is worked out."""
+    run: str | None = None
+    """Which of the reviewer's repeated runs it is of."""
+    runs: tuple[str, ...] = ()
+    """The runs that it is the mean of, where it is one."""
+    repeated: float | None = None
+    """How many of the unmatched comments say again what an earlier one says; None in a run that did not note it."""
 
     @property
     def key(self) -> tuple[str, str]:
         return (self.pr, self.reviewer)
+
+    @property
+    def run_key(self) -> tuple[str, ...]:
+        """What no other record of a run's folder has."""
+        return self.key if self.run is None else (*self.key, self.run)
 
     @property
     def skipped(self) -> bool:

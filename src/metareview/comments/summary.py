@@ -8,9 +8,11 @@ from typing import Self
 
 import numpy as np
 
+from metareview.comments.averaging import averaged_by_pull_request
 from metareview.comments.filters import FilterConfig
-from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table
+from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table, total, whole
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
+from metareview.comments.repeated_runs import Repeats, repeats_of
 from metareview.model.address import pull_request_key
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
@@ -45,9 +47,9 @@ class ReferenceSlice:
 
     prs: int | None
     """Pull requests that have such a reference; None in a run that did not note it."""
-    expected: int
-    covered: int
-    line_covered: int | None
+    expected: float
+    covered: float
+    line_covered: float | None
     metrics: Rates
     intervals: Intervals
 
@@ -70,6 +72,17 @@ class ReviewerSummary:
     """`language` and `pr_category`, then the value."""
     by_reference: Mapping[str, Mapping[str, ReferenceSlice]]
     """`comment_category`, `context` and `severity`, then the value."""
+    repeats: Repeats | None = None
+    """The reviewer's repeated runs beside one another; all other figures are of their means."""
+    repeated: float | None = None
+    """Of the unmatched comments, those that say again what the reviewer said before on the pull request; None in a
+    run that did not note it."""
+
+    @property
+    def repeated_rate(self) -> float | None:
+        """Of all comments; it is a part of the noise."""
+        known = self.repeated is not None and self.counts.generated
+        return (self.repeated or 0) / self.counts.generated if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +121,8 @@ class CommentsConfig:
     reviewer: tuple[str, ...] = ()
     """Patterns of who was scored; empty: everybody. So too whose comments were the references."""
     reference_reviewer: tuple[str, ...] = ()
+    repeat: bool = False
+    """Whether several runs of a reviewer are one reviewer."""
     pr: str | None = None
     """The pull request of files that name none."""
 
@@ -151,14 +166,16 @@ class CommentsSummary:
 
 
 def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with_references: int) -> ReviewerSummary:
-    """One reviewer's figures over its records that were not skipped."""
+    """One reviewer's figures over its records that were not skipped; repeated runs count by their means."""
+    repeats = repeats_of(records, config.measures) if config.repeat else None
+    records = list(averaged_by_pull_request(records))
     # By pull request, so that the order of the input does not change the last digit of a sum.
     scored = sorted(
         (record for record in records if not record.skipped), key=lambda record: pull_request_key(record.pr)
     )
     available = config.measures
     counts = table(record.counts for record in scored)
-    sums = counts.sum(axis=0)
+    sums = total(counts)
     return ReviewerSummary(
         prs=len(scored),
         prs_with_references=prs_with_references,
@@ -172,7 +189,14 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
             "pr_category": _pull_request_slices(scored, lambda record: record.pr_category, config),
         },
         by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
+        repeats=repeats,
+        repeated=_repeated(scored),
     )
+
+
+def _repeated(records: Sequence[CommentRecord]) -> float | None:
+    known = [record.repeated for record in records if record.repeated is not None]
+    return whole(sum(known)) if len(known) == len(records) else None
 
 
 def _intervals(counts: Sums, available: Iterable[Measure], measures: Iterable[Measure]) -> Intervals:
@@ -186,7 +210,7 @@ def _bounds(records: Sequence[CommentRecord], config: CommentsConfig) -> Interva
     if any(record.bounds is None for record in undecided):
         return {measure.name: None for measure in MEASURES}
     ends = zip(*(record.bounds or (record.counts, record.counts) for record in records), strict=True)
-    low, high = (rates(table(end).sum(axis=0), config.measures) for end in ends) if records else ({}, {})
+    low, high = (rates(total(table(end)), config.measures) for end in ends) if records else ({}, {})
     known = {name: _ordered(value, high[name]) for name, value in low.items()}
     if undecided and config.filters.drops_comments:
         # Which comments are left out then depends on the decisions, and these figures with them, either way.
@@ -219,7 +243,7 @@ def _pull_request_slices(
     slices = {}
     for value, group in sorted(groups.items()):
         counts = table(record.counts for record in group)
-        sums = counts.sum(axis=0)
+        sums = total(counts)
         slices[value] = PullRequestSlice(
             len(group),
             Counts.from_sums(sums, location=config.location),
@@ -239,7 +263,7 @@ def _reference_slices(records: Iterable[CommentRecord], name: str, config: Comme
         counts = table(
             Counts(expected=tally.references, covered=tally.covered, line_covered=tally.line_covered) for tally in group
         )
-        sums = counts.sum(axis=0)
+        sums = total(counts)
         of_slice = Counts.from_sums(sums, location=config.location)
         slices[value] = ReferenceSlice(
             len(group),

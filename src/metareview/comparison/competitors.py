@@ -1,7 +1,7 @@
 """Who is compared: a reviewer or a router of a run, as a table of counts with one row per pull request.
 
-The two kinds of run differ in what a record holds and in which settings decide what a figure means. Everything else
-about comparing is the same code for both.
+The kinds of run differ in what a record holds and in which settings decide what a figure means. Runs of outcomes have
+no references, so that everybody has other pull requests: their figures are compared as samples, and never paired.
 """
 
 from __future__ import annotations
@@ -13,18 +13,37 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from metareview.comments.measures import Counts, f_beta, one_to_one, table
+from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
+from metareview.comparison.outcome_corrected import (
+    OutcomeCorrection,
+    corrected_rows,
+    outcome_correction_of,
+    with_estimates,
+)
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
+from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of
+from metareview.routing.list_measures import ListMeasure
+from metareview.routing.measures import RankMeasure
 from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
 from metareview.runs.files import JsonObject, as_json
-from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, Run, is_comments, load_run
+from metareview.runs.run import (
+    ROUTING,
+    AnyRun,
+    CommentsRun,
+    OutcomesRun,
+    RoutingRun,
+    Run,
+    is_comments,
+    is_outcomes,
+    load_run,
+)
 from metareview.stats import Array
 
 Source = AnyRun | str | Path
@@ -33,8 +52,9 @@ Source = AnyRun | str | Path
 # Settings that say which pull requests are scored or how inputs are read, not what a figure means. Any other that
 # differs makes two runs incomparable.
 _CHOICES = (
-    {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer"}
+    {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer", "repeat"}
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
+    | {"by", "pr"}
     | {
         "routers",
         "router_config",
@@ -48,6 +68,7 @@ _CHOICES = (
         "ttfc",
     }
 )
+_SAME_KIND = ", made by metareview outcomes both or by metareview comments both"
 _EXPECTED, _NEGATIVES = ([field.name for field in fields(Counts)].index(name) for name in ("expected", "negatives"))
 
 
@@ -89,13 +110,12 @@ class Competitor:
     def counts(self, prs: Iterable[str]) -> Array:
         """The table of these pull requests."""
         rows = [self.rows[key].counts for key in prs]
-        columns = len(fields(Counts)) if is_comments(self.run) else 1 + len(self.measures)
-        return np.array(rows, np.float64).reshape(len(rows), columns)
+        return np.array(rows, np.float64).reshape(len(rows), _columns(self.run))
 
     def units(self, prs: Collection[str]) -> Array:
         """The table that intervals and tests are over: pull requests, or for routers their weeks."""
         counts = self.counts(prs)
-        return counts if is_comments(self.run) else by_week(counts, self.weeks(prs))
+        return by_week(counts, self.weeks(prs)) if is_routing(self.run) else counts
 
     def by_weeks(self, prs: Collection[str]) -> int | None:
         """Over how many weeks intervals and tests are; None where they are over pull requests."""
@@ -110,11 +130,27 @@ class Competitor:
         return replace(self, rows=dict(sorted({**silence, **self.rows}.items())))
 
     def summed(self, prs: Iterable[str]) -> Counts | None:
-        """What was counted on these pull requests, by the judge; None for a router."""
+        """What was counted on these pull requests, by the judge; None where nothing was compared with references."""
         if not is_comments(self.run):
             return None
         rows = [self.rows[key].judged or self.rows[key].counts for key in prs]
-        return Counts.from_sums(np.array(rows).reshape(len(rows), len(fields(Counts))).sum(axis=0), location=True)
+        return Counts.from_sums(total(np.array(rows).reshape(len(rows), len(fields(Counts)))), location=True)
+
+
+def is_routing(run: AnyRun) -> TypeGuard[RoutingRun]:
+    return run.kind is ROUTING
+
+
+def word(run: AnyRun) -> str:
+    """What those are called whom a run is about."""
+    return "router" if is_routing(run) else "reviewer"
+
+
+def _columns(run: AnyRun) -> int:
+    """Of its tables of counts."""
+    if is_routing(run):
+        return 1 + len(run.result.measures)
+    return len(fields(Counts)) if is_comments(run) else COLUMNS
 
 
 def spelled_alike(everybody: Sequence[Competitor]) -> list[Competitor]:
@@ -171,7 +207,7 @@ def open_run(source: Source) -> AnyRun:
 
 def main_measure(run: AnyRun) -> str:
     """The measure that says most in one figure."""
-    return "f1" if is_comments(run) else "mrr"
+    return "mrr" if is_routing(run) else "f1" if is_comments(run) else "lines_changed"
 
 
 def folder_of(run: AnyRun) -> str | None:
@@ -193,22 +229,27 @@ def read(run: AnyRun, names: Collection[str] | None = None, *, records: bool = F
 
     UsageError for a router that is asked for and has none, because the history lacks what it needs.
     """
-    lacking = {} if is_comments(run) else {name: one.not_applicable for name, one in run.result.routers.items()}
+    lacking = {name: one.not_applicable for name, one in run.result.routers.items()} if is_routing(run) else {}
     for name in names or ():
         if lacking.get(name):
             raise UsageError(f"{name} has no figures in {run.label}: {lacking[name]}. Choose another router.")
     rows: dict[str, dict[str, Row]] = {
         name: {} for name in run.metrics if not lacking.get(name) and (names is None or name in names)
     }
-    correction = correction_of(run) if is_comments(run) else None
-    for name, key, row in _comment_rows(run, correction) if is_comments(run) else _routing_rows(run):
+    measures: Sequence[Measure] = run.result.measures
+    labelled, found = 0, _routing_rows(run) if is_routing(run) else None
+    if is_comments(run):
+        correction = correction_of(run)
+        labelled, found = correction.labelled.done if correction else 0, _comment_rows(run, correction)
+    elif is_outcomes(run):
+        of_outcomes = outcome_correction_of(run)
+        if of_outcomes and of_outcomes.complete:
+            measures = MEASURES  # people said what was addressed, also where no judge was asked
+        labelled, found = of_outcomes.labelled.done if of_outcomes else 0, _outcome_rows(run, of_outcomes)
+    for name, key, row in found or ():
         if name in rows:
             rows[name][key] = row if records else replace(row, record=None)
-    labelled = correction.labelled.done if correction else 0
-    return [
-        Competitor(name, run, run.result.measures, dict(sorted(of_one.items())), labelled)
-        for name, of_one in rows.items()
-    ]
+    return [Competitor(name, run, measures, dict(sorted(of_one.items())), labelled) for name, of_one in rows.items()]
 
 
 def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[tuple[str, str, Row]]:
@@ -223,17 +264,33 @@ def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[t
             yield record.reviewer, pull_request_key(record.pr), row
 
 
+def _outcome_rows(run: OutcomesRun, correction: OutcomeCorrection | None) -> Iterator[tuple[str, str, Row]]:
+    """(reviewer, key of the pull request, row) of each record, also where the reviewer said nothing."""
+    estimates = corrected_rows(correction.labelled) if correction and correction.complete else None
+    for record in run.read_records():
+        counted = counts_of(record.comments)
+        corrected = None if estimates is None else with_estimates(counted, estimates.get(record.key))
+        # What comments and changes say is long, and nothing here reads it.
+        light = [replace(each, code=None, later_change=None, replies=()) for each in record.comments]
+        row = Row(tuple(counted.tolist()), "", None, replace(record, comments=light), corrected=corrected)
+        yield record.reviewer, pull_request_key(record.pr), row
+
+
 def _routing_rows(run: RoutingRun) -> Iterator[tuple[str, str, Row]]:
     """(router, key of the pull request, row) of each answer in each record."""
 
+    of_rank = [measure for measure in run.result.measures if isinstance(measure, RankMeasure)]
+    of_lists = [measure for measure in run.result.measures if isinstance(measure, ListMeasure)]
+
     @cache
     def counts(rank: int) -> tuple[float, ...]:
-        return (1.0, *(measure.of_rank(rank) for measure in run.result.measures))
+        return (1.0, *(measure.of_rank(rank) for measure in of_rank))
 
     for record in run.read_records():
         truth = _digest((record.cutoff, record.truth))
         for name, answer in record.answers.items():
-            yield name, record.name, Row(counts(answer.rank), truth, None, record, week_of(record.cutoff))
+            whole = tuple([answer.figures.get(measure.figure) or 0.0 for measure in of_lists])
+            yield name, record.name, Row(counts(answer.rank) + whole, truth, None, record, week_of(record.cutoff))
 
 
 def _digest(value: object) -> str:
@@ -248,19 +305,17 @@ def with_beta(run: AnyRun, beta: float | None) -> dict[str, Measure]:
     if not 0 < beta < float("inf"):
         raise UsageError(f"--beta must be a positive number, found {beta:g}.")
     if not is_comments(run):
-        raise UsageError("--beta is for runs of comments: routers have no precision and recall.")
+        whose = "routers have" if is_routing(run) else "outcomes have"
+        raise UsageError(f"--beta is for runs of comments: {whose} no precision and recall.")
     return by_name | {"f_beta": one_to_one(f_beta(beta), run.result.config.alignment)}
 
 
 def check_settings(competitors: Sequence[Competitor]) -> None:
     """UsageError where two figures would not mean the same: another kind of run, judge, distance, cutoff."""
-    first = competitors[0].run
-    for other in (competitor.run for competitor in competitors[1:]):
-        if other.kind is not first.kind:
-            raise UsageError(
-                f"{first.label} is a run of {first.kind.name} and {other.label} one of {other.kind.name}."
-                " Compare runs of one kind."
-            )
+    check_kinds([one.run for one in competitors])
+    # Outcomes that nobody was asked about have no figure that a judge could change.
+    asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.config.judge != "none"]
+    for first, other in ((asked[0], other) for other in asked[1:]):
         ours, theirs = _settings(first), _settings(other)
         differing = [
             f"{name.replace('_', ' ')} {_shown(ours[name])} and {_shown(theirs[name])}"
@@ -274,12 +329,24 @@ def check_settings(competitors: Sequence[Competitor]) -> None:
             )
 
 
+def check_kinds(runs: Sequence[AnyRun]) -> None:
+    """UsageError where these are not all of one kind."""
+    first = runs[0]
+    for other in runs[1:]:
+        if other.kind is not first.kind:
+            raise UsageError(
+                f"{first.label} is a run of {first.kind.name} and {other.label} one of {other.kind.name}."
+                f" Compare runs of one kind{_SAME_KIND if is_outcomes(first) or is_outcomes(other) else ''}."
+            )
+
+
 def _settings(run: AnyRun) -> JsonObject:
     """What must be equal, as JSON holds it, so that a run in memory equals the same one in a folder."""
     config = run.result.config
     settings = {field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES}
-    if is_comments(run):
+    if not is_routing(run):
         settings["judge_parameters"] = dict(config.judge_parameters)
+    if is_comments(run):
         # Filters of pull requests show in which pull requests there are; those of comments do not.
         settings |= {name: getattr(config.filters, name) for name in ("comment_categories", "comment_contexts")}
     return as_json(settings)

@@ -181,7 +181,7 @@ class _Spread:
 
     sizes: Array
     own: Array
-    """How many blocks of each stratum are the reviewer's."""
+    """How many blocks of each stratum are the reviewer's; those of repeated runs by their weight."""
     labelled: Array
     variances: Array
     """Of the numbers of a stratum's labelled blocks."""
@@ -189,7 +189,13 @@ class _Spread:
     @classmethod
     def of(cls, labelled: LabelledFrame, reviewer: str) -> _Spread:
         frame, sample = labelled.frame, labelled.sample
-        own = np.sum([counts for (_, name), counts in frame.members.items() if name == reviewer], axis=0)
+        # A block of one of three runs is a third in the mean, and a ninth in its square.
+        weighed = (
+            np.array(counts) / frame.runs.get(key, 1) ** 2
+            for key, counts in frame.members.items()
+            if key[1] == reviewer
+        )
+        own = np.sum(list(weighed), axis=0)
         strata, values = labelled.known()
         beyond = (np.array(values) - sample.mean[strata]) ** 2
         n = sample.labelled

@@ -78,8 +78,8 @@ def evidence(
     `reviewers` are names of the run, `prs` addresses, `owner/repo#5`, or numbers that only one pull request has.
     UsageError where one of them is not known, with what was perhaps meant.
 
-    - missed: references that none of these reviewers raised. The most severe first, then those that a comment came
-      nearest to.
+    - missed: references that none of these reviewers raised, or not in every run of those that are repeated. Those
+      found in the fewest runs first, then the most severe, then those that a comment came nearest to.
     - noise: comments without a partner. Those that repeat a negative first, then those that claim to be most severe,
       then those that are furthest from any reference.
     - near: pairs that may match by location and that the judge calls different, the highest score first.
@@ -96,6 +96,7 @@ def evidence(
     def entry(item: Item) -> Entry:
         quotes = records[item.pr, item.reviewer]
         entry = quotes.entry(item.pr, item.reviewer, item.comment, item.other, item.pair)
+        entry = replace(entry, found_in=item.found_in)
         if entry.rejected or item.other is None:
             return entry
         return replace(entry, raised_by=tuple(found.ledger.raised.get((item.pr, item.other), ())))

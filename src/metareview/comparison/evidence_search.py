@@ -4,16 +4,17 @@ best of each list are kept, so that a run of a million pairs can be looked at.""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from metareview.comments.records import CommentRecord, Pair
+from metareview.comparison.quotes import FoundIn
 from metareview.errors import InputError, UsageError, did_you_mean
 from metareview.model.address import AddressBook, parse_address, pull_request_key
 from metareview.model.severity import severity_rank
 from metareview.runs.files import PAIRS
-from metareview.runs.run import CommentsRun
+from metareview.runs.run import CommentsRun, OutcomesRun
 
 ListName = Literal["missed", "noise", "near", "matched", "undecided"]
 LISTS: tuple[ListName, ...] = get_args(ListName)
@@ -30,7 +31,7 @@ def place(pr: str) -> tuple[str, str, int]:
     return (address.host or "", address.repository.casefold(), address.number) if address else ("", pr, 0)
 
 
-def known_reviewers(run: CommentsRun, names: Sequence[str]) -> tuple[str, ...]:
+def known_reviewers(run: CommentsRun | OutcomesRun, names: Sequence[str]) -> tuple[str, ...]:
     """These reviewers, in the order of the run; all of them where none is named."""
     held = list(run.result.reviewers)
     for name in names:
@@ -80,6 +81,7 @@ class Item:
     comment: int | None = None
     other: int | None = None
     pair: Pair | None = None
+    found_in: FoundIn | None = None
 
     @classmethod
     def of(cls, pair: Pair) -> Item:
@@ -115,6 +117,17 @@ class Best(Generic[T]):
         return [item for _, item in self._held]
 
 
+class Missed(NamedTuple):
+    """A reference that not every run of a reviewer raised."""
+
+    share: float
+    """Of the runs, those that raised it, by whoever raised it most; 0: nobody ever did."""
+    severity: int
+    whose: str
+    """Whose record has it."""
+    found_in: FoundIn | None
+
+
 class Ledger:
     """What the records count: which references these reviewers did not raise, which comments have no partner."""
 
@@ -122,8 +135,7 @@ class Ledger:
         self.prs: dict[str, None] = {}
         self.raised: dict[ReferenceKey, list[str]] = {}
         """By whom, of all in the run."""
-        self.missed: dict[ReferenceKey, tuple[int, str]] = {}
-        """How severe it is, and whose record has it."""
+        self.missed: dict[ReferenceKey, Missed] = {}
         self.noise: dict[CommentKey, tuple[bool, int]] = {}
         """Whether it repeats a negative, and how severe it claims to be."""
         self.aside: set[ReferenceKey | CommentKey] = set()
@@ -131,8 +143,7 @@ class Ledger:
         for record in run.read_records():
             if not record.skipped:
                 self._add(record, record.reviewer in reviewers)
-        for key in [key for key in self.missed if any(each in reviewers for each in self.raised.get(key, ()))]:
-            del self.missed[key]
+        self.missed = {key: missed for key, missed in self.missed.items() if missed.share < 1}
         self.asked_for = known_pull_requests(list(self.prs), prs, run.label)
         if self.asked_for:
             self.prs = dict.fromkeys(self.asked_for)
@@ -145,10 +156,13 @@ class Ledger:
             key = (record.pr, reference.position)
             if not reference.kept:
                 self.aside.add(key)
-            elif reference.covered:
+                continue
+            if reference.covered:
                 self.raised.setdefault(key, []).append(record.reviewer)
-            elif chosen:
-                self.missed.setdefault(key, (severity_rank(reference.comment.severity), record.reviewer))
+            if chosen and (key not in self.missed or reference.share > self.missed[key].share):
+                severity, runs = severity_rank(reference.comment.severity), reference.runs or 1
+                found_in = FoundIn(record.reviewer, reference.found_in or 0, runs) if runs > 1 else None
+                self.missed[key] = Missed(reference.share, severity, record.reviewer, found_in)
         for scored in record.comments if chosen else ():
             of_comment = (*record.key, scored.position)
             if scored.left_out:
@@ -203,7 +217,7 @@ class Search:
         score = -1.0 if verdict.score is None else verdict.score
         rank = (-score, not pair.eligible, *at)
         for key, sought in ((reference, self.ledger.missed), (comment, self.ledger.noise)):
-            if key in sought and (key not in self._nearest or rank < self._nearest[key][0]):
+            if key in sought and not pair.aligned and (key not in self._nearest or rank < self._nearest[key][0]):
                 self._nearest[key] = (rank, pair)
         if pair.aligned:
             self._pairs["matched"].add((score if score >= 0 else 2.0, *at), Item.of(pair))
@@ -216,13 +230,14 @@ class Search:
 
     def _best_missed(self) -> list[Item]:
         best: Best[ReferenceKey] = Best(self._top)
-        for key, (severity, _) in self.ledger.missed.items():
-            best.add((severity, -self._score(key), place(key[0]), key[1]), key)
+        for key, (share, severity, _, _) in self.ledger.missed.items():
+            best.add((share, severity, -self._score(key), place(key[0]), key[1]), key)
         items = []
         for pr, position in best.items():
             near = self._nearest.get((pr, position))
-            whose = self.ledger.missed[pr, position][1]
-            items.append(Item.of(near[1]) if near else Item(pr, whose, other=position))
+            missed = self.ledger.missed[pr, position]
+            item = Item.of(near[1]) if near else Item(pr, missed.whose, other=position)
+            items.append(replace(item, found_in=missed.found_in))
         return items
 
     def _best_noise(self) -> list[Item]:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from metareview.comments.measures import whole
 from metareview.comments.records import DIMENSIONS, CommentRecord, ScoredReference
 from metareview.comparison.competitors import Competitor
 from metareview.model.comment import Comment
@@ -41,17 +42,17 @@ class ReviewerPair:
     def pr(self) -> str:
         return self.a.pr
 
-    def references(self) -> list[tuple[ScoredReference, bool, bool]]:
-        """Each reference that counts, and whether A and B raised it."""
+    def references(self) -> list[tuple[ScoredReference, ScoredReference]]:
+        """Each reference that counts, as A and as B raised it or not."""
         both = zip(self.a.references, self.b.references, strict=True)
-        return [(ours, ours.covered, theirs.covered) for ours, theirs in both if ours.kept]
+        return [(ours, theirs) for ours, theirs in both if ours.kept]
 
     def only_a(self) -> list[ScoredReference]:
-        """References that only A raised."""
-        return [reference for reference, by_a, by_b in self.references() if by_a and not by_b]
+        """References that only A raised; with repeated runs, in one of them at least."""
+        return [of_a for of_a, of_b in self.references() if of_a.covered and not of_b.covered]
 
     def only_b(self) -> list[ScoredReference]:
-        return [reference for reference, by_a, by_b in self.references() if by_b and not by_a]
+        return [of_b for of_a, of_b in self.references() if of_b.covered and not of_a.covered]
 
     def same_answer(self) -> bool:
         """The same comments at the same locations, in any order."""
@@ -60,14 +61,15 @@ class ReviewerPair:
         return ours == theirs
 
     def found(self) -> Iterator[tuple[JsonObject, bool, bool]]:
-        for reference, by_a, by_b in self.references():
-            yield {"pr": self.pr, **_reference_to_json(reference)}, by_a, by_b
+        for of_a, of_b in self.references():
+            shares = {"found_in": {"a": of_a.share, "b": of_b.share}} if of_a.runs or of_b.runs else {}
+            yield {"pr": self.pr, **_reference_to_json(of_a), **shares}, of_a.covered, of_b.covered
 
-    def kinds(self) -> Iterator[tuple[tuple[str | None, ...], bool, bool]]:
-        """Each reference by the dimensions, and whether A and B raised it."""
-        for reference, by_a, by_b in self.references():
-            own = (getattr(reference.comment, field) for field in DIMENSIONS.values())
-            yield (*own, self.a.language, self.a.pr_category), by_a, by_b
+    def kinds(self) -> Iterator[tuple[tuple[str | None, ...], float, float]]:
+        """Each reference by the dimensions, and in what share of their runs A and B raised it."""
+        for of_a, of_b in self.references():
+            own = (getattr(of_a.comment, field) for field in DIMENSIONS.values())
+            yield (*own, self.a.language, self.a.pr_category), whole(of_a.share), whole(of_b.share)
 
     def to_dict(self) -> JsonObject:
         return {
@@ -104,7 +106,7 @@ class RouterPair:
         if self.record.truth.targets:
             yield self.pr, self.a.rank > 0, self.b.rank > 0
 
-    def kinds(self) -> Iterator[tuple[tuple[str | None, ...], bool, bool]]:
+    def kinds(self) -> Iterator[tuple[tuple[str | None, ...], float, float]]:
         """The repository, and whether A and B put a target first."""
         yield (self.record.repo,), self.a.rank == 1, self.b.rank == 1
 
@@ -116,16 +118,36 @@ class RouterPair:
         return {"pr": self.pr, "effect": self.effect, "truth": self.record.truth.targets, **sides}
 
 
-PullRequestPair = ReviewerPair | RouterPair
+@dataclass(frozen=True, slots=True)
+class OutcomePair:
+    """A pull request of A, of B, or of both, and what became of the comments on it."""
+
+    pr: str
+    a: tuple[int, int] | None
+    """Of how many comments the figure is true, and over how many it is; None where A has none there."""
+    b: tuple[int, int] | None
+    effect: float
+    """What it adds to the difference: how far it lies from what one common rate would bring."""
+
+    def to_dict(self) -> JsonObject:
+        sides = {
+            side: None if told is None else {"true": told[0], "known": told[1]}
+            for side, told in (("a", self.a), ("b", self.b))
+        }
+        return {"pr": self.pr, "effect": self.effect, **sides}
+
+
+PullRequestPair = ReviewerPair | RouterPair | OutcomePair
 
 
 @dataclass(frozen=True, slots=True)
 class KindTally:
-    """References of one kind and how many A and B raised; or pull requests, and on how many a target was first."""
+    """References of one kind and how many A and B raised, on average over their runs; or pull requests, and on how many
+    a target was first."""
 
     total: int = 0
-    a: int = 0
-    b: int = 0
+    a: float = 0
+    b: float = 0
 
 
 @dataclass(frozen=True)
@@ -145,7 +167,7 @@ def explain(a: Competitor, b: Competitor, prs: Sequence[str], measure: Measure) 
     """What made the difference in this measure on these pull requests; both competitors have their records."""
     added = effects(a.counts(prs), b.counts(prs), measure).tolist()
     records = [(a.rows[key].record, b.rows[key].record, effect) for key, effect in zip(prs, added, strict=True)]
-    pairs: Sequence[PullRequestPair]
+    pairs: Sequence[ReviewerPair | RouterPair]
     if is_comments(a.run):
         pairs = [ReviewerPair(*each) for each in records]
     else:
@@ -165,12 +187,12 @@ def explain(a: Competitor, b: Competitor, prs: Sequence[str], measure: Measure) 
     )
 
 
-def _kinds(pairs: Sequence[PullRequestPair]) -> dict[str, dict[str, KindTally]]:
+def _kinds(pairs: Sequence[ReviewerPair | RouterPair]) -> dict[str, dict[str, KindTally]]:
     tallies: dict[str, dict[str, KindTally]] = {name: {} for name in pairs[0].DIMENSIONS}
     for values, by_a, by_b in (each for pair in pairs for each in pair.kinds()):
         for of_dimension, value in zip(tallies.values(), values, strict=True):
             old = of_dimension.get(value or "unknown", KindTally())
-            of_dimension[value or "unknown"] = KindTally(old.total + 1, old.a + by_a, old.b + by_b)
+            of_dimension[value or "unknown"] = KindTally(old.total + 1, whole(old.a + by_a), whole(old.b + by_b))
     return {
         name: dict(sorted(kinds.items(), key=lambda item: (-abs(item[1].b - item[1].a), item[0])))
         for name, kinds in tallies.items()

@@ -53,16 +53,24 @@ def draw_frame(run: CommentsRun, *, budget: int = BUDGET, seed: int = 0, before:
             " of a sample cannot correct it. Evaluate with --alignment optimal."
         )
     coverage = alignment == "coverage"
-    blocks = [
-        block for record, pairs in records_with_pairs(run) for block in blocks_of(record, pairs, coverage=coverage)
-    ]
+    blocks: list[Block] = []
+    runs = Counter[RecordKey]()
+    for record, pairs in records_with_pairs(run):
+        blocks += blocks_of(record, pairs, coverage=coverage)
+        runs[record.key] += record.run is not None
     if not blocks:
         raise UsageError(f"{run.label} has nothing to label: no comment is at the location of a reference.")
-    return frame_of(blocks, budget=budget, seed=seed, run=run.manifest.fingerprint, before=before)
+    return frame_of(blocks, budget=budget, seed=seed, run=run.manifest.fingerprint, before=before, runs=+runs)
 
 
 def frame_of(
-    blocks: Sequence[Block], *, budget: int = BUDGET, seed: int = 0, run: str = "", before: Frame | None = None
+    blocks: Sequence[Block],
+    *,
+    budget: int = BUDGET,
+    seed: int = 0,
+    run: str = "",
+    before: Frame | None = None,
+    runs: Mapping[RecordKey, int] | None = None,
 ) -> Frame:
     """The same from the blocks themselves. Under `coverage`, references and comments have half of the budget each."""
     kinds = list(dict.fromkeys(block.counted for block in blocks))
@@ -90,7 +98,7 @@ def frame_of(
         drawn += [(first + of_block[unit], population[unit]) for unit in draw(of_block, numbers, seed)]
         strata += [Stratum(counted, *key, size=sizes[key]) for key in in_order]
     counts = {key: tuple(of_one[at] for at in range(len(strata))) for key, of_one in members.items()}
-    return Frame(run, seed, budget, strata, counts, _in_turn(drawn))
+    return Frame(run, seed, budget, strata, counts, _in_turn(drawn), runs or {})
 
 
 _StratumKey = tuple[str | None, bool | None, int | None]
@@ -189,7 +197,8 @@ class LabelledFrame:
         """For each reviewer and pull request with blocks the estimated number of matches, so that sums over pull
         requests are right on average; None where too little is labelled.
 
-        Each block counts as its stratum's mean, and a labelled one by how far it lies from that, N / n times.
+        Each block counts as its stratum's mean, and a labelled one by how far it lies from that, N / n times. Of
+        repeated runs it is the mean over them.
         """
         if self.sample.missing:
             return None
@@ -200,7 +209,7 @@ class LabelledFrame:
         beyond = self.sample.beyond_mean(*self.known()).tolist()
         for (stratum, block), value in zip(known, beyond, strict=True):
             matches[block.pr, block.reviewer] += value if wanted[stratum] else 0.0
-        return matches
+        return {key: number / self.frame.runs.get(key, 1) for key, number in matches.items()}
 
     def questions(self) -> Iterator[tuple[int, Block, Position]]:
         """The drawn blocks that are not known yet: their place in the order, and the pair of each to ask about."""

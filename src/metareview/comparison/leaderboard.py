@@ -2,160 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
-from metareview.comments.measures import Counts, Rates, rates
+from metareview.comments.measures import rates, total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
+from metareview.comparison.outcome_board import outcome_board
+from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing, has_enough
 from metareview.errors import UsageError
-from metareview.model.measure import Measure, find_measure
+from metareview.model.measure import find_measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
-from metareview.runs.comments_json import counts_to_json
-from metareview.runs.files import JsonObject, as_json
-from metareview.runs.run import AnyRun, is_comments
-from metareview.stats import Interval, PairTest, intervals, pairwise_tests, tie_letters
+from metareview.runs.run import AnyRun, is_comments, is_outcomes
+from metareview.stats import intervals, pairwise_tests, tie_letters
 
-SCHEMA = "metareview.leaderboard/1"
-TIES_AT = 0.05
-MIN_COVERAGE = 0.8
-_NAMED = 4
-"""How many are named in a headline before "and 3 others"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Somebody's figures on a set of pull requests."""
-
-    metrics: Rates
-    intervals: Mapping[str, Interval | None]
-    counts: Counts | None
-    """Their sums; None for a router."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """One competitor's row."""
-
-    rank: int | None
-    """None: too few pull requests to be ranked, or no figure."""
-    label: str
-    ties: str
-    """Letters: two that share one are tied. Empty for whoever is not ranked."""
-    name: str
-    run: str | None
-    source: AnyRun
-    """The run itself."""
-    prs: int
-    """Pull requests that it has, of all `of` with references (or in the history)."""
-    of: int
-    figures: Figures
-    """On the pull requests that all ranked ones have; for whoever is not ranked, on its own."""
-    own: Figures
-    """On its own pull requests."""
-
-    @property
-    def undecided(self) -> int:
-        return self.figures.counts.undecided if self.figures.counts else 0
-
-    def to_dict(self) -> JsonObject:
-        head = {name: getattr(self, name) for name in ("rank", "label", "ties", "name", "run", "prs", "of")}
-        counts = counts_to_json(self.figures.counts) if self.figures.counts else {}
-        figures, own = (
-            {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
-        )
-        return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided})
-
-
-@dataclass(frozen=True)
-class Leaderboard:
-    """The ranking. `to_dict()` is what `metareview leaderboard --json` prints."""
-
-    kind: str
-    sort: Measure
-    beta: float | None
-    measures: Sequence[Measure]
-    """All that are measured in one of the runs."""
-    prs: int
-    """The pull requests that figures and tests are over."""
-    min_coverage: float
-    all_prs: bool
-    rows: Sequence[Standing]
-    """Who is ranked, the best first."""
-    unranked: Sequence[Standing]
-    """The others, those with the most pull requests first."""
-    pairs: Mapping[tuple[str, str], PairTest]
-    """The paired test of every two ranked labels, the better one first."""
-    warnings: Sequence[str] = ()
-    labelled: int | None = None
-    """Labelled blocks of the runs, where labels correct the figures of everybody."""
-
-    @property
-    def top(self) -> list[Standing]:
-        """The first, and everybody who cannot be told apart from it."""
-        return [row for row in self.rows if set(row.ties) & set(self.rows[0].ties)]
-
-    @property
-    def leader(self) -> Standing | None:
-        """The first, where nobody shares a letter with it."""
-        return self.rows[0] if len(self.rows) > 1 and len(self.top) == 1 else None
-
-    @property
-    def headline(self) -> str:
-        """Who is best, as far as the tests say so."""
-        return f"{self.standing}{self.basis}"
-
-    @property
-    def basis(self) -> str:
-        """What the figures rest on besides the judge: a sentence, or nothing."""
-        return f" Corrected by labels of {plural(self.labelled, 'block')}." if self.labelled else ""
-
-    @property
-    def standing(self) -> str:
-        """The headline without its basis."""
-        if not self.rows:
-            return "Nobody is ranked."
-        first, label = self.rows[0], self.sort.label
-        value = first.figures.metrics[self.sort.name]
-        shown = f"{label} {value:.3f}"
-        where = f"on {plural(self.prs, 'pull request')}"
-        if len(self.rows) == 1:
-            return f"{first.label} has {shown} {where}."
-        if self.leader:
-            return f"{first.label} leads with {shown} {where}."
-        names = [row.label for row in self.top]
-        if len(names) > _NAMED:
-            names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
-        listed = f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"{listed} cannot be told apart at the top by {label}, {where}."
-
-    def to_dict(self) -> JsonObject:
-        by_labels = {"corrected_by_blocks": self.labelled} if self.labelled else {}
-        return {
-            "schema": SCHEMA,
-            "kind": self.kind,
-            "sort": self.sort.name,
-            "beta": self.beta,
-            "prs": self.prs,
-            "min_coverage": self.min_coverage,
-            "all_prs": self.all_prs,
-            "headline": self.headline,
-            "rows": [row.to_dict() for row in self.rows],
-            "unranked": [row.to_dict() for row in self.unranked],
-            "pairs": [
-                {"a": a, "b": b, "diff": test.value, "p": test.p, "p_family": test.p_family}
-                for (a, b), test in self.pairs.items()
-            ],
-            "warnings": list(self.warnings),
-            **by_labels,
-        }
-
-
-def has_enough(prs: int, anybodys: int, min_coverage: float = MIN_COVERAGE) -> bool:
-    """Whether somebody with so many of the pull requests that anybody has is ranked."""
-    return prs >= min_coverage * anybodys
+_PARTLY = "labels correct the figures of some runs and not of all, so that all are as judged"
 
 
 def leaderboard(
@@ -167,13 +30,13 @@ def leaderboard(
     min_coverage: float = MIN_COVERAGE,
     all_prs: bool = False,
 ) -> Leaderboard:
-    """Everybody in these runs, the best first by `sort` (f1, or mrr for routers).
+    """Everybody in these runs, the best first by `sort` (f1; mrr for routers, lines_changed for outcomes).
 
     Ranked is who has at least `min_coverage` of the pull requests that anybody has; figures and tests are over those
     that all ranked ones have. All pairs are tested on the sort metric as one family, and two share a letter where they
     are not separated at 0.05. `all_prs`: everybody on all pull requests, silent where it has nothing. UsageError where
     the figures of two would not mean the same (another judge, distance, cutoff, other references), or a run shares
-    no pull request with the others.
+    no pull request with the others. Runs of outcomes are ranked as `outcome_board` says.
     """
     if not 0 <= min_coverage <= 1:
         raise UsageError(f"--min-coverage must lie between 0 and 1, found {min_coverage:g}.")
@@ -183,6 +46,17 @@ def leaderboard(
     everybody = dict(zip(everybody, alike, strict=True))
     first = next(iter(everybody.values())).run
     competitors.check_settings(list(everybody.values()))
+    if is_outcomes(first):
+        if beta is not None:
+            competitors.with_beta(first, beta)  # says why there is none
+        if all_prs or min_coverage != MIN_COVERAGE:
+            raise UsageError(
+                f"{'--all-prs' if all_prs else '--min-coverage'} is for runs against references. What became of"
+                " comments is known on the pull requests that each reviewer had: everybody is ranked on its own."
+            )
+        board = outcome_board(everybody, sort=sort, seed=seed)
+        by_labels = sum({id(one.run): one.labelled for one in everybody.values()}.values()) if corrected else None
+        return replace(board, labelled=by_labels, warnings=[*board.warnings, *([_PARTLY] if partly else [])])
     _check_benchmarks(list(everybody.values()))
     own = {label: competitors.with_beta(one.run, beta) for label, one in everybody.items()}
     measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
@@ -194,7 +68,7 @@ def leaderboard(
     def figures(label: str, prs: Collection[str]) -> Figures:
         one, available = everybody[label], own[label].values()
         ends = dict.fromkeys(measures) | intervals(one.units(prs), available)
-        return Figures(rates(one.counts(prs).sum(axis=0), available, measures.values()), ends, one.summed(prs))
+        return Figures(rates(total(one.counts(prs)), available, measures.values()), ends, one.summed(prs))
 
     on_own = {label: figures(label, one.rows) for label, one in everybody.items()}
     sizes = {label: len(one.rows) for label, one in everybody.items()}
@@ -226,7 +100,9 @@ def leaderboard(
             sizes[label],
             len(silence),
         )
-        return Standing(*head, on_own[label] if rank is None else compared[label], on_own[label])
+        figures = on_own[label] if rank is None else compared[label]
+        repeats = one.run.result.reviewers[one.name].repeats if is_comments(one.run) else None
+        return Standing(*head, figures, on_own[label], repeats)
 
     others = sorted((label for label in everybody if label not in ranked), key=lambda label: (-sizes[label], label))
     board = Leaderboard(
@@ -244,9 +120,8 @@ def leaderboard(
     if corrected:
         runs_with_labels = {id(one.run): one.labelled for one in everybody.values()}
         board = replace(board, labelled=sum(runs_with_labels.values()))
-    few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and not is_comments(first) else None
-    some = "labels correct the figures of some runs and not of all, so that all are as judged"
-    more = [*([few_weeks] if few_weeks else []), *([some] if partly else [])]
+    few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and competitors.is_routing(first) else None
+    more = [*([few_weeks] if few_weeks else []), *([_PARTLY] if partly else [])]
     return replace(board, warnings=[*_warnings(board, len(known)), *more])
 
 

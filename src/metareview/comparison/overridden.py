@@ -10,14 +10,16 @@ from metareview.comments.records import CommentRecord, Pair
 
 def overridden_matches(
     record: CommentRecord, pairs: Iterable[Pair], verdicts: Mapping[Position, bool], *, coverage: bool
-) -> tuple[int, int]:
-    """Matched comments and raised references of a record, with these verdicts put in; `pairs` are the record's."""
-    same = [
-        (pair.generated, pair.reference)
-        for pair in countable(record, pairs)
-        if verdicts.get((pair.generated, pair.reference), pair.verdict.match)
-    ]
-    if coverage:
-        return len({generated for generated, _ in same}), len({reference for _, reference in same})
-    number = matching_number(same)
-    return number, number
+) -> tuple[float, float]:
+    """Matched comments and raised references of a record, with these verdicts put in; `pairs` are the record's. Of
+    repeated runs, the means over them."""
+    same: dict[str | None, list[Position]] = {}
+    for pair in countable(record, pairs):
+        if verdicts.get((pair.generated, pair.reference), pair.verdict.match):
+            same.setdefault(pair.run, []).append((pair.generated, pair.reference))
+    runs = max(1, len(record.runs))
+    if not coverage:
+        number = sum(map(matching_number, same.values())) / runs
+        return number, number
+    matched, covered = ([len({pair[side] for pair in of_run}) for of_run in same.values()] for side in (0, 1))
+    return sum(matched) / runs, sum(covered) / runs

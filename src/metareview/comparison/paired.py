@@ -1,4 +1,4 @@
-"""Two reviewers or routers, paired by pull request."""
+"""Two reviewers or routers, paired by pull request; of outcomes as two samples of pull requests."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+from metareview.comments.measures import total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.explain import explain
 from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.samples import SampleOptions, check_by, compare_samples
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
 from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
-from metareview.runs.run import AnyRun, is_comments
+from metareview.runs.run import AnyRun, is_outcomes
 from metareview.stats import Array, can_tell, differences, holm
 
 _SHOWN_NAMES = 3
@@ -32,6 +34,7 @@ class CompareKeywords(TypedDict, total=False):
     seed: int
     beta: float | None
     plan: float | None
+    by: Sequence[str]
 
 
 def compare(
@@ -44,21 +47,37 @@ def compare(
     seed: int = 0,
     beta: float | None = None,
     plan: float | None = None,
+    by: Sequence[str] = (),
 ) -> Comparison:
     """Compare two runs, or two reviewers (or routers) of one.
 
     `reviewers`: one name for both runs, or A's and B's; needed where a run holds several. UsageError, with the
     reason, where the figures would not mean the same: another judge, threshold, distance, alignment, cutoff or truth;
     and where the pull requests or their references are not the same ones, unless `common` restricts both to those
-    that are. `plan`: a difference to say how many pull requests it would take.
+    that are. Runs of outcomes are compared on the pull requests that each has, as two independent samples, or paired
+    on those that both have with `common`; `by` also compares them by severity, category, path or week of the comments.
+    `plan`: a difference to say how many pull requests it would take.
     """
     if plan is not None and not 0 < plan < 1:
         raise UsageError(f"--plan must be a difference between 0 and 1, such as 0.05, found {plan:g}.")
     if not 0 < alpha < 1:
         raise UsageError(f"--alpha must lie between 0 and 1, found {alpha:g}.")
     first, second = competitors.open_run(a), None if b is None else competitors.open_run(b)
+    if second is not None:
+        competitors.check_kinds([first, second])
+    check_by(by, first)
     sides = _chosen(first, second, reviewers)
     competitors.check_settings(sides)
+    if is_outcomes(first):
+        competitors.with_beta(first, beta)
+        warnings = tuple(_warnings(*sides, list(sides[0].rows), LeftOut()))
+        options = SampleOptions(common, alpha, seed, plan, by)
+        (ours, theirs), corrected = competitors.corrected_alike(sides)
+        return replace(
+            compare_samples(ours, theirs, options),
+            warnings=warnings,
+            labelled=(ours.labelled, theirs.labelled) if corrected else None,
+        )
     (ours, theirs), corrected = competitors.corrected_alike(sides)
     prs, left_out = _shared(ours, theirs, common)
     units = ours.units(prs), theirs.units(prs)
@@ -105,7 +124,7 @@ def _metrics(
     seed: int,
 ) -> tuple[dict[str, MetricDifference], float]:
     """Each metric's difference, and the level that Holm's correction leaves to the first of them."""
-    sums_a, sums_b = (of_one.sum(axis=0) for of_one in counts)
+    sums_a, sums_b = (total(of_one) for of_one in counts)
     tests = differences(*units, measures.values(), seed=seed)
     same_as = _same_tests(measures, beta)
     p_holm = holm({name: tests[name].p for name in measures if name not in same_as})
@@ -155,7 +174,7 @@ def _family(runs: Sequence[AnyRun], a: Competitor, b: Competitor, main: str, see
 def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple[Competitor, Competitor]:
     """The two competitors that were asked for, of two runs or of one."""
     held = [name for run in (first, second) if run for name in run.metrics]
-    word = "reviewer" if is_comments(first) else "router"
+    word = competitors.word(first)
     if len(names) > 2:
         raise UsageError(f"--reviewer is given {len(names)} times; two {word}s are compared.")
     for name in names:
@@ -180,7 +199,7 @@ def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple
 
 
 def _in_run(run: AnyRun, name: str | None, required: bool) -> str:
-    held, word = list(run.metrics), "reviewer" if is_comments(run) else "router"
+    held, word = list(run.metrics), competitors.word(run)
     if name is not None and name in held:
         return name
     if len(held) == 1 and not required:
@@ -219,7 +238,7 @@ def _shared(a: Competitor, b: Competitor, common: bool) -> tuple[list[str], Left
 def _warnings(a: Competitor, b: Competitor, prs: Sequence[str], left_out: LeftOut) -> Iterator[str]:
     if a.name == b.name and (a.run is b.run or (a.run.folder is not None and a.run.folder == b.run.folder)):
         yield f"A and B are the same: {a.name} of {a.run.label}"
-    few_weeks = None if is_comments(a.run) else week_warning(a.weeks(prs))
+    few_weeks = week_warning(a.weeks(prs)) if competitors.is_routing(a.run) else None
     if few_weeks:
         yield few_weeks
     if left_out != LeftOut():

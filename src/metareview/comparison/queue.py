@@ -135,7 +135,7 @@ class IssueQueue:
         return IssueQuestion(number, len(self.unlisted.drawn), issue, self.evidence(issue))
 
 
-def last_label(labels: Sequence[PairLabel] | Sequence[IssueLabel], name: str | None) -> Label | None:
+def last_label(labels: Sequence[Label], name: str | None) -> Label | None:
     """What this person said last and still holds; None where there is nothing to take back."""
     in_force: dict[object, Label] = {}
     for label in labels:

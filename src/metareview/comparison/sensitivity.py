@@ -22,7 +22,7 @@ from metareview.comments.outcome import JudgedCase, decide
 from metareview.comments.records import CommentRecord, Negative, Pair, ScoredReference
 from metareview.comments.summary import CommentsConfig
 from metareview.comparison.competitors import folder_of
-from metareview.comparison.leaderboard import has_enough
+from metareview.comparison.standings import has_enough
 from metareview.errors import InputError, UsageError
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
 from metareview.model.comment import Comment, Review
@@ -98,11 +98,13 @@ def sensitivity(run: AnyRun) -> Sensitivity:
     # Curves are over each one's own pull requests. Ranks are over those that all have, as on the leaderboard, and
     # whoever has too few has none.
     ranked = {name for name, one in run.result.reviewers.items() if has_enough(one.prs, run.result.prs)}
-    had = Counter(recount.pr for recount in recounts if recount.reviewer in ranked)
+    runs = Counter((recount.pr, recount.reviewer) for recount in recounts)
+    had = Counter(pr for pr, reviewer in runs if reviewer in ranked)
     own: dict[str, Sums] = {}
     shared: dict[str, Sums] = {}
     for recount in recounts:
-        rows = np.array([recount.counts(*setting) for setting in settings])
+        # Repeated runs count by their mean.
+        rows = np.array([recount.counts(*setting) for setting in settings]) / runs[recount.pr, recount.reviewer]
         own[recount.reviewer] = own.get(recount.reviewer, 0) + rows
         if recount.reviewer in ranked and had[recount.pr] == len(ranked):
             shared[recount.reviewer] = shared.get(recount.reviewer, 0) + rows

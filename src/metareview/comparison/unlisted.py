@@ -72,6 +72,11 @@ def unlisted_of(
     What is stored for another run that was in the folder is made anew. Another budget keeps the issues, and as much of
     the sample as it can: a larger one adds to it.
     """
+    if run.result.config.repeat:
+        raise UsageError(
+            f"{run.label} holds repeated runs, over which unlisted issues are not counted: a mean over runs has no"
+            " issues of its own. Evaluate one of the runs without --repeat."
+        )
     if budget is not None and budget < 1:
         raise UsageError(f"A budget of {budget} asks about nothing. Give 1 or more.")
     stored = read_unlisted(run)
@@ -186,15 +191,9 @@ def _components(pool: Sequence[_Unmatched], distance: int, anywhere: bool) -> In
         apart = (one < other) & (component[one] != component[other])
         one, other = one[apart], other[apart]
         if len(one):
-            alike = _score_of(scores, text[one], text[other]) >= scores.threshold
+            alike = scores.same(text[one], text[other])
             component = _connected(component, one[alike], other[alike])
     return component
-
-
-def _score_of(scores: MutualScores, one: Indices, other: Indices) -> NDArray[np.float64]:
-    (left, row), (right, column) = np.unique(one, return_inverse=True), np.unique(other, return_inverse=True)
-    found: NDArray[np.float64] = scores.between(left, right)[row, column]
-    return found
 
 
 def _connected(component: Indices, one: Indices, other: Indices) -> Indices:

@@ -189,7 +189,7 @@ def unlisted_figures(
         issues=len(unlisted.issues),
         drawn=len(unlisted.drawn),
         judged=sum(issue.known_invalid or issue.id in held for issue in unlisted.issues),
-        references=sum({record.pr: record.counts.expected for record in records}.values()),
+        references=round(sum({record.pr: record.counts.expected for record in records}.values(), 0.0)),
         valid=None if values is None else float(sum(values.values())),
         unseen=None if values is None else _unseen(records, unlisted.issues, values),
         without={left_out: _without(left_out, rows, pool, measures) for left_out in rows},

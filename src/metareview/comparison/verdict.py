@@ -6,11 +6,11 @@ A is the baseline and B is compared with it: differences are B - A.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from metareview.comparison.explain import Explanation
 from metareview.model.measure import Measure
-from metareview.model.words import plural
+from metareview.model.words import counted, plural
 from metareview.runs.files import JsonObject, as_json
 from metareview.stats import Difference, Interval
 
@@ -58,6 +58,9 @@ class MetricDifference:
         """Whether that is why nothing was tested."""
         return self.test.too_few_matches
 
+    def to_dict(self) -> JsonObject:
+        return {figure: getattr(self, figure) for figure in ("a", "b", "diff", "interval", "p", "p_holm")}
+
     def winner(self, alpha: float) -> str | None:
         """`a` or `b`, whichever is better by more than chance explains, Holm's correction applied."""
         if not self.can_tell or not self.diff or self.p_holm is None or self.p_holm > alpha:
@@ -97,7 +100,32 @@ class PlannedSize:
 
     difference: float
     units: Mapping[str, int | None]
-    """By metric."""
+    """By metric; of samples those that each side needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """A and B as two samples of pull requests, which need not be the same ones."""
+
+    a: int
+    """Pull requests that A has."""
+    b: int
+    shared: int
+    """Those that both have."""
+    paired: bool
+    """Whether both were restricted to those, so that the tests are paired."""
+    known: Mapping[str, tuple[int, int]]
+    """How many comments of A and of B each figure is over."""
+    slices: Mapping[str, Mapping[str, SliceDifference]] = field(default_factory=dict)
+    """The main metric by dimension and value, those with the most comments first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDifference:
+    """The main metric over the comments of one kind, and how many of A and of B it is over."""
+
+    metric: MetricDifference
+    known: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -119,17 +147,21 @@ class Comparison:
     explanation: Explanation
     unequal_units: int
     """Pull requests, or weeks, on which the counts of A and B differ."""
-    undecided: Mapping[str, int]
+    undecided: Mapping[str, float]
     """Pairs of `a` and `b` without a verdict, on the pull requests that are compared."""
     family: Family | None
     plan: PlannedSize | None
     warnings: tuple[str, ...]
     labelled: tuple[int, int] | None = None
     """Labelled blocks of A's run and of B's, where labels correct the figures of both."""
+    samples: Samples | None = None
+    """For outcomes: what A's and B's own pull requests are. None where all is paired."""
 
     @property
     def units(self) -> str:
-        """What the tests are over, in words: `12 pull requests`."""
+        """What the tests are over, in words: `12 pull requests`, `120 and 95 pull requests`."""
+        if self.samples is not None and not self.samples.paired:
+            return f"{self.samples.a} and {plural(self.samples.b, 'pull request')}"
         return plural(self.prs, "pull request") if self.weeks is None else plural(self.weeks, "week")
 
     @property
@@ -140,13 +172,10 @@ class Comparison:
     def to_dict(self) -> JsonObject:
         why, unit = self.explanation, "references" if self.kind == "comments" else "prs"
         head = {name: getattr(self, name) for name in ("kind", "a", "b", "prs", "left_out", "alpha", "beta")}
-        figures = ("a", "b", "diff", "interval", "p", "p_holm")
         document = {
             "schema": SCHEMA,
             **head,
-            "metrics": {
-                name: {figure: getattr(metric, figure) for figure in figures} for name, metric in self.metrics.items()
-            },
+            "metrics": {name: metric.to_dict() for name, metric in self.metrics.items()},
             "minimum_detectable_difference": {name: metric.minimum_detectable for name, metric in self.metrics.items()},
             "too_few_matches": [name for name, metric in self.metrics.items() if metric.too_few_matches],
             "weeks": self.weeks,
@@ -170,9 +199,29 @@ class Comparison:
             "warnings": self.warnings,
             "verdict": self.verdict,
         }
+        if self.samples is not None:
+            document = _with_samples(document, self.samples)
         if self.labelled is not None:
-            document["corrected_by_blocks"] = dict(zip(("a", "b"), self.labelled, strict=True))
+            of = "blocks" if self.samples is None else "comments"
+            document[f"corrected_by_{of}"] = dict(zip(("a", "b"), self.labelled, strict=True))
         return as_json(document)
+
+
+def _with_samples(document: JsonObject, samples: Samples) -> JsonObject:
+    """What a comparison of outcomes has besides, and without what it has not: references that somebody found."""
+    kept = {name: value for name, value in document.items() if name not in ("kinds", "found")}
+    return kept | {
+        "paired": samples.paired,
+        "samples": {"a": samples.a, "b": samples.b, "shared": samples.shared},
+        "known": {name: {"a": a, "b": b} for name, (a, b) in samples.known.items()},
+        "slices": {
+            dimension: {
+                value: each.metric.to_dict() | {"known": {"a": each.known[0], "b": each.known[1]}}
+                for value, each in values.items()
+            }
+            for dimension, values in samples.slices.items()
+        },
+    }
 
 
 def _sentences(result: Comparison) -> Iterator[str]:
@@ -189,14 +238,18 @@ def _sentences(result: Comparison) -> Iterator[str]:
     if "unknown" in lists:
         parts.append(f"{'on' if parts else 'On'} {lists['unknown']} the data cannot tell")
     if "too few" in lists:
-        parts.append(f"{'on' if parts else 'On'} {lists['too few']} there are too few matches to test")
+        what = "matches" if result.samples is None else "comments"
+        parts.append(f"{'on' if parts else 'On'} {lists['too few']} there are too few {what} to test")
     if "equal" in lists:
         parts.append(f"equal on {lists['equal']}" if parts else "The figures are equal")
     if "undefined" in lists:
-        parts.append(f"{lists['undefined']} cannot be compared, one side has no figure")
+        why = "one side has no figure" if result.samples is None else "the data of one side or both do not tell"
+        parts.append(f"{lists['undefined']} cannot be compared, {why}")
     yield "; ".join(parts) + "."
+    if result.samples is not None:
+        yield _sampled(result, result.samples)
     main = result.metrics[result.main]
-    if result.unequal_units and not main.can_tell:
+    if result.unequal_units and not main.can_tell and result.samples is None:
         yield f"The counts differ on {result.unequal_units} of {result.units}, too few for any test to tell."
     elif "unknown" in lists and main.minimum_detectable is not None:
         yield (
@@ -204,13 +257,34 @@ def _sentences(result: Comparison) -> Iterator[str]:
             f" {main.minimum_detectable:.2f} to be found four times in five."
         )
     if result.labelled is not None:
-        blocks = {plural(number, "block") for number in result.labelled}
-        yield f"Precision, recall and F1 are corrected by people's labels of {' and '.join(sorted(blocks))}."
+        blocks, comments = (sorted({plural(number, of) for number in result.labelled}) for of in ("block", "comment"))
+        if result.samples is None:
+            yield f"Precision, recall and F1 are corrected by people's labels of {' and '.join(blocks)}."
+        else:
+            yield f"What was addressed is corrected by people's labels of {' and '.join(comments)}."
     yield from _family_sentences(result)
     yield from _plan_sentences(result)
     if any(result.undecided.values()):
-        of_each = ", ".join(f"{result.undecided[name]} of {side.label}" for name, side in sides.items())
-        yield f"Undecided pairs count as no match: {of_each}."
+        of_each = ", ".join(f"{counted(result.undecided[name])} of {side.label}" for name, side in sides.items())
+        if result.samples is None:
+            yield f"Undecided pairs count as no match: {of_each}."
+        else:
+            yield f"Comments that the judge left undecided are not in addressed: {of_each}."
+
+
+def _sampled(result: Comparison, samples: Samples) -> str:
+    """What the tests rest on."""
+    if samples.paired:
+        return f"Paired, on the {plural(samples.shared, 'pull request')} that both have, and on no others."
+    both = (
+        "none is in both"
+        if not samples.shared
+        else f"{samples.shared} {'is' if samples.shared == 1 else 'are'} in both"
+    )
+    return (
+        f"Not paired: two independent samples of pull requests, {samples.a} of {result.a.label} and {samples.b} of"
+        f" {result.b.label}; {both}."
+    )
 
 
 def _no_winner(metric: MetricDifference) -> str:
@@ -246,7 +320,8 @@ def _plan_sentences(result: Comparison) -> Iterator[str]:
         yield f"What a difference of {difference} in {label} would take is not known: these {result.units} do not vary."
         return
     word = "pull request" if result.weeks is None else "week"
+    of_each = " of each" if result.samples is not None and not result.samples.paired else ""
     yield (
         f"To find a true difference of {difference} in {label} four times in five would take about"
-        f" {plural(units, word)} like these."
+        f" {plural(units, word)}{of_each} like these."
     )

@@ -1,13 +1,13 @@
 """Labels: JSON lines `{"a", "b", "match", "group"}`, what people or a strong model said of pairs of notes.
 
 A run's `labels.jsonl` is such a file too: there a person's later line on a pair takes the place of the earlier one,
-`"match": null` takes it back, and lines about unlisted issues, which are about no pair, are passed over.
+`"match": null` takes it back, and lines about unlisted issues and outcomes, which are about no pair, are passed over.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -47,6 +47,8 @@ class LabelSet:
     """Pairs on which nobody holds anything any more, with the verdict that was taken back."""
     issues: int = 0
     """Lines about unlisted issues."""
+    outcomes: int = 0
+    """Lines about what became of comments."""
     warnings: Sequence[str] = ()
 
 
@@ -60,7 +62,9 @@ def read_label_set(source: Source) -> LabelSet:
     first = first_object(source)
     found = _of_a_run(source) if "at" in first else _plain(source)
     if not found.labels:
-        about = f": {plural(found.issues, 'line')} about unlisted issues" if found.issues else ""
+        passed = {"unlisted issues": found.issues, "outcomes": found.outcomes}
+        about = ", ".join(f"{plural(number, 'line')} about {what}" for what, number in passed.items() if number)
+        about = f": {about}" if about else ""
         back = f", {plural(len(found.taken_back), 'label')} taken back" if found.taken_back else ""
         raise InputError(
             f"no labels of pairs{about}{back}", file=source.name, fix=f"Give at least one line such as {EXAMPLE}."
@@ -70,7 +74,7 @@ def read_label_set(source: Source) -> LabelSet:
 
 def is_labels(first: Mapping[str, object]) -> bool:
     """Whether the first object of a file is that of a file of labels."""
-    return {"a", "b"} <= first.keys() or {"issue", "verdict"} <= first.keys()
+    return any(keys <= first.keys() for keys in ({"a", "b"}, {"issue", "verdict"}, {"position", "addressed"}))
 
 
 def first_object(source: Source) -> Mapping[str, object]:
@@ -127,16 +131,13 @@ def _with(label: Label, match: bool, people: tuple[str, ...]) -> Label:
 def _of_a_run(source: Source) -> LabelSet:
     """Line by line, so that half a line that a kill left is passed over, with a warning, and nothing else is."""
     said: dict[_Key, _Said] = {}
-    issues = 0
-    for number, line in source.raw_lines():
-        if _is_half(line):
-            source.warn("a line that breaks off; left out", partial(int, number), "the line breaks off; left out")
-            continue
-        record = source.record_of(number, line)
-        if record is None:
-            continue
+    issues = outcomes = 0
+    for record in whole_records(source):
         if "issue" in record.value:
             issues += 1
+            continue
+        if "addressed" in record.value:
+            outcomes += 1
             continue
         match = record.value.get("match")
         if match is not None and not isinstance(match, bool):
@@ -153,8 +154,20 @@ def _of_a_run(source: Source) -> LabelSet:
         [label for _, label in held if label],
         [last for last, label in held if not label],
         issues,
+        outcomes,
         source.all_warnings(),
     )
+
+
+def whole_records(source: Source) -> Iterator[Record]:
+    """The objects of a file that is appended to; half a line that a kill left is passed over, with a warning."""
+    for number, line in source.raw_lines():
+        if _is_half(line):
+            source.warn("a line that breaks off; left out", partial(int, number), "the line breaks off; left out")
+            continue
+        record = source.record_of(number, line)
+        if record is not None:
+            yield record
 
 
 def _key(record: Record, label: Label) -> _Key:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import CommentFormat, HistoryFormat
+from metareview.formats.run_folders import is_run_folder, names_its_pull_request, without_run
 from metareview.formats.source import Source, readable
 from metareview.model.address import AddressBook
 from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
@@ -111,9 +112,17 @@ class Inputs:
         return {file.key: file.sha256 for file in self.files}
 
     def take(
-        self, format_name: str, source: Source, key: str, subfolder: str | None, owner: str | None, chosen: Selection
+        self,
+        format_name: str,
+        source: Source,
+        key: str,
+        subfolder: str | None,
+        owner: str | None,
+        chosen: Selection,
+        run: str | None = None,
     ) -> None:
-        """All reviews of a file by those who are chosen; `owner` is whoever neither data nor subfolder names."""
+        """All reviews of a file by those who are chosen; `owner` is whoever neither data nor subfolder names, and `run`
+        that of reviews that name none."""
         authors: set[str | None] = set()
         annotated = False
         known = comment_formats(format_name)[format_name]
@@ -129,7 +138,7 @@ class Inputs:
                     comments = _by(named, review.comments) if named else review.comments
                     self.reviews.append(replace(review, reviewer=named, comments=comments))
                 else:
-                    self.reviews.append(replace(review, reviewer=reviewer))
+                    self.reviews.append(replace(review, reviewer=reviewer, run=review.run or run))
                 if review.comments:
                     authors.add(named and named.casefold())
                     annotated |= any(each.category or each.context or each.severity for each in review.comments)
@@ -155,6 +164,7 @@ def read_inputs(
     keep_answers: bool = False,
     name_by_file: bool = True,
     role: str = "generated",
+    repeat: bool = False,
 ) -> Inputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
@@ -162,7 +172,8 @@ def read_inputs(
     `chosen` says whose reviews are taken. Unless `strict`, a field of a comment that cannot be read is left out, with
     a warning. `about` is the pull request of files that name none. Without `name_by_file` a file's name is nobody's.
     With `keep_answers` those are reviewers too who only answered others; else what they said is not taken.
-    `role` is what messages call records in memory.
+    `role` is what messages call records in memory. A reviewer's subfolders `run-1`, `run-2` … are its runs, and with
+    `repeat` also those of the folder itself.
     """
     inputs = Inputs(keeps_authors=keep_authors, keeps_answers=keep_answers)
     if not isinstance(given, str | Path):
@@ -188,14 +199,16 @@ def read_inputs(
                 raise InputError(reason, file=source.name, fix=_choose_format())
             inputs.skipped.append(Skipped(source.name, reason))
             continue
-        subfolder = _reviewer_of(name)
+        whose, run = without_run(name, repeat=repeat)
+        subfolder = _reviewer_of(whose)
         owner = reviewer or (path.resolve().name if in_folder else path.stem if name_by_file else None)
-        inputs.take(found, source, readable(name.as_posix()), subfolder, owner and readable(owner), chosen)
+        inputs.take(found, source, readable(name.as_posix()), subfolder, owner and readable(owner), chosen, run)
     if in_folder:
-        for folder in sorted(item for item in path.iterdir() if item.is_dir() and item.name[0] != "."):
+        for folder in _folders_of_reviewers(path):
             if not any(file.is_relative_to(folder) for file in files):
-                inputs.skipped.append(Skipped(readable(str(folder)), "an empty folder: no reviewer to score"))
-        if reviewer and all(map(_reviewer_of, names)):
+                what = "run to count" if is_run_folder(folder.name) else "reviewer to score"
+                inputs.skipped.append(Skipped(readable(str(folder)), f"an empty folder: no {what}"))
+        if reviewer and all(_reviewer_of(without_run(name, repeat=repeat)[0]) for name in names):
             inputs.warnings.append(f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used")
         if not inputs.formats:
             problem = f"none of its {len(files)} files is in a known format"
@@ -205,8 +218,14 @@ def read_inputs(
 
 def _reviewer_of(name: Path) -> str | None:
     """The subfolder that a file is in, which is always its own reviewer; but OWNER/REPO/NUMBER.ext names nobody."""
-    named_by_path = name.stem.partition(".")[0].isdecimal() and len(name.parts) == 3
-    return readable(name.parts[0]) if len(name.parts) > 1 and not named_by_path else None
+    return readable(name.parts[0]) if len(name.parts) > 1 and not names_its_pull_request(name) else None
+
+
+def _folders_of_reviewers(path: Path) -> list[Path]:
+    """The subfolders of a folder, and the runs below those."""
+    folders = [item for item in path.iterdir() if item.is_dir() and item.name[0] != "."]
+    runs = (item for folder in folders for item in folder.iterdir() if item.is_dir() and is_run_folder(item.name))
+    return sorted([*folders, *runs])
 
 
 def _source_of(records: Records, role: str, strict: bool) -> Source:

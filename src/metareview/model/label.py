@@ -1,4 +1,5 @@
-"""People's verdicts: whether two notes raise the same issue, and whether a comment that no reference covers is right.
+"""People's verdicts: whether two notes raise the same issue, whether a comment that no reference covers is right, and
+whether a later change did what a comment asks.
 
 A label is never changed. A later one by the same person on the same thing takes its place, and one whose verdict is
 None takes it back.
@@ -13,6 +14,8 @@ from typing import Literal, TypeVar, get_args
 
 IssueVerdict = Literal["valid", "invalid", "repeat"]
 ISSUE_VERDICTS: tuple[IssueVerdict, ...] = get_args(IssueVerdict)
+OutcomeKey = tuple[str, str, int]
+"""The pull request, the reviewer, and the position of the comment."""
 PairKey = tuple[str, str, int, int]
 """The pull request, the reviewer, the position of the comment and that of the reference."""
 Verdict = TypeVar("Verdict", bound=Hashable)
@@ -63,7 +66,27 @@ class IssueLabel:
         return self.issue
 
 
-Label = PairLabel | IssueLabel
+@dataclass(frozen=True, slots=True)
+class OutcomeLabel:
+    """Somebody's verdict on what became of a comment."""
+
+    pr: str
+    reviewer: str
+    position: int
+    """The comment's, as in results.jsonl."""
+    note: str
+    """What was read: a label holds for this note and no other."""
+    verdict: str | None
+    """One of `ADDRESSED_VERDICTS`."""
+    at: str
+    name: str | None = None
+
+    @property
+    def key(self) -> OutcomeKey:
+        return self.pr, self.reviewer, self.position
+
+
+Label = PairLabel | IssueLabel | OutcomeLabel
 
 
 @dataclass(frozen=True)
@@ -74,36 +97,43 @@ class Labels:
     issues: Sequence[IssueLabel] = ()
     damaged: int = 0
     """Lines that could not be read, as a kill in the middle of one leaves."""
+    outcomes: Sequence[OutcomeLabel] = ()
 
     def people(self) -> list[str | None]:
-        """Who has labelled, in order of appearance, pairs before issues; a model is nobody."""
+        """Who has labelled, in order of appearance, pairs before issues before outcomes; a model is nobody."""
         by_people = [label.name for label in self.issues if label.model is None]
-        return list(dict.fromkeys([*(label.name for label in self.pairs), *by_people]))
+        of_outcomes = [label.name for label in self.outcomes]
+        return list(dict.fromkeys([*(label.name for label in self.pairs), *by_people, *of_outcomes]))
 
     def of(self, name: str | None) -> Labels:
         """What one person said; a model is nobody."""
         return Labels(
             [label for label in self.pairs if label.name == name],
             [label for label in self.issues if label.name == name and label.model is None],
+            outcomes=[label for label in self.outcomes if label.name == name],
         )
 
     def pair_verdicts(self) -> dict[PairKey, bool]:
         """What people hold of each pair: the verdict of most, and of two that are equally many the latest."""
-        return _held((label.key, label.name, label.match) for label in self.pairs)
+        return held((label.key, label.name, label.match) for label in self.pairs)
 
     def issue_verdicts(self) -> dict[str, IssueVerdict]:
         """The same of each unlisted issue, by people."""
-        return _held((label.issue, label.name, label.verdict) for label in self.issues if label.model is None)
+        return held((label.issue, label.name, label.verdict) for label in self.issues if label.model is None)
 
     def model_verdicts(self) -> dict[str, IssueVerdict]:
         """What a model last said of each unlisted issue."""
-        return _held((label.issue, None, label.verdict) for label in self.issues if label.model is not None)
+        return held((label.issue, None, label.verdict) for label in self.issues if label.model is not None)
+
+    def outcome_verdicts(self) -> dict[OutcomeKey, str]:
+        """What people hold of what became of each comment."""
+        return held((label.key, label.name, label.verdict) for label in self.outcomes)
 
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-def _held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
+def held(said: Iterable[tuple[Key, str | None, Verdict | None]]) -> dict[Key, Verdict]:
     """For each thing what most people hold of it now; of equally many, what was said last."""
     now: dict[Key, dict[str | None, Verdict]] = {}
     for key, name, verdict in said:

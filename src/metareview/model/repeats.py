@@ -73,7 +73,11 @@ def _are_one(first: Comment, second: Comment) -> bool:
 
 
 def joined(first: Comment, second: Comment) -> Comment:
-    """Both as one: what the second says, and whatever only the first does. Lines go together."""
-    lines = second if second.from_line or second.to_line else first
-    told = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line}
+    """Both as one: what the second says, and whatever only the first does. Lines go together, and with the commit that
+    they are lines of."""
+    lines, other = (second, first) if second.from_line or second.to_line else (first, second)
+    commit = lines.commit
+    if commit is None and ((other.from_line, other.to_line) in ((None, None), (lines.from_line, lines.to_line))):
+        commit = other.commit
+    told = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line, "commit": commit}
     return replace(first, **told)

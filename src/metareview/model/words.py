@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
+def counted(number: float) -> str:
+    """A number of things; a mean of such numbers with one decimal, unless it is whole.
+
+    >>> counted(1200), counted(2.0), counted(7 / 3)
+    ('1,200', '2', '2.3')
+    """
+    return f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
+
+
+def plural(number: float, one: str, many: str | None = None) -> str:
     """
     >>> plural(1, "reviewer"), plural(1200, "reviewer"), plural(2, "reply", "replies")
     ('1 reviewer', '1,200 reviewers', '2 replies')
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{counted(number)} {one if number == 1 else many or one + 's'}"
 
 
 def one_line(text: str, length: int = 1_000) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from metareview.model.comment import Comment, Commit, normal_path, normal_side
-from metareview.outcomes.commits import BOT, Commits, instant, one_name
+from metareview.outcomes.commits import Commits
 from metareview.outcomes.crossing import cross
 from metareview.outcomes.excerpts import code, later_change
 from metareview.outcomes.finding import Finding
@@ -31,6 +31,7 @@ from metareview.outcomes.reasons import (
 from metareview.outcomes.spans import Span
 from metareview.outcomes.suggestions import Suggestion, suggestions, taken
 from metareview.outcomes.versions import ABSENT, Version, Versions
+from metareview.outcomes.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Changes:
         anchor = CIRCULAR if commits.circular else commits.anchor(comment)
         if isinstance(anchor, str):
             return _untold(reason or anchor, proposed)
-        pursuit = _Pursuit(commits, versions, anchor, _Watch(commits, comment, reviewer, pr_author, anchor))
+        pursuit = _Pursuit(commits, versions, anchor, Watch(commits, comment, reviewer, pr_author, anchor))
         if reason is not None or span is None:
             return _untold(reason, proposed, pursuit.change_of_file(path))
         return pursuit.fate(comment, path, span, proposed)
@@ -91,42 +92,6 @@ def _untold(reason: str | None, proposed: Sequence[Suggestion], change: str | No
     return Fate(Finding(None, reason), Finding(None, reason if proposed else NO_SUGGESTION), later_change=change)
 
 
-class _Watch:
-    """Which commits come after a comment, and which of them count."""
-
-    def __init__(
-        self, commits: Commits, comment: Comment, reviewer: str | None, pr_author: str | None, anchor: int
-    ) -> None:
-        self._commits, self._made = commits, instant(comment.at)
-        self._anchor = anchor
-        name = comment.author or reviewer or ""
-        person = not name.strip().casefold().endswith(BOT) and comment.is_ai_comment is not True
-        own = one_name(name)
-        self._own = None if person and pr_author and own == one_name(pr_author) else own or None
-
-    def is_later(self, place: int) -> bool:
-        """Whether the commit is later than the comment; by the dates, and where they are not known by its place."""
-        at, made = self._commits.at[place], self._made
-        if self._commits.is_too_late(place):
-            return False
-        if at is None or made is None:
-            return place not in self._commits.chain(self._anchor)
-        return at > made
-
-    def is_own(self, place: int) -> bool:
-        """Whether whoever made the comment also made the commit. The pull request's author may heed themselves."""
-        return self._own is not None and self._commits.author(place) == self._own
-
-    def counts(self, place: int) -> bool:
-        return self.is_later(place) and not self._commits.is_merge(place) and not self.is_own(place)
-
-    def earliest_before(self, chain: Sequence[int]) -> int | None:
-        """Where in the chain, which ends with the comment's commit, the first commit is that is dated after it."""
-        if self._made is None:
-            return None
-        return next((number for number, place in enumerate(chain) if self.is_later(place)), None)
-
-
 @dataclass(frozen=True, slots=True)
 class _Start:
     """Where following begins: before the first commit that is later than the comment."""
@@ -140,7 +105,7 @@ class _Start:
 class _Pursuit:
     """One comment, followed."""
 
-    def __init__(self, commits: Commits, versions: Versions, anchor: int, watch: _Watch) -> None:
+    def __init__(self, commits: Commits, versions: Versions, anchor: int, watch: Watch) -> None:
         self._commits, self._versions, self._anchor, self._watch = commits, versions, anchor, watch
 
     def change_of_file(self, path: str) -> str | None:

@@ -39,6 +39,8 @@ class OutcomesConfig:
     judge: str = "none"
     """Who decides whether a comment was addressed: none, llm or cascade."""
     judge_parameters: Mapping[str, object] = field(default_factory=dict)
+    labels: bool = False
+    """Whether people's verdicts were given beforehand."""
     reviewer: tuple[str, ...] = ()
     """Patterns of whose comments are looked at; empty: everybody's."""
     since: str | None = None
@@ -50,7 +52,7 @@ class OutcomesConfig:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that mean something in this run."""
-        return measured(addressed=self.judge != "none")
+        return measured(addressed=self.judge != "none" or self.labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,22 @@ FORMATS: Mapping[str, str] = {
     ".json": "the summary, as --json prints it",
     ".xml": "JUnit",
 }
+TABLE_FORMATS: Mapping[str, str] = {
+    ".md": "Markdown",
+    ".csv": "one row per metric, or per reviewer, with all digits",
+    ".tex": "a LaTeX table",
+    ".html": "one page",
+    ".json": "what --json prints",
+}
+"""What a comparison or a leaderboard can be written as."""
 
 
-def check_path(path: str | Path) -> Path:
+def check_path(path: str | Path, formats: Mapping[str, str] = FORMATS) -> Path:
     """The path, if a report can be written there: a suffix that we know, a folder that exists."""
     target = Path(path)
-    if target.suffix.lower() not in FORMATS:
-        known = ", ".join(f"{suffix} ({what})" for suffix, what in FORMATS.items())
-        meant = did_you_mean(target.suffix, FORMATS)
+    if target.suffix.lower() not in formats:
+        known = ", ".join(f"{suffix} ({what})" for suffix, what in formats.items())
+        meant = did_you_mean(target.suffix, formats)
         raise UsageError(f"{target}: the suffix decides the format, and it must be one of {known}.{meant}")
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it.")
@@ -51,7 +59,11 @@ def write_report(run: AnyRun, path: str | Path) -> Path:
         ".json": lambda run: json_text(run.summary) + "\n",
         ".xml": as_junit,
     }
-    text = writers[target.suffix.lower()](run)
+    return write_whole(target, writers[target.suffix.lower()](run))
+
+
+def write_whole(target: Path, text: str) -> Path:
+    """Write a file, whole or not at all."""
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     try:
         try:

@@ -1,4 +1,5 @@
-"""The report as CSV: one row per pull request and reviewer, or per pull request and router, with its figures.
+"""The report as CSV: one row per pull request and reviewer, or per pull request and router, with its figures; of a run
+of outcomes, one row per comment.
 
 Columns have the names that the run's own files use.
 """
@@ -10,12 +11,16 @@ import io
 from collections.abc import Iterable, Iterator
 
 from metareview.comments.measures import MEASURES, Counts
+from metareview.outcomes.records import FINDINGS
 from metareview.report.names import clean
 from metareview.report.numbers import ranked
+from metareview.routing.expertise import expertise_measures
+from metareview.routing.list_measures import ListMeasure
 from metareview.routing.measures import MRR, rank_measures
 from metareview.runs.comments_json import counts_to_json, record_to_json
+from metareview.runs.outcomes_json import comment_rows
 from metareview.runs.routing_json import record_to_json as routing_record_to_json
-from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
+from metareview.runs.run import AnyRun, CommentsRun, OutcomesRun, RoutingRun, is_comments, is_outcomes
 
 Row = dict[str, object]
 
@@ -30,17 +35,30 @@ _ROUTING = (
     *("reciprocal_rank", "risk", "listed", "first_candidate", "ttfr_seconds", "ttfc_seconds", "merged"),
     "merged_within",
 )
+_OUTCOMES = (
+    *("pr", "reviewer", "position", "id", "path", "side", "from_line", "to_line", "at", "severity", "category"),
+    *FINDINGS,
+    *("addressed", "addressed_by", "changed_by", "cannot_tell", "note"),
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\n", "\r", "＝", "＋", "－", "＠")
 
 
 def as_csv(run: AnyRun) -> str:
     """Numbers are numbers, null is an empty cell, and no text can be taken for a formula."""
     columns: tuple[str, ...] = _COMMENTS
-    if is_comments(run):
-        rows: Iterable[Row] = _comment_rows(run)
+    if is_outcomes(run):
+        columns = _OUTCOMES
+        rows: Iterable[Row] = _outcome_rows(run)
+    elif is_comments(run):
+        columns += ("runs",) if run.result.config.repeat else ()
+        columns += ("repeated_nums",) if any(block.repeated for block in run.result.reviewers.values()) else ()
+        rows = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
-        columns, rows = (*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run)
+        whole = [measure.figure for measure in run.result.measures if isinstance(measure, ListMeasure)]
+        experts = [measure.name for measure in expertise_measures(run.result.config.ks)]
+        more = (*whole, *experts, "files", "truth_expertise")
+        columns, rows = (*_ROUTING, *(hit.name for hit in hits), *more), _routing_rows(run)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(columns)
@@ -63,6 +81,7 @@ def _comment_rows(run: CommentsRun) -> Iterator[Row]:
     for record in run.read_records():
         block = run.result.reviewers[record.reviewer]
         coverage = {"reviewer_prs": block.prs, "prs_with_references": block.prs_with_references}
+        coverage |= {"runs": len(record.runs)} if record.runs else {}
         yield record_to_json(record.without_notes()) | coverage
 
 
@@ -76,3 +95,8 @@ def _routing_rows(run: RoutingRun) -> Iterator[Row]:
             first = next(iter(answer.candidates), None)
             of_router = {"router": name, "risk": answer.risk, "listed": answer.listed, "first_candidate": first}
             yield {**facts, **answer.figures, **of_router, "rank": answer.rank or None}
+
+
+def _outcome_rows(run: OutcomesRun) -> Iterator[Row]:
+    for record in run.read_records():
+        yield from comment_rows(record)

@@ -15,6 +15,7 @@ from metareview.model.words import plural
 from metareview.report.evidence_words import (
     Sides,
     about,
+    found_in,
     marks,
     nothing_near,
     ordering,
@@ -89,16 +90,17 @@ def titled(text: str, width: int) -> Iterator[Heading]:
 def _entry(position: int, each: Sides, evidence: Evidence, width: int) -> Iterator[str]:
     lead = f"{position}. "
     inside, indent = width - len(lead), " " * len(lead)
-    yield from _heading(lead, each, width)
+    yield from _heading(lead, each, width, found_in(each, evidence))
     note = note_lines(each.main.comment.note, half(inside), _MOST_LINES)
     yield from (indented(indent, line) for line in beside(note, _partner(each, half(inside)), inside))
     if who := raised(each, evidence):
         yield from (indented(indent, line) for line in broken(printable(capital(who)), inside))
 
 
-def _heading(lead: str, each: Sides, width: int) -> Iterator[Heading]:
+def _heading(lead: str, each: Sides, width: int, runs: Sequence[str] = ()) -> Iterator[Heading]:
+    """`runs`: in how many of them it was found."""
     entry, comment = each.entry, each.main.comment
-    whose = None if each.about_reference else f"by {entry.reviewer}"
+    whose = " · ".join(runs) if each.about_reference else f"by {entry.by}"
     parts = [pull_request_name(entry.pr), location(comment), " · ".join(about(comment)), whose]
     lines = packed([printable(part) for part in parts if part], width - len(lead))
     for number, line in enumerate(lines):

@@ -9,6 +9,7 @@ from metareview.comparison.evidence_search import ListName
 from metareview.comparison.quotes import Entry
 from metareview.report.evidence_words import (
     about,
+    found_in,
     marks,
     nothing_near,
     ordering,
@@ -45,8 +46,9 @@ def _list(name: ListName, found: Evidence, safe: Callable[[object], str]) -> Ite
 def _entry(number: int, name: ListName, entry: Entry, found: Evidence, safe: Callable[[object], str]) -> Iterator[str]:
     each = sides(name, entry)
     comment = each.main.comment
-    by = f"by {entry.reviewer}" if not each.about_reference and len(found.reviewers) > 1 else ""
-    known = [pull_request_name(entry.pr), location(comment), *about(comment), by]
+    named = not each.about_reference and (len(found.reviewers) > 1 or entry.by != entry.reviewer)
+    by = f"by {entry.by}" if named else ""
+    known = [pull_request_name(entry.pr), location(comment), *about(comment), *found_in(each, found), by]
     head, said = " · ".join(part for part in known if part), excerpt(one_line_note(comment.note), _NOTE)
     yield f"{number}. **{safe(head)}** {safe(said)}"
     indent = " " * len(f"{number}. ")

@@ -62,8 +62,9 @@ def title(name: ListName, evidence: Evidence) -> str:
     """What the list holds and how much of it: `Missed: 8 references that nobody raised`."""
     number = evidence.counts[name]
     of = "" if evidence.everybody else f" of {listed(evidence.reviewers)}"
+    runs = " in every run" if evidence.run.result.config.repeat else ""
     what = {
-        "missed": f"{plural(number, 'reference')} that {whose(evidence)}",
+        "missed": f"{plural(number, 'reference')} that {whose(evidence)}{runs}",
         "noise": f"{plural(number, 'comment')}{of} without a partner",
         "near": f"{plural(number, 'pair')}{of} that may match by location and that the judge calls different",
         "matched": f"{plural(number, 'pair')}{of} that {'was' if number == 1 else 'were'} counted",
@@ -75,9 +76,10 @@ def title(name: ListName, evidence: Evidence) -> str:
 def ordering(name: ListName, evidence: Evidence) -> str:
     """Why the first entry is the first."""
     threshold = evidence.threshold
+    fewest = "those found in the fewest runs first, then " if evidence.run.result.config.repeat else ""
     under = "the highest score first" if threshold is None else f"those just under the threshold of {threshold:g} first"
     return {
-        "missed": "the most severe first, then those that a comment came nearest to",
+        "missed": f"{fewest}the most severe{'' if fewest else ' first'}, then those that a comment came nearest to",
         "noise": "what repeats a rejected comment first, then what claims to be most severe, then what is furthest "
         "from any reference",
         "near": under,
@@ -94,7 +96,7 @@ def about(comment: Comment) -> list[str]:
 def partner_name(each: Sides) -> str:
     """What stands beside the note: `nearest comment, by noisy`."""
     if each.about_reference:
-        return f"nearest comment, by {each.entry.reviewer}"
+        return f"nearest comment, by {each.entry.by}"
     if each.entry.rejected:
         return "rejected by annotators"
     return "nearest reference" if each.list == "noise" else "reference"
@@ -151,9 +153,20 @@ def _the(what: str, quoted: Quoted) -> str:
     return f"{what} {quoted.position}" + (f" ({at})" if at else "")
 
 
+def found_in(each: Sides, evidence: Evidence) -> list[str]:
+    """In how many runs a missed reference was raised, and where there are several reviewers by whom; or nothing."""
+    found = each.entry.found_in
+    if found is None:
+        return []
+    by = f" of {found.reviewer}" if len(evidence.reviewers) > 1 else ""
+    return [f"found in {found.found} of {plural(found.runs, 'run')}{by}"]
+
+
 def raised(each: Sides, evidence: Evidence) -> str:
-    """Who else raised the reference; nothing where nobody else could have."""
+    """Who else raised the reference, nothing where nobody else could have; of noise, what it says again."""
     entry, everybody = each.entry, evidence.run.result.reviewers
+    if each.list == "noise" and entry.repeats is not None:
+        return f"says again what {_the('comment', entry.repeats)} says"
     if each.list == "noise" or entry.other is None or len(everybody) < 2:
         return ""
     asked = set(evidence.reviewers) if each.about_reference else {entry.reviewer}

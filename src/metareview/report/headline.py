@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
-from metareview.comparison.leaderboard import Leaderboard, has_enough, leaderboard
+from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.standings import Leaderboard, has_enough
 from metareview.model.words import plural
 from metareview.report.numbers import count, interval, of_all, ranked, rate
 from metareview.routing.summary import RoutingSummary

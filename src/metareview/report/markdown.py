@@ -5,21 +5,41 @@ Names and notes are other people's text. They are written so that nothing in the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from metareview.comments.summary import CommentsSummary
-from metareview.comparison.leaderboard import Leaderboard
+from metareview.comparison.standings import Leaderboard
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
 from metareview.report.evidence_markdown import evidence_section
-from metareview.report.headline import board_of, headline
+from metareview.report.headline import board_of, headline, order
 from metareview.report.labels_markdown import labels_sections
-from metareview.report.names import clean, in_words, pull_request_name
+from metareview.report.markdown_text import safe as safe
+from metareview.report.names import in_words, pull_request_name
 from metareview.report.numbers import count, rate
+from metareview.report.outcome_markdown import outcome_section
+from metareview.report.outcomes import (
+    headline_of,
+    judged_sentence,
+    left_out_of,
+    outcomes_table,
+    reasons_table,
+    slice_tables,
+)
+from metareview.report.repeats import REMARK, repeats_table
+from metareview.report.routing_outcomes import (
+    EXPERTISE_REMARK,
+    REQUESTS_REMARK,
+    actual_lines,
+    expertise_table,
+    lists_table,
+    load_table,
+    requests_line,
+    requests_table,
+)
 from metareview.report.run_labels import RunLabels, read_labels
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
@@ -36,22 +56,10 @@ from metareview.report.tables import (
     rows,
 )
 from metareview.routing.summary import RoutingSummary
-from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments
+from metareview.runs.run import AnyRun, CommentsRun, OutcomesRun, RoutingRun, is_comments, is_outcomes
 
 MOST_ROWS = 200
 """Pull requests, warnings or skipped files that are listed."""
-# What Markdown, its tables, links, emoji codes and lists, or HTML read as more than itself.
-_ACTIVE = re.compile(r"[\\`*_{}\[\]()<>#|~&!:@$]|^[+-]|(?<=^\d)[.)](?=\s)")
-# What a site turns into a link or a notice to somebody, even where it was written as an entity.
-_LIVE = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)|(?<=#)(?=\d)", re.IGNORECASE)
-_BREAK = "\u200b"
-
-
-def safe(text: object, longest: int = 300) -> str:
-    """Text that shows as itself, on one line, shortened where it is very long."""
-    line = " ".join(clean(str(text)).split())
-    line = line if len(line) <= longest else line[:longest] + "…"
-    return _ACTIVE.sub(lambda found: f"&#{ord(found[0])};", _LIVE.sub(_BREAK, line)).replace(_BREAK, "&#8203;")
 
 
 def as_lines(table: Table) -> list[str]:
@@ -64,6 +72,15 @@ def as_lines(table: Table) -> list[str]:
 
 def run_section(run: AnyRun, board: Leaderboard | None = None) -> str:
     """A run's answer, warnings, main table and gates, for the page of a build."""
+    if is_outcomes(run):
+        return document(
+            [
+                "### What became of review comments",
+                "",
+                *_outcomes_answer(run),
+                *_gates(run.result.build_gates, "**Gates**"),
+            ]
+        )
     title = "### Review comments" if is_comments(run) else "### Reviewer routing"
     labels = read_labels(run) if is_comments(run) else None
     return document([title, "", *_answer(run, board, labels), *_gates(run.result.build_gates, "**Gates**")])
@@ -83,8 +100,14 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
             *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
+            *_repeats(summary),
         ]
     return [*lines, *as_lines(routers_table(run.result, all_intervals=True)), cohort(run.result), ""]
+
+
+def _repeats(summary: CommentsSummary) -> list[str]:
+    table = repeats_table(summary, order(summary).names)
+    return ["**Between runs**", "", *as_lines(table), REMARK, ""] if table else []
 
 
 def _first_warnings(warnings: Sequence[str]) -> list[str]:
@@ -95,6 +118,8 @@ def _first_warnings(warnings: Sequence[str]) -> list[str]:
 
 
 def as_markdown(run: AnyRun) -> str:
+    if is_outcomes(run):
+        return document(_comment_outcomes(run))
     return document(_comments(run) if is_comments(run) else _routing(run))
 
 
@@ -174,7 +199,23 @@ def _pull_requests(run: CommentsRun) -> list[str]:
 def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
     lines = ["# Reviewer routing", "", *_answer(run), *_gates(summary.build_gates)]
-    return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
+    return lines + _outcomes(summary) + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
+
+
+def _outcomes(summary: RoutingSummary) -> list[str]:
+    """What comes of recommendations besides finding the right person."""
+    lines: list[str] = []
+    if whole := lists_table(summary, all_intervals=True):
+        lines += ["## All right people", "", *as_lines(whole)]
+    if expertise := expertise_table(summary, all_intervals=True):
+        lines += ["## Expertise and files at risk", "", *as_lines(expertise), EXPERTISE_REMARK, ""]
+        lines += [line for sentence in actual_lines(summary) for line in (safe(sentence), "")]
+    if load := load_table(summary):
+        lines += ["## Load per person", "", *as_lines(load)]
+    if asked := requests_table(summary):
+        sentences = [safe(line) for line in requests_line(summary)]
+        lines += ["## Who was asked, and responded", "", *sentences, "", *as_lines(asked), REQUESTS_REMARK, ""]
+    return lines
 
 
 def _queue(summary: RoutingSummary) -> list[str]:
@@ -191,3 +232,26 @@ def _declarations(summary: RoutingSummary) -> list[str]:
     ]
     table += [Column(head, [rate(value) for value in rates]) for head, rates in merged_rates(summary).items()]
     return ["## What pull requests declare", "", *as_lines(table)] if blocks else []
+
+
+def _outcomes_answer(run: OutcomesRun) -> list[str]:
+    summary = run.result
+    lines = [f"**{safe(headline_of(summary), longest=1_000)}**", "", *_first_warnings(summary.warnings)]
+    lines += as_lines(outcomes_table(summary, all_intervals=True))
+    return [
+        *lines,
+        *map(safe, left_out_of(summary)),
+        *(safe(each, longest=1_000) for each in judged_sentence(summary)),
+        "",
+    ]
+
+
+def _comment_outcomes(run: OutcomesRun) -> list[str]:
+    summary = run.result
+    lines = ["# What became of review comments", "", *_outcomes_answer(run), *_gates(summary.build_gates)]
+    for title, table in slice_tables(summary).items():
+        lines += [f"## {title}", "", *as_lines(table)]
+    lines += outcome_section(run, safe)
+    if reasons := reasons_table(summary):
+        lines += ["## What the data cannot tell", "", *as_lines(reasons)]
+    return lines + _left_out(summary.warnings, summary.skipped)

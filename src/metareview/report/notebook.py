@@ -5,12 +5,15 @@ from __future__ import annotations
 from metareview.comparison.verdict import Comparison
 from metareview.report.comparison import comparison_table
 from metareview.report.headline import board_of
+from metareview.report.outcomes import outcomes_table
 from metareview.report.page.markup import Html, html
 from metareview.report.tables import Table, reviewers_table, routers_table, rows
-from metareview.runs.run import AnyRun, is_comments
+from metareview.runs.run import AnyRun, is_comments, is_outcomes
 
 
 def run_table(run: AnyRun) -> str:
+    if is_outcomes(run):
+        return as_html_table(outcomes_table(run.result))
     return as_html_table(reviewers_table(run.result, board_of(run)) if is_comments(run) else routers_table(run.result))
 
 

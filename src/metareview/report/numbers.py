@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from metareview.comments.measures import Rates
+from metareview.comments.repeated_runs import Repeats
+from metareview.model.words import counted, plural
 
 NOT_DEFINED = "–"
 
@@ -32,17 +34,26 @@ def p_value(p: float | None) -> str:
     return NOT_DEFINED if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def share(part: int | None, whole: int | None) -> str:
+def share(part: float | None, whole: float | None) -> str:
     return NOT_DEFINED if part is None or not whole else f"{part / whole:.0%}"
 
 
-def count(value: int | None) -> str:
-    return NOT_DEFINED if value is None else f"{value:,}"
+def count(value: float | None) -> str:
+    """A count, or a mean of counts, which need not be whole."""
+    return NOT_DEFINED if value is None else counted(value)
 
 
-def of_all(part: int, whole: int | None) -> str:
+def of_all(part: float, whole: float | None) -> str:
     """Coverage: `6 of 30`; the part alone where the whole is not known."""
     return count(part) if whole is None else f"{count(part)} of {count(whole)}"
+
+
+def between_runs(repeats: Repeats | None, metric: str) -> str:
+    """`±0.021 (3)`: the standard deviation between a reviewer's repeated runs, and how many these are."""
+    if repeats is None:
+        return NOT_DEFINED
+    spread = repeats.spread.get(metric)
+    return plural(repeats.runs, "run") if spread is None else f"±{spread.sd:.3f} ({repeats.runs})"
 
 
 def duration(seconds: float | None) -> str:

@@ -57,7 +57,7 @@ class Size:
     """How many pull requests a value has, with the reviewer that has the most, and how many references."""
 
     prs: int | None
-    references: int
+    references: float
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from metareview.comments.records import (
     Tally,
     Verdict,
 )
+from metareview.comments.repeated_runs import Repeats, Spread, VarianceShares
 from metareview.comments.summary import (
     CommentsConfig,
     CommentsSummary,
@@ -49,6 +50,7 @@ _BODY_KEYS = (
     *_COUNT_KEYS,
     *(measure.name for measure in MEASURES),
     "left_out_nums",
+    "repeated_nums",
     "judged_pairs",
     "reference_slices",
     "match_details",
@@ -92,6 +94,10 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         "original_good_comments_count": record.references_before_filters,
         "filtered_good_comments_count": record.references_after_filters,
     }
+    if record.run is not None:
+        head["run"] = record.run
+    if record.runs:
+        head["runs"] = list(record.runs)
     if record.skipped:
         return head | dict.fromkeys(_BODY_KEYS)
     references = {each.position: each for each in record.references}
@@ -99,6 +105,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         **counts_to_json(record.counts),
         **record.rates,
         "left_out_nums": record.left_out,
+        "repeated_nums": record.repeated,
         "judged_pairs": record.judged_pairs,
         "reference_slices": {
             name: {value: list(astuple(tally)) for value, tally in tallies.items()}
@@ -120,6 +127,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
                 "kept": each.kept,
                 "covered": each.covered,
                 "line_covered": each.line_covered,
+                **({} if each.runs is None else {"found_in": each.found_in, "runs": each.runs}),
             }
             for each in record.references
         ],
@@ -133,11 +141,13 @@ def record_to_json(record: CommentRecord) -> JsonObject:
 def _scored_comment_to_json(scored: ScoredComment) -> JsonObject:
     return {
         "generated": scored.position,
+        **({} if scored.run is None else {"run": scored.run}),
         **scored.comment.to_dict(),
         "line_match": scored.line_match,
         "semantic_match": scored.semantic_match,
         **{name: getattr(scored, name) for name in _PARTNERS},
         **({} if scored.verdict is None else _verdict_to_json(scored.verdict)),
+        **({} if scored.repeats is None else {"repeats": scored.repeats}),
     }
 
 
@@ -150,6 +160,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
         "references_before_filters": stored["original_good_comments_count"],
         "references_after_filters": stored["filtered_good_comments_count"],
         "skip_reason": stored["skip_reason"],
+        "run": stored.get("run"),
     }
     if stored["skipped"]:
         return CommentRecord(**head)
@@ -173,6 +184,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
         ),
         negatives=tuple(Negative(each["negative"], _comment(each)) for each in stored["negative_comments"]),
         bounds=None if bounds is None else (_counts(bounds[0]), _counts(bounds[1])),
+        repeated=stored.get("repeated_nums"),
     )
 
 
@@ -184,6 +196,7 @@ def _scored_comment(stored: JsonObject) -> ScoredComment:
         stored["semantic_match"],
         **{name: stored[name] for name in _PARTNERS},
         verdict=_verdict(stored) if "by" in stored else None,
+        repeats=stored.get("repeats"),
     )
 
 
@@ -194,18 +207,21 @@ def _comparison(stored: JsonObject) -> Comparison:
 def pair_to_json(pair: Pair) -> JsonObject:
     """A line of pairs.jsonl."""
     head = {name: getattr(pair, name) for name in _PAIR_HEAD}
-    return {**head, **_verdict_to_json(pair.verdict), "aligned": pair.aligned}
+    run = {} if pair.run is None else {"run": pair.run}
+    return {**head, **_verdict_to_json(pair.verdict), "aligned": pair.aligned, **run}
 
 
 def pair_from_json(stored: JsonObject) -> Pair:
     head = {name: stored[name] for name in _PAIR_HEAD}
-    return Pair(**head, verdict=_verdict(stored), aligned=stored["aligned"])
+    return Pair(**head, verdict=_verdict(stored), aligned=stored["aligned"], run=stored.get("run"))
 
 
 def config_to_json(config: CommentsConfig) -> JsonObject:
     stored = {field.name: getattr(config, field.name) for field in fields(config)}
     stored |= {"judge_parameters": dict(config.judge_parameters), "filters": config.filters.to_dict()}
     stored |= {name: list(stored[name]) for name in ("reviewer", "reference_reviewer")}
+    if not config.repeat:
+        del stored["repeat"]
     return {"place" if name == "location" else name: value for name, value in stored.items()}
 
 
@@ -237,6 +253,7 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
         "prs": block.prs,
         "prs_with_references": block.prs_with_references,
         **counts_to_json(block.counts),
+        "repeated_nums": block.repeated,
         "metrics": dict(block.metrics),
         "intervals": _intervals_to_json(block.intervals),
         "bounds": _intervals_to_json(block.bounds),
@@ -263,7 +280,23 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
                 for name, parts in block.by_reference.items()
             },
         },
+        **({} if block.repeats is None else {"repeats": repeats_to_json(block.repeats)}),
     }
+
+
+def repeats_to_json(repeats: Repeats) -> JsonObject:
+    """How far a reviewer's repeated runs differ."""
+    return {"runs": repeats.runs, **asdict(repeats), "names": list(repeats.names)}
+
+
+def _repeats(stored: JsonObject) -> Repeats:
+    return Repeats(
+        tuple(stored["names"]),
+        stored["metrics"],
+        {name: None if each is None else Spread(**each) for name, each in stored["spread"].items()},
+        {name: None if each is None else VarianceShares(**each) for name, each in stored["variance"].items()},
+        stored["prs_per_run"],
+    )
 
 
 def _figures_to_json(part: PullRequestSlice | ReferenceSlice) -> JsonObject:
@@ -324,6 +357,8 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
             }
             for name in DIMENSIONS
         },
+        repeats=_repeats(stored["repeats"]) if "repeats" in stored else None,
+        repeated=stored.get("repeated_nums"),
     )
 
 

@@ -52,12 +52,13 @@ def _verdicts(block: PairBlock) -> Iterator[str]:
 def _pair_lines(block: PairBlock, verdicts: Iterable[str]) -> Iterator[str]:
     head = _text({"pr": block.pr, "reviewer": block.reviewer})[:-1]
     negative = _CONSTANTS[block.negative]
+    run = "" if block.run is None else f',"run":{encode_basestring(block.run)}'
     columns = (block.generated, block.reference, block.gap, block.eligible, verdicts, block.aligned)
     for generated, reference, gap, eligible, verdict, aligned in zip(*columns, strict=True):
         yield (
             f'{head},"generated":{generated},"reference":{reference},"negative":{negative},'
             f'"gap":{"null" if gap is None else gap},"eligible":{_CONSTANTS[eligible]},{verdict},'
-            f'"aligned":{_CONSTANTS[aligned]}}}\n'
+            f'"aligned":{_CONSTANTS[aligned]}{run}}}\n'
         )
 
 

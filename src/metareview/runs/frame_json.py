@@ -12,7 +12,8 @@ from metareview.errors import InputError
 from metareview.runs.files import JsonObject, read_json, write_json, written_to
 from metareview.runs.labels import FRAME, WRITABLE
 
-_SCHEMA = "metareview.frame/1"
+OF_COMMENTS, OF_OUTCOMES = "metareview.frame/1", "metareview.frame.outcomes/1"
+"""The schemas of the frames that a folder can hold, one after the other: each belongs to one run."""
 _MOST = 1 << 53
 """No count is as large."""
 
@@ -26,6 +27,8 @@ def read_frame(folder: Path, run: str) -> Frame | None:
     """The frame of the run with this fingerprint; None where none was drawn. InputError where it cannot be read."""
     try:
         stored = read_json(folder / FRAME)
+        if stored["schema"] == OF_OUTCOMES:
+            return None
         frame = frame_from_json(stored)
     except FileNotFoundError:
         return None
@@ -37,19 +40,20 @@ def read_frame(folder: Path, run: str) -> Frame | None:
 
 def frame_to_json(frame: Frame) -> JsonObject:
     return {
-        "schema": _SCHEMA,
+        "schema": OF_COMMENTS,
         "run": frame.run,
         "seed": frame.seed,
         "budget": frame.budget,
         "strata": [asdict(stratum) for stratum in frame.strata],
         "members": [[pr, reviewer, list(counts)] for (pr, reviewer), counts in frame.members.items()],
         "drawn": [{"stratum": stratum, **asdict(block)} for stratum, block in frame.drawn],
+        **({"runs": [[*key, number] for key, number in frame.runs.items()]} if frame.runs else {}),
     }
 
 
 def frame_from_json(stored: JsonObject) -> Frame:
     """KeyError, TypeError, ValueError or the like where it is none: what is counted here goes into estimates."""
-    if stored["schema"] != _SCHEMA:
+    if stored["schema"] != OF_COMMENTS:
         raise ValueError(f"schema {stored['schema']}")
     strata = [_stratum(each) for each in stored["strata"]]
     members = {_key(pr, reviewer): tuple(map(_count, counts)) for pr, reviewer, counts in stored["members"]}
@@ -66,7 +70,10 @@ def frame_from_json(stored: JsonObject) -> Frame:
             raise ValueError("a block that is nobody's")
         drawn.append((stratum, block))
     seed, budget = _count(stored["seed"], inf), _count(stored["budget"])
-    return Frame(str(stored["run"]), seed, budget, strata, members, drawn)
+    runs = {_key(pr, reviewer): _count(number) for pr, reviewer, number in stored.get("runs", ())}
+    if 0 in runs.values():
+        raise ValueError("blocks of no run")
+    return Frame(str(stored["run"]), seed, budget, strata, members, drawn, runs)
 
 
 def _stratum(stored: JsonObject) -> Stratum:

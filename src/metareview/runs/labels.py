@@ -2,6 +2,7 @@
 
 A pair:    {"pr", "reviewer", "generated", "reference", "match", "a", "b", "group", "at", "name"}
 An issue:  {"issue", "pr", "comments": [[reviewer, position]], "verdict", "note", "at", "name", "model"}
+An outcome: {"pr", "reviewer", "position", "addressed", "note", "at", "name"}
 
 `a` is the reference's note and `b` the comment's, so that the file also is one of labels for `calibrate`.
 """
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from metareview.errors import InputError
-from metareview.model.label import ISSUE_VERDICTS, IssueLabel, Label, Labels, PairLabel
+from metareview.model.addressed import ADDRESSED_VERDICTS
+from metareview.model.label import ISSUE_VERDICTS, IssueLabel, Label, Labels, OutcomeLabel, PairLabel
 from metareview.runs.files import JsonObject, to_line, written_to
 
 LABELS = "labels.jsonl"
@@ -57,6 +59,7 @@ class LabelFile:
             [label for label in found if isinstance(label, PairLabel)],
             [label for label in found if isinstance(label, IssueLabel)],
             sum(label is None for label in found),
+            [label for label in found if isinstance(label, OutcomeLabel)],
         )
 
 
@@ -81,6 +84,9 @@ def label_to_json(label: Label) -> JsonObject:
         head = {name: getattr(label, name) for name in ("pr", "reviewer", "generated", "reference", "match")}
         notes = {"a": label.reference_note, "b": label.comment_note, "group": f"{label.pr} {label.reviewer}"}
         return {**head, **notes, "at": label.at, "name": label.name}
+    if isinstance(label, OutcomeLabel):
+        head = {name: getattr(label, name) for name in ("pr", "reviewer", "position")}
+        return {**head, "addressed": label.verdict, "note": label.note, "at": label.at, "name": label.name}
     head = {"issue": label.issue, "pr": label.pr, "comments": [list(each) for each in label.comments]}
     return {**head, **{name: getattr(label, name) for name in ("verdict", "note", "at", "name", "model")}}
 
@@ -91,6 +97,8 @@ def label_from_line(line: bytes) -> Label | None:
         stored: Any = json.loads(line)
         if "issue" in stored:
             return _issue_label(stored)
+        if "addressed" in stored:
+            return _outcome_label(stored)
         if not (stored["match"] is None or isinstance(stored["match"], bool)):
             return None
         positions = stored["generated"], stored["reference"]
@@ -126,6 +134,23 @@ def _issue_label(stored: JsonObject) -> IssueLabel | None:
         at=str(stored["at"]),
         name=_name(stored, "name"),
         model=_name(stored, "model"),
+    )
+
+
+def _outcome_label(stored: JsonObject) -> OutcomeLabel | None:
+    verdict, position = stored["addressed"], stored["position"]
+    if verdict is not None and verdict not in ADDRESSED_VERDICTS:
+        return None
+    if type(position) is not int or position < 0:
+        return None
+    return OutcomeLabel(
+        str(stored["pr"]),
+        str(stored["reviewer"]),
+        position,
+        note=str(stored["note"]),
+        verdict=verdict,
+        at=str(stored["at"]),
+        name=_name(stored, "name"),
     )
 
 

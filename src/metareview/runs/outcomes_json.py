@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,10 +22,10 @@ _OF_RECORD = ("pr", "reviewer", "author", "merged_at", "closed_at", "cost", "tok
 def record_to_json(record: OutcomeRecord) -> JsonObject:
     """The line of `results.jsonl`."""
     named = {name: getattr(record, name) for name in _OF_RECORD}
-    return {**named, "comments": [_outcome_to_json(outcome) for outcome in record.comments]}
+    return {**named, "comments": [outcome_to_json(outcome) for outcome in record.comments]}
 
 
-def _outcome_to_json(outcome: CommentOutcome) -> JsonObject:
+def outcome_to_json(outcome: CommentOutcome) -> JsonObject:
     findings = {name: getattr(outcome, name) for name in FINDINGS}
     return {
         "position": outcome.position,
@@ -39,6 +40,24 @@ def _outcome_to_json(outcome: CommentOutcome) -> JsonObject:
         "replies": [_reply_to_json(reply) for reply in outcome.replies],
         "addressed": None if outcome.verdict is None else _verdict_to_json(outcome.verdict),
     }
+
+
+def comment_rows(record: OutcomeRecord) -> Iterator[JsonObject]:
+    """A flat row per comment, for tables: what it says, what became of it, and what the data cannot tell."""
+    for outcome in record.comments:
+        findings = {name: getattr(outcome, name) for name in FINDINGS}
+        verdict = outcome.verdict
+        yield {
+            "pr": record.pr,
+            "reviewer": record.reviewer,
+            "position": outcome.position,
+            **outcome.comment.to_dict(),
+            **{name: finding.value for name, finding in findings.items()},
+            "addressed": verdict and verdict.verdict,
+            "addressed_by": verdict and verdict.by,
+            "changed_by": " ".join(outcome.changed_by),
+            "cannot_tell": "; ".join(f"{name}: {each.reason}" for name, each in findings.items() if each.reason),
+        }
 
 
 def _reply_to_json(reply: Reply) -> JsonObject:
@@ -74,7 +93,7 @@ def _outcome_from_json(stored: JsonObject) -> CommentOutcome:
 
 
 def config_to_json(config: OutcomesConfig) -> JsonObject:
-    document = {name: getattr(config, name) for name in ("judge", "since", "name", "format", "pr")}
+    document = {name: getattr(config, name) for name in ("judge", "labels", "since", "name", "format", "pr")}
     parameters = dict(config.judge_parameters)
     return {**document, "judge_parameters": parameters, "reviewer": list(config.reviewer), "by": list(config.by)}
 

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import orjson
 
+from metareview.comments.measures import whole
 from metareview.comments.records import Pair
 from metareview.errors import InputError
 from metareview.runs.comments_json import pair_from_json
@@ -80,14 +81,34 @@ Stored = TypeVar("Stored")
 
 
 def comment_record_rows(folder: Path) -> Iterator[RecordRow]:
-    """The records of a comment run, in their order."""
+    """The records of a comment run, in their order; those of repeated runs on a pull request as one."""
     path = folder / RESULTS
+    of_runs: list[RecordRow] = []
     for number, (place, line) in enumerate(_lines(path), 1):
         stored = _parsed(path, number, line, parsed_record)
         try:
-            yield _comment_row(stored, place)
+            row = _comment_row(stored, place)
+            if of_runs and ("run" not in stored or row[:2] != of_runs[0][:2]):
+                yield _averaged(of_runs)
+                of_runs = []
+            if "run" in stored:
+                of_runs.append(row)
+            else:
+                yield row
         except (KeyError, TypeError, AttributeError) as error:
             raise _unreadable(folder, number, error) from None
+    if of_runs:
+        yield _averaged(of_runs)
+
+
+def _averaged(rows: Sequence[RecordRow]) -> RecordRow:
+    """The repeated runs of a reviewer on a pull request, whose lines stand together, as one; but all pairs count."""
+    *counts, pairs = zip(*(row.counts for row in rows), strict=True)
+    return rows[0]._replace(
+        counts=(*(whole(sum(column) / len(rows)) for column in counts), sum(pairs)),
+        comments=[note for row in rows for note in row.comments],
+        place=Place(rows[0].place.offset, sum(row.place.length for row in rows)),
+    )
 
 
 def _comment_row(stored: JsonObject, place: Place) -> RecordRow:
@@ -157,23 +178,26 @@ def offsets_of_pr(folder: Path, pr: str) -> list[int] | None:
 
 
 def read_at(path: Path, places: Sequence[Place], read: Callable[[JsonObject], Stored]) -> list[Stored]:
-    """What stands at these places of a file; InputError where it is not what was indexed."""
+    """What stands at these places of a file, a line or several each; InputError where it is not what was indexed."""
     with path.open("rb") as file:
-        return [_read_one(path, file, place, read) for place in places]
+        return [made for place in places for made in _read_some(path, file, place, read)]
 
 
 def pairs_at(folder: Path, offsets: Sequence[int]) -> list[Pair]:
     """The pairs whose lines begin there."""
     with (folder / PAIRS).open("rb") as file:
-        return [_read_one(folder / PAIRS, file, Place(offset, -1), pair_from_json) for offset in offsets]
+        return [
+            made for offset in offsets for made in _read_some(folder / PAIRS, file, Place(offset, -1), pair_from_json)
+        ]
 
 
-def _read_one(path: Path, file: BinaryIO, place: Place, read: Callable[[JsonObject], Stored]) -> Stored:
+def _read_some(path: Path, file: BinaryIO, place: Place, read: Callable[[JsonObject], Stored]) -> list[Stored]:
     file.seek(place.offset)
-    line = file.readline(_LONGEST_LINE) if place.length < 0 else file.read(place.length)
+    held = file.readline(_LONGEST_LINE) if place.length < 0 else file.read(place.length)
     try:
-        made = read(parsed_line(line))
-        check_shape(made)
+        made = [read(parsed_line(line)) for line in held.rstrip(b"\n").split(b"\n")]
+        for each in made:
+            check_shape(each)
         return made
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError) as error:
         raise InputError(

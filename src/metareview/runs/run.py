@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
 
 from metareview import __version__
+from metareview.comments.averaging import averaged_by_pull_request
 from metareview.comments.measures import Rates
 from metareview.comments.records import CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
@@ -43,8 +44,8 @@ from metareview.sources.catalogue import datasets_with
 
 SCHEMA = "metareview.run/1"
 _RUNS_NAMED = 3
-Key = tuple[str, str]
-"""What one record is about: (pull request, reviewer), or (repository, number)."""
+Key = tuple[str, ...]
+"""What one record is about: (pull request, reviewer), with its run where that is repeated, or (repository, number)."""
 
 
 class Summary(Protocol):
@@ -80,6 +81,8 @@ class Kind(Generic[SummaryT, RecordT]):
     """Whether a record need not be made again when the run is continued."""
     parse: Callable[[bytes], JsonObject] = parsed_line
     """The object of a record's line, as far as record_from_json needs it."""
+    together: Callable[[Iterator[RecordT]], Iterator[RecordT]] = lambda records: records
+    """The records as what figures are over: those of repeated runs as one."""
 
 
 COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
@@ -88,7 +91,8 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     comments_json.summary_from_json,
     comments_json.record_to_json,
     comments_json.record_from_json,
-    key=lambda record: record.key,
+    key=lambda record: record.run_key,
+    together=averaged_by_pull_request,
     pieces=comments_text.pieces,
     is_complete=lambda record: not record.counts.undecided,
     parse=parsed_record,
@@ -199,6 +203,11 @@ class Run(Generic[SummaryT, RecordT]):
         return self.result.metrics
 
     def read_records(self) -> Iterator[RecordT]:
+        """One per pull request and reviewer: those of repeated runs are one, with the means of their counts."""
+        return self.kind.together(self.read_run_records())
+
+    def read_run_records(self) -> Iterator[RecordT]:
+        """As they are stored: repeated runs each have their own."""
         if self.folder is None:
             return iter(self.kept_records)
         return _typed(read_lines(self.folder / RESULTS, self.kind.parse), self.kind.record_from_json, self.folder)
@@ -236,13 +245,18 @@ def is_outcomes(run: AnyRun) -> TypeGuard[OutcomesRun]:
     return run.kind is OUTCOMES
 
 
+def run_key(pair: Pair) -> Key:
+    """That of the record that a pair is of."""
+    return (pair.pr, pair.reviewer) if pair.run is None else (pair.pr, pair.reviewer, pair.run)
+
+
 def records_with_pairs(run: CommentsRun) -> Iterator[tuple[CommentRecord, list[Pair]]]:
-    """Each record that was scored, with its pairs: both are stored in the same order."""
-    groups = groupby(run.read_pairs(), key=lambda pair: (pair.pr, pair.reviewer))
+    """Each record that was scored, with its pairs: both are stored in the same order. Each repeated run has its own."""
+    groups = groupby(run.read_pairs(), key=run_key)
     key, group = next(groups, (None, iter(())))
-    for record in run.read_records():
+    for record in run.read_run_records():
         pairs: list[Pair] = []
-        if key == record.key:
+        if key == record.run_key:
             pairs = list(group)
             key, group = next(groups, (None, iter(())))
         if not record.skipped:

@@ -7,12 +7,12 @@ from pathlib import Path
 from metareview.comments.records import Pair
 from metareview.errors import InputError, MetareviewError
 from metareview.model.time import show_time
-from metareview.runs.run import AnyRun, CommentsRun, RoutingRun, is_comments, load_run
+from metareview.runs.run import AnyRun, CommentsRun, Key, RoutingRun, is_comments, load_run, run_key
 from metareview.runs.shape import check_shape
 
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, RuntimeError, TypeError, ValueError)
 """What code raises that meets something else than its types promise."""
-_Known = dict[tuple[str, str], tuple[set[int], set[int], set[int]]]
+_Known = dict[Key, tuple[set[int], set[int], set[int]]]
 
 
 def unsound(folder: Path) -> MetareviewError | None:
@@ -39,32 +39,32 @@ def unsound(folder: Path) -> MetareviewError | None:
 
 def _check_comments(run: CommentsRun) -> None:
     known: _Known = {}
-    for record in run.read_records():
+    for record in run.read_run_records():
         check_shape(record)
-        if record.key in known:
+        if record.run_key in known:
             raise ValueError(f"two records of {record.reviewer} on {record.pr}")
-        known[record.key] = (
+        known[record.run_key] = (
             {each.position for each in record.comments},
             {each.position for each in record.references},
             {each.position for each in record.negatives},
         )
         for generated, reference in record.matches:
-            _check_position(known, record.key, generated, reference)
+            _check_position(known, record.run_key, generated, reference)
         for compared in record.comparisons:
-            _check_position(known, record.key, compared.generated, compared.reference)
+            _check_position(known, record.run_key, compared.generated, compared.reference)
     for pair in run.read_pairs():
         check_shape(pair)
         _check_pair(known, pair)
-    lacking = set(run.metrics) - {reviewer for _, reviewer in known}
+    lacking = set(run.metrics) - {key[1] for key in known}
     if any(run.result.reviewers[name].prs for name in lacking):
         raise ValueError(f"figures of {min(lacking)} without records")
 
 
 def _check_pair(known: _Known, pair: Pair) -> None:
-    _check_position(known, (pair.pr, pair.reviewer), pair.generated, pair.reference, negative=pair.negative)
+    _check_position(known, run_key(pair), pair.generated, pair.reference, negative=pair.negative)
 
 
-def _check_position(known: _Known, key: tuple[str, str], generated: int, other: int, *, negative: bool = False) -> None:
+def _check_position(known: _Known, key: Key, generated: int, other: int, *, negative: bool = False) -> None:
     if key not in known:
         raise ValueError(f"a pair of {key[1]} on {key[0]}, which has no record")
     comments, references, negatives = known[key]

@@ -111,7 +111,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
     def _kept_pairs(self) -> Iterator[JsonObject]:
         """The pairs of the records that are done, counted as they go by: there may be a million."""
         for row in read_lines(self.path / PAIRS):
-            if (row["pr"], row["reviewer"]) in self.done:
+            if _key_of(row) in self.done:
                 self.answered += row["by"] in ("model", "cache")
                 yield row
 
@@ -148,7 +148,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
     def _sort(self, order: Sequence[Key]) -> None:
         rank = {key: position for position, key in enumerate(order)}
         if (self.path / PAIRS).exists():
-            rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[row["pr"], row["reviewer"]])
+            rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[_key_of(row)])
             write_lines(self.path / PAIRS, rows)
         records = map(self.kind.record_from_json, read_lines(self.path / RESULTS))
         ordered = sorted(records, key=lambda record: rank[self.kind.key(record)])
@@ -167,6 +167,11 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         with suppress(OSError):  # what could not be written before cannot be now either, and has been said
             self._close_files()
         self._lock.release()
+
+
+def _key_of(row: JsonObject) -> Key:
+    """That of the record of a pair."""
+    return tuple(row[name] for name in ("pr", "reviewer", "run") if name in row)
 
 
 def _differences(stored: JsonObject, manifest: Manifest) -> Iterator[str]:

@@ -183,7 +183,9 @@ class _Pull:
         if self._command == "history":
             counts = Counter(event["kind"] for event in lines)
         else:
-            counts = Counter({record["reviewer"]: len(record["comments"]) for record in lines})
+            # Who answered those who are chosen is in the file as well, and no reviewer for that.
+            chosen = [record for record in lines if record["reviewer"] in self._options.reviewers]
+            counts = Counter({record["reviewer"]: len(record["comments"]) for record in chosen})
         journal.add(lines, {"done": number, "lines": len(lines), "counts": counts})
 
     def _left(self) -> str:

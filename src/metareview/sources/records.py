@@ -9,8 +9,6 @@ from typing import Any
 from metareview.model.selection import Selection
 
 JsonObject = dict[str, Any]
-Patches = Callable[[str], "list[JsonObject] | None"]
-"""The files of a commit; None where they cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +27,22 @@ def reviewer_records(
     reviewers: Selection,
     commits: Callable[[list[JsonObject]], list[JsonObject]],
 ) -> list[JsonObject]:
-    """One record per chosen reviewer. The pull request's commits, asked for with all chosen comments, are in the first.
+    """One record per chosen reviewer, then one per person who only answered them: what nobody answered is known only
+    where all answers are kept. The pull request's commits, asked for with all these comments, are in the first.
 
     `about` is what all records have; those who are `silent` reviewed, and have a record even if they wrote nothing:
     silence is an answer.
     """
-    comments: dict[str, list[JsonObject]] = {}
-    for each in sorted(said, key=lambda each: (each.at, each.comment["id"])):
-        comments.setdefault(each.reviewer, []).append(each.comment)
+    in_order = sorted(said, key=lambda each: (each.at, each.comment["id"]))
+    chosen = _by_reviewer(each for each in in_order if each.reviewer in reviewers)
     for name in silent:
-        comments.setdefault(name, [])
-    chosen = {name: theirs for name, theirs in comments.items() if name in reviewers}
+        if name in reviewers:
+            chosen.setdefault(name, [])
     if not chosen:
         return []
+    begun = {each["id"] for theirs in chosen.values() for each in theirs if "in_reply_to" not in each}
+    others = (each for each in in_order if each.reviewer not in reviewers)
+    chosen |= _by_reviewer(each for each in others if each.comment.get("in_reply_to") in begun)
     pr, *shared = present(about).items()
     result = [dict([pr, ("reviewer", name), *shared, ("comments", theirs)]) for name, theirs in chosen.items()]
     comments_last = result[0].pop("comments")
@@ -50,22 +51,11 @@ def reviewer_records(
     return result
 
 
-def add_patches(commits: list[JsonObject], comments: list[JsonObject], patches: Patches) -> None:
-    """What commits changed, from the first one that a comment on lines could have led to: others tell nothing."""
-    for commit in commits[_first_wanted([each["sha"] for each in commits], comments) :]:
-        files = patches(commit["sha"])
-        if files is not None:
-            commit["files"] = files
-
-
-def _first_wanted(shas: list[str], comments: list[JsonObject]) -> int:
-    """The place of the first commit after one that a comment on lines was made on.
-
-    A commit that is not there any more, after a force push, may have been anywhere.
-    """
-    place = {sha: index for index, sha in enumerate(shas)}
-    on_lines = [each for each in comments if "to_line" in each and "in_reply_to" not in each]
-    return min((place.get(each.get("commit", ""), -1) + 1 for each in on_lines), default=len(shas))
+def _by_reviewer(said: Iterable[Said]) -> dict[str, list[JsonObject]]:
+    comments: dict[str, list[JsonObject]] = {}
+    for each in said:
+        comments.setdefault(each.reviewer, []).append(each.comment)
+    return comments
 
 
 def present(fields: JsonObject) -> JsonObject:

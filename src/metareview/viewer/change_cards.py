@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from metareview.comments.records import CommentRecord, ScoredComment, ScoredReference, Verdict
 from metareview.report.names import excerpt, in_words, pull_request_name
-from metareview.report.numbers import signed
+from metareview.report.numbers import of_all, signed
 from metareview.report.page.blocks import behind, name, paragraph, tag
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.notes import note
@@ -52,7 +52,7 @@ def change_card(sides: Sides, change: Change) -> Html:
 
 
 def _reviewers(sides: Sides, change: ReviewerChange) -> Iterator[Html]:
-    matched = [f"{record.counts.matched} of {record.counts.generated}" for record in (change.a, change.b)]
+    matched = [of_all(record.counts.matched, record.counts.generated) for record in (change.a, change.b)]
     yield paragraph(f"Comments that match: {matched[0]} in A, {matched[1]} in B.", css="where")
     if change.other_references:
         yield paragraph("The references of this pull request are not the same in A and B.", css="remark")

@@ -59,7 +59,9 @@ def comment_card(board: Board, scored: ScoredComment) -> Html:
         id=anchor(position),
         label=board.comment_labels[position],
         tags=join(_tags(board, scored), " "),
-        about=about(scored.comment),
+        about=join(
+            [about(scored.comment), *([name(scored.run)] if scored.run and len(board.record.runs) > 1 else [])], " · "
+        ),
         note=note(scored.comment.note),
         compared=list(_compared(board, scored)),
     )
@@ -76,6 +78,8 @@ def _tags(board: Board, scored: ScoredComment) -> Iterator[Html]:
         yield tag("repeats a rejected comment", "bad")
     else:
         yield tag("not counted" if scored.left_out else "no match")
+    if scored.repeats is not None:
+        yield tag(f"says again what {board.comment_labels[scored.repeats]} says")
     if scored.line_match:
         yield tag("right location")
 

@@ -41,6 +41,8 @@ CREATE TABLE notes (id INTEGER PRIMARY KEY, record INT, side INT, position INT, 
                     place TEXT, beginning TEXT, folded TEXT);
 """
 _INSERT = f"INSERT INTO records VALUES ({', '.join('?' * (8 + len(_COUNTS)))})"  # noqa: S608  counted, not filled in
+_MOST = 1 << 62
+"""No count is as large."""
 Stored = TypeVar("Stored")
 
 
@@ -106,8 +108,8 @@ class Index:
         seen: set[int | None] = set()
         for number, row in enumerate(rows):
             pr, reviewer = self._prs.add(row.pr), self.reviewer_names.add(row.reviewer)
-            if not all(type(count) is int for count in (*row.counts, row.place.offset)):
-                raise TypeError("a count that is no whole number")
+            if not all(type(count) in (int, float) and abs(count) < _MOST for count in row.counts):
+                raise TypeError("a count that is no number")
             of_pr = self.languages.add(row.language), self.pr_categories.add(row.pr_category)
             records.append((number, pr, reviewer, *of_pr, row.skipped, *row.counts, *row.place))
             notes += self._notes(number, COMMENT, row.comments)

@@ -100,6 +100,7 @@ def _body(board: Board, query: Mapping[str, str]) -> Html:
         ("F1", rate(record.rates.get("f1"))),
         *([("Undecided pairs", count(counts.undecided))] if counts.undecided else []),
         *([("Not counted", count(record.left_out))] if record.left_out else []),
+        *([("On average over", ", ".join(record.runs))] if len(record.runs) > 1 else []),
     ]
     return join([facts(*figures), _words_switch(board), *_sides(board, query), _negatives(board)])
 
@@ -170,6 +171,9 @@ def _reference(board: Board, reference: ScoredReference) -> Html:
         tags = [tag("neutral" if comment.neutral else "left out by a filter")]
     else:
         tags = [tag("missed", "bad")] + ([tag("right location")] if reference.line_covered else [])
+    if (reference.runs or 1) > 1 and reference.kept:
+        whole = "good" if reference.share == 1 else "bad" if not reference.found_in else "warn"
+        tags.append(tag(f"found in {reference.found_in} of {plural(reference.runs or 1, 'run')}", whole))
     return html(
         _REFERENCE,
         id=anchor(reference=position),

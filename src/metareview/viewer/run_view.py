@@ -10,6 +10,7 @@ from typing import Any
 from metareview.comments.records import CommentRecord, Pair
 from metareview.report.page.markup import Html
 from metareview.routing.records import RoutingRecord
+from metareview.runs.rows import Place
 from metareview.runs.run import AnyRun
 from metareview.viewer.index import Index
 
@@ -52,13 +53,15 @@ class RunView:
 
         Empty where the run has no such pull request.
         """
-        places = self.index.record_places(pr)
-        return self.index.read_records(places, self.run.kind.record_from_json)
+        return self._read(self.index.record_places(pr))
 
     def record_of(self, pr: str, reviewer: str = NOBODY) -> Record | None:
         """A reviewer's record of a pull request; None where there is none."""
-        places = self.index.record_places(pr, reviewer)
-        return next(iter(self.index.read_records(places, self.run.kind.record_from_json)), None)
+        return next(iter(self._read(self.index.record_places(pr, reviewer))), None)
+
+    def _read(self, places: Sequence[Place]) -> list[Record]:
+        """Repeated runs as one."""
+        return list(self.run.kind.together(iter(self.index.read_records(places, self.run.kind.record_from_json))))
 
     def pairs_of(self, pr: str) -> list[Pair]:
         """Every judged pair of a pull request, of all reviewers, in the order of the run."""

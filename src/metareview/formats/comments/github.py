@@ -51,7 +51,7 @@ def read(source: Source) -> Iterator[Review]:
             else:
                 continue
         reviews.setdefault((address, said.login), []).extend(comments)
-        about.setdefault(address, said.about)
+        about[address] = about.get(address, PullRequest()).joined(said.about)
     one, many = "list goes on on a page that is not in the file", "lists go on on pages that are not in the file"
     warn(source, missing_pages(source), one, many)
     one, many = "summary of a tool without a finding: no comment", "summaries of tools without a finding: no comments"

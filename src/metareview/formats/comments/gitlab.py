@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from metareview.formats.bodies import comments_of
@@ -13,6 +14,7 @@ from metareview.formats.record import Record
 from metareview.formats.source import Source
 from metareview.model.address import parse_address
 from metareview.model.comment import Comment, Review
+from metareview.model.time import time_text
 from metareview.model.words import plural
 
 GHOST = "ghost"
@@ -23,16 +25,26 @@ _NUMBER = re.compile(r"[#/](?P<number>[0-9]{1,18})(?:[/?#].*)?$")
 _AWARDS = {"thumbsup": "+1", "thumbsdown": "-1", "tada": "hooray"}
 _LISTS = ("discussions", "notes", "Notes")
 _KEYS = {
-    **{
-        name: name
-        for name in ("path", "side", "from_line", "to_line", "commit", "in_reply_to", "resolved", "reactions")
-    },
+    **{name: name for name in ("path", "side", "from_line", "to_line", "commit", "in_reply_to", "resolved")},
+    **{name: name for name in ("outdated", "reactions")},
     "note": "body",
     "id": "id",
     "at": "created_at",
 }
 _NOTE = "a discussion or a note"
 _FIX = "Give what projects/ID/merge_requests/N/discussions answers."
+
+
+@dataclass(frozen=True, slots=True)
+class _MergeRequest:
+    """What surrounds notes tells of their merge request."""
+
+    address: str | None = None
+    author: str | None = None
+    merged_at: str | None = None
+    closed_at: str | None = None
+    head: str | None = None
+    """Its latest commit."""
 
 
 def sniff(source: Source) -> bool:
@@ -55,47 +67,65 @@ def _is_note(value: object) -> bool:
 def read(source: Source) -> Iterator[Review]:
     """One review per merge request and account, in order of appearance. Replies are kept as such."""
     reviews: dict[tuple[str, str], list[Comment]] = {}
+    known: dict[str, _MergeRequest] = {}
     elsewhere = 0
     for document in source.documents:
-        for record, address in _notes(document, None, arrays=2):
+        for record, about in _notes(document, _MergeRequest(), arrays=2):
             if record.value.get("noteable_type") not in (None, "MergeRequest"):
                 elsewhere += 1
                 continue
-            pr = address or _named(record)
-            reviews.setdefault((pr, _account(record)), []).extend(_comments(record))
+            pr = about.address or _named(record)
+            known[pr] = about
+            reviews.setdefault((pr, _account(record)), []).extend(_comments(record, about.head))
     if elsewhere:
         counted = plural(elsewhere, "note that is", "notes that are")
         source.warnings.append(f"{source.name}: {counted} not on a merge request; left out")
     for (pr, account), comments in reviews.items():
-        yield Review(pr, tuple(comments), account, source=source.name)
+        of = known[pr]
+        review = Review(pr, tuple(comments), account, source=source.name)
+        yield replace(review, author=of.author, merged_at=of.merged_at, closed_at=of.closed_at)
     if not reviews and source.pull_request:
         yield Review(source.pull_request, source=source.name)
 
 
-def _notes(record: Record, address: str | None, arrays: int) -> Iterator[tuple[Record, str | None]]:
-    """The notes that people wrote, with the address of their merge request, where the file has it."""
+def _notes(record: Record, about: _MergeRequest, arrays: int) -> Iterator[tuple[Record, _MergeRequest]]:
+    """The notes that people wrote, with what the file has of their merge request."""
     if isinstance(record.value, list) and arrays:
         for item in record.items():
-            yield from _notes(item, address, arrays - 1)
+            yield from _notes(item, about, arrays - 1)
         return
     value = record.as_object(_NOTE, _FIX).value
+    lists = [key for key in _LISTS if isinstance(value.get(key), list)]
     web = value.get("web_url")
     if isinstance(web, str) and parse_address(web):
-        address = web
-    lists = [key for key in _LISTS if isinstance(value.get(key), list)]
-    if "individual_note" in value or (lists == ["notes"] and address is None):
-        yield from _of_discussion(record, address)
+        about = _merge_request(record, web) if lists else replace(about, address=web)
+    if "individual_note" in value or (lists == ["notes"] and about.address is None):
+        yield from _of_discussion(record, about)
     elif lists:
         for key in lists:
             for item in record.children(key, _NOTE):
-                yield from _notes(item, address, arrays=0)
+                yield from _notes(item, about, arrays=0)
     elif "body" not in value:
         record.fail(None, "neither a discussion nor a note", _FIX)
     elif value.get("system") is not True:
-        yield record, address
+        yield record, about
 
 
-def _of_discussion(record: Record, address: str | None) -> Iterator[tuple[Record, str | None]]:
+def _merge_request(record: Record, address: str) -> _MergeRequest:
+    """What merge_requests/N answers, to which somebody added its discussions. Nothing of it must be there."""
+    value = record.value
+    refs = value.get("diff_refs")
+    head = refs.get("head_sha") if isinstance(refs, dict) else None
+    return _MergeRequest(
+        address,
+        author=_account(record) if isinstance(value.get("author"), dict) else None,
+        merged_at=time_text(value.get("merged_at")),
+        closed_at=time_text(value.get("closed_at")),
+        head=head if isinstance(head, str) else None,
+    )
+
+
+def _of_discussion(record: Record, about: _MergeRequest) -> Iterator[tuple[Record, _MergeRequest]]:
     """Its notes: the first begins it, the others answer."""
     first = None
     for note in record.children("notes", "a note"):
@@ -104,7 +134,7 @@ def _of_discussion(record: Record, address: str | None) -> Iterator[tuple[Record
         if first is not None and record.value.get("individual_note") is not True:
             note = note._replace(value={**note.value, "in_reply_to": first})
         first = first or note.identifier("id") or "?"
-        yield note, address
+        yield note, about
 
 
 def _named(record: Record) -> str:
@@ -134,12 +164,15 @@ def account_name(username: str | None, *, is_bot: bool = False) -> str:
     return f"{name}[bot]" if (is_bot or _BOT.fullmatch(name)) and not name.endswith("[bot]") else name
 
 
-def _comments(record: Record) -> list[Comment]:
+def _comments(record: Record, head: str | None) -> list[Comment]:
+    """GitLab moves a note to the latest version for as long as its lines are there: one that stayed is outdated."""
     value = record.value
     awards = value.get("award_emoji")
+    place = _place(value.get("position"))
     told = {
         **{key: each for key, each in value.items() if key in ("body", "id", "created_at", "in_reply_to")},
-        **_place(value.get("position")),
+        **place,
+        "outdated": None if head is None or place.get("commit") is None else place["commit"] != head,
         "resolved": value.get("resolved") if value.get("resolvable") is True else None,
         "reactions": _reactions(awards) if isinstance(awards, list) else None,
     }

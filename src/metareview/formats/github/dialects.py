@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from metareview.formats.github.remark import (
+    UNKNOWN,
     Kind,
     PullRequest,
     Remark,
@@ -20,9 +21,10 @@ from metareview.formats.github.remark import (
     login_of,
     with_rest_names,
 )
-from metareview.formats.record import Record
+from metareview.formats.record import Record, whole_characters
 from metareview.formats.source import Source
 from metareview.model.address import parse_address
+from metareview.model.time import time_text
 
 _LISTS = frozenset(
     (
@@ -164,9 +166,9 @@ def _in_thread(record: Record, about: PullRequest) -> Iterator[Remark]:
     for node in _nodes(_member(record, "comments")) if thread.get("comments") else ():
         value = with_rest_names({**shared, **_known(node.as_object(_SHAPE, _FIX).value)})
         value["resolved"] = thread.get("isResolved")
-        if first is not None and value.get("in_reply_to_id") is None:
+        if first is not None and value.get("in_reply_to_id") in (None, UNKNOWN):
             value["in_reply_to_id"] = first
-        first = first or identifier_of(value) or "?"
+        first = first or identifier_of(value) or UNKNOWN
         yield Remark(Kind.REVIEW_COMMENT, node._replace(value=value), about)
 
 
@@ -222,8 +224,11 @@ def _around(value: Mapping[str, Any], about: PullRequest) -> PullRequest:
     address = _address(inner, about)
     if address is None:
         return about
-    author = login_of(inner.get("author") or inner.get("user"))
-    merged, closed = (_text(inner, *names) for names in (("merged_at", "mergedAt"), ("closed_at", "closedAt")))
+    author = whole_characters(login_of(inner.get("author") or inner.get("user")))
+    merged, closed = (
+        next((time for name in names if (time := time_text(inner.get(name)))), None)
+        for names in (("merged_at", "mergedAt"), ("closed_at", "closedAt"))
+    )
     return replace(about, address=address, author=author, merged_at=merged, closed_at=closed)
 
 

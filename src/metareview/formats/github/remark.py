@@ -6,13 +6,15 @@ import re
 from base64 import urlsafe_b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
 from metareview.formats.record import Record
 from metareview.model.comment import Review
 
+UNKNOWN = "?"
+"""Which comment a reply answers, where nothing tells."""
 GHOST = "ghost"
 """GitHub's own name for a deleted account."""
 BOT = "[bot]"
@@ -40,6 +42,7 @@ _ON_LINES = frozenset(
 )
 _THEIRS = frozenset((*_REST_NAMES, *_OBJECTS, "replyTo", "reactionGroups")) - {"url"}
 """What only GraphQL and `gh` have."""
+_ANCHOR = re.compile(r"#(?:discussion_r|issuecomment-|pullrequestreview-)([0-9]{1,20})")
 _OLD_NODE = re.compile(rb"[0-9]{2,4}:[A-Za-z]+([0-9]{1,20})")
 STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
 
@@ -63,9 +66,17 @@ class PullRequest:
     merged_at: str | None = None
     closed_at: str | None = None
 
+    def joined(self, later: PullRequest) -> PullRequest:
+        """What the later one knows, and whatever only this one does: a log of webhooks goes on after a merge."""
+        known = {name: value for name in _ABOUT if (value := getattr(later, name)) is not None}
+        return replace(self, **known)
+
     def reviewed(self, review: Review) -> Review:
         """The review, with what is known of its pull request."""
         return replace(review, author=self.author, merged_at=self.merged_at, closed_at=self.closed_at)
+
+
+_ABOUT = tuple(field.name for field in fields(PullRequest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +115,7 @@ def with_rest_names(value: dict[str, Any]) -> dict[str, Any]:
             named[ours] = named[theirs].get("oid")
     reply = named.get("replyTo")
     if isinstance(reply, dict) and named.get("in_reply_to_id") is None:
-        named["in_reply_to_id"] = identifier_of(reply) or "?"
+        named["in_reply_to_id"] = identifier_of(reply) or UNKNOWN
     if (identifier := identifier_of(named)) is not None:
         named["id"] = identifier
     if isinstance(named.get("reactionGroups"), list) and named.get("reactions") is None:
@@ -120,7 +131,8 @@ def identifier_of(value: Mapping[str, Any]) -> str | None:
             return str(found)
         if isinstance(found, str) and found:
             return found if name != "id" else number_of_node(found) or found
-    return None
+    anchors = (_ANCHOR.search(value[name]) for name in ("html_url", "url") if isinstance(value.get(name), str))
+    return next((anchor[1] for anchor in anchors if anchor), None)
 
 
 def number_of_node(node: str) -> str | None:

@@ -49,7 +49,7 @@ class Said:
             newer,
             comment=joined(older.comment, newer.comment),
             login=max(older.login, newer.login, key=len),  # `gh` leaves out that somebody is a bot
-            about=newer.about if newer.about.address else older.about,
+            about=older.about.joined(newer.about),
             deleted=self.deleted or later.deleted,  # for good, in whichever order one hears of it
         )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +24,10 @@ _IN_ONE, _IN_BOTH = math.log(3 / 1), math.log(3 / 2)
 """What a term counts by how many of the two notes have it: log((notes + 1) / notes that have it)."""
 WORDS = 3_000
 """How many words of either side are compared at a time: bounds memory."""
+CELLS = 500_000
+"""How many pairs of words are compared at a time where pairs of notes are scored one by one: bounds memory."""
+SPARSE = 4
+"""How many times as long a pair takes by itself as in a table of some notes against others."""
 
 
 class MutualScores:
@@ -41,6 +46,22 @@ class MutualScores:
         collapsed = [numbers.setdefault(" ".join(text.split()), len(numbers)) for text in texts]
         self._collapsed = np.array(collapsed, np.int64)
 
+    def same(self, one: Ints, other: Ints) -> NDArray[np.bool_]:
+        """For each of some pairs of notes, given by their positions, whether both say the same: the score of the two
+        is at or over the judge's threshold."""
+        alike: NDArray[np.bool_] = self.of_pairs(one, other) >= self.threshold
+        return alike
+
+    def of_pairs(self, one: Ints, other: Ints) -> Floats:
+        """The score of each of some pairs of notes, given by their positions; equal pairs are worked out once."""
+        size = len(self._word_count)
+        distinct, pair = np.unique(np.minimum(one, other) * size + np.maximum(one, other), return_inverse=True)
+        first, second = np.divmod(distinct, max(size, 1))
+        (left, row), (right, column) = (np.unique(each, return_inverse=True) for each in (first, second))
+        in_table = len(left) * len(right) <= SPARSE * len(distinct)
+        scores = self.between(left, right)[row, column] if in_table else self._one_by_one(first, second)
+        return scores[pair]
+
     def between(self, left: Ints, right: Ints) -> Floats:
         """(left, right): the score of each of some notes and each of others, all given by their positions."""
         scores = np.empty((len(left), len(right)))
@@ -58,13 +79,30 @@ class MutualScores:
     def _tile(self, left: Ints, right: Ints) -> Floats:
         shared = ((self._terms[left] * self._root_rarity) @ self._terms[right].T).toarray()
         meaning = self._notes.meaning[left] @ self._notes.meaning[right].T
-        symmetric = [self._overlap(shared, left, right), self._alignment(left, right), meaning]
-        equal = (self._collapsed[left][:, None] == self._collapsed[right]) & (self._collapsed[left] > 0)[:, None]
+        scores = self._scores(left[:, None], right[None], shared, self._alignment(left, right), meaning)
+        return scores.reshape(shared.shape)
+
+    def _one_by_one(self, one: Ints, other: Ints) -> Floats:
+        """The score of each pair, where few of all that these notes could form are asked for."""
+        scores = np.empty(len(one))
+        words = np.maximum(self._word_count[one], self._word_count[other])
+        order = np.argsort(words, kind="stable")  # so that the pairs of a part have about as many words
+        for part in np.split(order, _part_ends(words[order] ** 2)):
+            left, right = one[part], other[part]
+            shared = np.asarray((self._terms[left] * self._terms[right]) @ self._root_rarity)
+            meaning = np.einsum("ij,ij->i", self._notes.meaning[left], self._notes.meaning[right])
+            scores[part] = self._scores(left, right, shared, self._aligned(left, right), meaning)
+        return scores
+
+    def _scores(self, left: Ints, right: Ints, shared: Floats, alignment: Floats, meaning: Floats) -> Floats:
+        """The scores of pairs from their features, flat; the shapes of `left` and `right` go together as `shared`."""
+        features = [each.ravel() for each in (self._overlap(shared, left, right), alignment, meaning)]
+        equal = (self._collapsed[left] == self._collapsed[right]) & (self._collapsed[left] > 0)
         added = np.zeros(shared.size)
-        for length in (np.broadcast_to(self._length[right], shared.shape), self._length[left][:, None] + 0 * shared):
-            values = np.column_stack([each.ravel() for each in (*symmetric, length)])
-            added += self._model.score_alone(values, equal.ravel())
-        return (added / 2).round(9).reshape(shared.shape)
+        for reference in (right, left):
+            length = np.broadcast_to(self._length[reference], shared.shape).ravel()
+            added += self._model.score_alone(np.column_stack([*features, length]), equal.ravel())
+        return (added / 2).round(9)
 
     def _overlap(self, shared: Floats, left: Ints, right: Ints) -> Floats:
         """The weight of the terms that both have over the geometric mean of both notes' weights."""
@@ -73,7 +111,7 @@ class MutualScores:
             of_note = _IN_ONE * total - (_IN_ONE - _IN_BOTH) * shared
             return np.where(total > 0, of_note, 1.0)
 
-        scale = np.sqrt(weight(self._total[left][:, None])) * np.sqrt(weight(self._total[right][None]))
+        scale = np.sqrt(weight(self._total[left])) * np.sqrt(weight(self._total[right]))
         overlap: Floats = np.minimum(_IN_BOTH * shared / scale, 1.0)
         return overlap
 
@@ -82,9 +120,53 @@ class MutualScores:
         ours, theirs = _Words.of(self._notes.words, left), _Words.of(self._notes.words, right)
         near = self._notes.word_vector[ours.distinct] @ self._notes.word_vector[theirs.distinct].T
         left_in_right = self._found(ours, theirs, np.ascontiguousarray(near.T), right)
-        right_in_left = self._found(theirs, ours, near, left).T
-        product: Floats = 2 * left_in_right * right_in_left
-        return product / np.maximum(left_in_right + right_in_left, 1e-9)
+        return _harmonic_mean(left_in_right, self._found(theirs, ours, near, left).T)
+
+    def _aligned(self, left: Ints, right: Ints) -> Floats:
+        """The same for each pair by itself."""
+        ours, theirs = self._padded(left), self._padded(right)
+        near = self._vector_or_none[ours] @ self._vector_or_none[theirs].transpose(0, 2, 1)
+        left_in_right = self._found_each(ours, near.max(axis=2), right)
+        return _harmonic_mean(left_in_right, self._found_each(theirs, near.max(axis=1), left))
+
+    def _padded(self, notes: Ints) -> Ints:
+        """(notes, words): the words of each that are compared by meaning, and -1 behind them."""
+        counts = self._word_count[notes]
+        table = np.full((len(notes), int(counts.max(initial=0))), -1, np.int64)
+        table[np.arange(table.shape[1]) < counts[:, None]] = np.concatenate([self._notes.words[note] for note in notes])
+        return table
+
+    def _found_each(self, words: Ints, best: NDArray[np.float32], other_notes: Ints) -> Floats:
+        """For each row of words how near they come to some word of the other note, weighted, as in `_found`."""
+        stem = self._notes.word_term[words]
+        has_stem = (stem >= 0) & (words >= 0)
+        wanted = (other_notes * self._terms.shape[1])[:, None] + stem
+        compared = has_stem & _among(self._compared_stems, wanted)
+        nearest = np.where(compared, 1.0, np.clip(best.astype(np.float64) / UNIT**2, 0.0, 1.0))
+        in_other = compared | (has_stem & _among(self._note_terms, wanted))
+        rarity = np.append(self._root_rarity, 1.0)[stem]  # of a word without a stem the last
+        weight = np.where(has_stem, np.where(in_other, _IN_BOTH, _IN_ONE), words >= 0) * rarity
+        found: Floats = (weight * nearest).sum(axis=1) / weight.sum(axis=1)
+        return found
+
+    @cached_property
+    def _vector_or_none(self) -> NDArray[np.float32]:
+        """The vector of each word, and last, at -1, that of no word: it is like nothing."""
+        vectors = self._notes.word_vector
+        return np.concatenate([vectors, np.zeros((1, vectors.shape[1]), np.float32)])
+
+    @cached_property
+    def _note_terms(self) -> Ints:
+        """note * number of terms + term for all that notes have, in order."""
+        note = np.repeat(np.arange(len(self._word_count)), np.diff(self._terms.indptr))
+        return np.sort(note * self._terms.shape[1] + self._terms.indices)
+
+    @cached_property
+    def _compared_stems(self) -> Ints:
+        """The same of the words that are compared by meaning."""
+        note = np.repeat(np.arange(len(self._word_count)), self._word_count)
+        stem = self._notes.word_term[np.concatenate(self._notes.words)]
+        return np.sort((note * self._terms.shape[1] + stem)[stem >= 0])
 
     def _found(self, words: _Words, others: _Words, near: NDArray[np.float32], other_notes: Ints) -> Floats:
         """(notes, other notes): how near each note's words come to some word of the other's, weighted.
@@ -109,6 +191,25 @@ class MutualScores:
         same = (stems_of[:, None] == stem).astype(np.float32)
         have: NDArray[np.bool_] = notes.presence.astype(np.float32) @ same > 0
         return have
+
+
+def _harmonic_mean(one: Floats, other: Floats) -> Floats:
+    product: Floats = 2 * one * other
+    return product / np.maximum(one + other, 1e-9)
+
+
+def _among(values: Ints, wanted: Ints) -> NDArray[np.bool_]:
+    """Which of the wanted are among the values, which are in order."""
+    if not len(values):
+        return np.zeros(wanted.shape, bool)
+    among: NDArray[np.bool_] = values[np.minimum(np.searchsorted(values, wanted), len(values) - 1)] == wanted
+    return among
+
+
+def _part_ends(cells: Ints) -> Ints:
+    """Where to cut some pairs, in this order, so that each part has at most CELLS cells, or is one pair."""
+    part = np.cumsum(cells) // CELLS
+    return np.flatnonzero(np.diff(part)) + 1
 
 
 @dataclass(frozen=True, slots=True)

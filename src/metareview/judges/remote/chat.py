@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 
 from metareview.judges.remote.model import OTHER_PROCESS, Job, RemoteModel
 from metareview.judges.remote.pool import NotYet
-from metareview.judges.remote.verdict import IssueAnswer, JsonObject, Malformed, ModelAnswer
+from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer
 
 PARAMETERS: JsonObject = {"temperature": 0}
-Told = TypeVar("Told", ModelAnswer, IssueAnswer)
+Told = TypeVar("Told", ModelAnswer, IssueAnswer, AddressedAnswer)
 
 
 @dataclass(frozen=True, slots=True)

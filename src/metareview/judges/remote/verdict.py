@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
 from metareview.judges.remote.pool import RetryLater
+from metareview.model.addressed import ADDRESSED_VERDICTS
 from metareview.model.label import ISSUE_VERDICTS, IssueVerdict
 from metareview.model.words import one_line
 
@@ -48,6 +49,15 @@ class IssueAnswer:
     """What a model says of an unlisted issue, checked. The cache keeps these two fields."""
 
     verdict: IssueVerdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddressedAnswer:
+    """What a model says of what became of a comment, checked. The cache keeps these two fields."""
+
+    verdict: str
+    """One of `ADDRESSED_VERDICTS`."""
     reason: str
 
 
@@ -86,6 +96,12 @@ def read_issue_answer(text: str) -> IssueAnswer:
     if isinstance(found, str):
         found = {"verdict": found, "reason": f"The model answered only: {one_line(found)}."}
     return check_issue_answer(found)
+
+
+def read_addressed_answer(text: str) -> AddressedAnswer:
+    """The verdict on what became of a comment in what a model wrote; raises Malformed. A lone word is none: "not" may
+    be the beginning of anything."""
+    return check_addressed_answer(_answer_in(text, "verdict", (), "a verdict"))
 
 
 def _answer_in(text: str, key: str, words: Collection[str], in_words: str) -> object:
@@ -131,12 +147,26 @@ def check_answer(value: object) -> ModelAnswer:
 
 def check_issue_answer(value: object) -> IssueAnswer:
     """The two fields, if they are what was asked for; raises Malformed. A missing reason is forgiven."""
+    return IssueAnswer(*_one_of(ISSUE_VERDICTS, value))
+
+
+def check_addressed_answer(value: object) -> AddressedAnswer:
+    """The same of what became of a comment."""
+    return AddressedAnswer(*_one_of(ADDRESSED_VERDICTS, value))
+
+
+Word = TypeVar("Word", bound=str)
+
+
+def _one_of(verdicts: Sequence[Word], value: object) -> tuple[Word, str]:
+    """The verdict, which must be one of these, and the reason."""
     if not isinstance(value, dict):
         raise Malformed("the answer is JSON, but no object")
-    verdict = value.get("verdict")
-    if not isinstance(verdict, str) or verdict not in ISSUE_VERDICTS:
-        raise Malformed(f'the answer\'s "verdict" is none of {", ".join(ISSUE_VERDICTS)}')
-    return IssueAnswer(verdict, one_line(str(value.get("reason") or "")))
+    said = value.get("verdict")
+    verdict = next((each for each in verdicts if each == said), None)
+    if verdict is None:
+        raise Malformed(f'the answer\'s "verdict" is none of {", ".join(verdicts)}')
+    return verdict, one_line(str(value.get("reason") or ""))
 
 
 def parse(text: str | bytes) -> object:

@@ -33,6 +33,7 @@ class CommentsKeywords(TypedDict, total=False):
     reference_format: str | None
     filters: FilterConfig | None
     all_prs: bool
+    repeat: bool
     reviewer: str | Sequence[str]
     reference_reviewer: str | Sequence[str]
     force: bool
@@ -73,6 +74,8 @@ class CommentsOptions:
     filters: FilterConfig | None = field(default_factory=FilterConfig)
     all_prs: bool = False
     """Whether pull requests that a reviewer has no file for count as silence."""
+    repeat: bool = False
+    """Whether several runs of a reviewer are one: subfolders `run-1`, `run-2` … of its folder, or `run` in records."""
     reviewer: str | Sequence[str] = ()
     """Who is scored, by name or pattern; `!` excludes."""
     reference_reviewer: str | Sequence[str] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -89,10 +90,13 @@ def _make_plan(options: CommentsOptions, chosen: ChosenJudge) -> Plan:
         filters=filters,
         negatives=bool(options.negatives),
     )
-    cases = [
-        Case.of(reviewer, review, references.references[key], references.negatives.get(key), rules)
-        for (key, reviewer), review in inputs.reviews.items()
-    ]
+    cases = []
+    said = Counter[tuple[str, str]]()
+    for (key, reviewer, _), review in inputs.reviews.items():
+        # Positions count on over the runs of a reviewer, so that no two of its comments on a pull request share one.
+        sides = references.references[key], references.negatives.get(key)
+        cases.append(Case.of(reviewer, review, *sides, rules, first=said[key, reviewer]))
+        said[key, reviewer] += len(review.comments)
     cases, unreviewed = _sample(cases, _unreviewed(cases, references, filters), options)
     if cases and all(case.skipped for case in cases):
         raise UsageError("The filters leave no pull request. Loosen --language or --pr-category.")

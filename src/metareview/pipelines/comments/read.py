@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metareview.comments.absolute_paths import relative_to
 from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
+from metareview.comments.repeated_runs import run_order
 from metareview.formats.registry import label, read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, normal_path
@@ -16,10 +17,19 @@ from metareview.model.repeats import given_again, merged_once
 from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
 from metareview.pipelines.comments.options import CommentsOptions
+from metareview.pipelines.comments.repeats import (
+    FIRST_RUN,
+    by_named_runs,
+    doubts_about_named_runs,
+    doubts_about_runs,
+    reviewers_like_runs,
+    run_warnings,
+)
 
 _SHOWN_ABSENT = 5
-ReviewKey = tuple[str, str]
-"""The pull request's key in the reference set, and the reviewer."""
+ReviewKey = tuple[str, str, str | None]
+"""The pull request's key in the reference set, the reviewer, and which of its repeated runs, where they are told
+apart. The runs of a reviewer on a pull request stand together."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +61,16 @@ def read(options: CommentsOptions) -> CommentInputs:
         chosen=scored,
         strict=strict,
         about=options.pr,
+        repeat=options.repeat,
     )
     scored.check(inputs.reviewers)
     doubts = [
+        *(doubts_about_named_runs(inputs.reviews) if options.repeat else doubts_about_runs(inputs.reviews)),
         *doubts_about_sides(inputs.files, files),
         *doubts_about_references(references, files, chosen=bool(options.reference_reviewer)),
     ]
     forced = settle(doubts, force=options.force)
-    reviews, unknown, repeated = _by_pull_request(inputs.reviews, references)
+    reviews, unknown, repeated = _by_pull_request(inputs.reviews, references, repeat=options.repeat)
     reviews, cut = _with_relative_paths(reviews, references)
     skipped = (*inputs.skipped, *unknown)
     if not reviews:
@@ -71,10 +83,12 @@ def read(options: CommentsOptions) -> CommentInputs:
         forced += settle([doubt], force=options.force)
     reviewers = dict.fromkeys(review.reviewer or "" for review in inputs.reviews)
     if options.all_prs:
-        reviews = _with_silence(reviews, reviewers, references)
+        reviews = _with_silence(reviews, reviewers, references, FIRST_RUN if options.repeat else None)
+    runs = run_warnings(reviews) if options.repeat else reviewers_like_runs(reviewers)
     warnings = [
         *forced,
         *_absences(reviews, reviewers, _counted(references, options.filters or FilterConfig())),
+        *runs,
         *references.warnings,
         *inputs.warnings,
         *([given_again(repeated)] if repeated else ()),
@@ -93,13 +107,29 @@ def read(options: CommentsOptions) -> CommentInputs:
 
 
 def _by_pull_request(
-    reviews: Iterable[Review], references: ReferenceSet
+    reviews: Iterable[Review], references: ReferenceSet, *, repeat: bool
 ) -> tuple[dict[ReviewKey, Review], list[Skipped], int]:
-    """Reviews by pull request and reviewer, those that are about no pull request of the set, and how many comments
-    were given again."""
+    """Reviews by pull request, reviewer and run, those that are about no pull request of the set, and how many
+    comments were given again."""
     known, skipped = PullRequestIndex(references.references).find_all(reviews)
-    once, repeated = merged_once(known)
-    return {(key, reviewer or ""): review for (key, reviewer), review in once.items()}, skipped, repeated
+    by_run: dict[str | None, list[Review]] = {}
+    for review in by_named_runs(known) if repeat else (replace(each, run=None) for each in known):
+        by_run.setdefault(review.run, []).append(review)
+    found: dict[ReviewKey, Review] = {}
+    repeated = 0
+    for run in sorted(by_run, key=lambda name: run_order(name or "")):
+        once, again = merged_once(by_run[run])
+        found |= {(key, reviewer or "", run): review for (key, reviewer), review in once.items()}
+        repeated += again
+    return _together(found) if repeat else found, skipped, repeated
+
+
+def _together(reviews: Mapping[ReviewKey, Review]) -> dict[ReviewKey, Review]:
+    """The same, all runs of a reviewer on a pull request one after the other."""
+    groups: dict[tuple[str, str], list[ReviewKey]] = {}
+    for key in reviews:
+        groups.setdefault(key[:2], []).append(key)
+    return {key: reviews[key] for group in groups.values() for key in group}
 
 
 def _with_relative_paths(
@@ -107,22 +137,26 @@ def _with_relative_paths(
 ) -> tuple[dict[ReviewKey, Review], int]:
     """The reviews with absolute paths cut to those of references and negatives, and how many were."""
     related, cuts = {}, 0
-    for (key, reviewer), review in reviews.items():
+    for (key, reviewer, run), review in reviews.items():
         sides = (side[key] for side in (references.references, references.negatives) if key in side)
         known = {path for side in sides for comment in side.comments if (path := normal_path(comment.path))}
-        related[key, reviewer], cut = relative_to(review, known)
+        related[key, reviewer, run], cut = relative_to(review, known)
         cuts += cut
     return related, cuts
 
 
 def _with_silence(
-    reviews: Mapping[ReviewKey, Review], reviewers: Iterable[str], references: ReferenceSet
+    reviews: Mapping[ReviewKey, Review], reviewers: Iterable[str], references: ReferenceSet, only_run: str | None
 ) -> dict[ReviewKey, Review]:
-    """Every reviewer on every pull request: what it has no file for is its silence."""
+    """Every reviewer, in each of its runs, on every pull request: what it has no file for is its silence."""
+    runs: dict[str, dict[str | None, None]] = {reviewer: {} for reviewer in reviewers}
+    for _, reviewer, run in reviews:
+        runs[reviewer][run] = None
     return {
-        (key, reviewer): reviews.get((key, reviewer), Review(reference.pr, reviewer=reviewer))
+        (key, reviewer, run): reviews.get((key, reviewer, run), Review(reference.pr, reviewer=reviewer, run=run))
         for reviewer in reviewers
         for key, reference in references.references.items()
+        for run in runs[reviewer] or {only_run: None}
     }
 
 
@@ -135,7 +169,7 @@ def _counted(references: ReferenceSet, filters: FilterConfig) -> set[str]:
 def _absences(reviews: Iterable[ReviewKey], reviewers: Iterable[str], counted: set[str]) -> Iterator[str]:
     """One warning for all reviewers that have no word on some pull requests."""
     of_all = len(counted)
-    had = Counter(reviewer for key, reviewer in reviews if key in counted)
+    had = Counter(reviewer for key, reviewer in {key[:2]: None for key in reviews} if key in counted)
     absent = {reviewer: of_all - had[reviewer] for reviewer in reviewers if had[reviewer] < of_all}
     if absent:
         shown = ", ".join(f"{name} {count:,} of {of_all:,}" for name, count in list(absent.items())[:_SHOWN_ABSENT])
@@ -146,7 +180,7 @@ def _absences(reviews: Iterable[ReviewKey], reviewers: Iterable[str], counted: s
 def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:
     """Reviewers who say nothing but what references say: an oracle, or a file that got among the references."""
     said, repeated = Counter[str](), Counter[str]()
-    for (key, reviewer), review in reviews.items():
+    for (key, reviewer, _), review in reviews.items():
         known = {comment.note.strip() for comment in references.references[key].comments}
         notes = [comment.note.strip() for comment in review.comments if comment.counted]
         said[reviewer] += len(notes)
@@ -175,7 +209,10 @@ def _own_remarks(references: ReferenceSet) -> Iterator[str]:
 def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:
     """Comments that are not counted, and notes too long to be judged whole."""
     everything = [
-        *((f"{review.reviewer} on {key}", review) for (key, _), review in reviews.items()),
+        *(
+            (f"{review.reviewer} on {key}" + (f" in {run}" if run else ""), review)
+            for (key, _, run), review in reviews.items()
+        ),
         *((f"the references of {key}", review) for key, review in references.references.items()),
         *((f"the negatives of {key}", review) for key, review in references.negatives.items()),
     ]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from metareview.comments.measures import f1, line_f1, positive_match_rate, positive_recall_rate
 from metareview.comments.summary import CommentsSummary
-from metareview.comparison.leaderboard import MIN_COVERAGE, TIES_AT, Leaderboard, leaderboard
+from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.headline import headline, order
 from metareview.report.names import capital
-from metareview.report.numbers import count, interval, of_all, rate, share
+from metareview.report.numbers import between_runs, count, interval, of_all, rate, share
 from metareview.report.page import blocks
 from metareview.report.page.blocks import Section, name, paragraph, ranked_names, table_of
 from metareview.report.page.charts import dumbbell, headed, interval_bar
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.plane import MOST_CROSSES, MOST_MARKS, Point, plane
+from metareview.report.repeats import REMARK, repeats_table
 from metareview.report.tables import definition
 from metareview.runs.run import CommentsRun
 
@@ -31,6 +33,11 @@ _TERMS = (
         "Two reviewers that share a letter cannot be told apart on F1: a paired test over all pairs at once, at "
         f"{TIES_AT:g}.",
     ),
+)
+_REPEATED = (
+    "Repeated",
+    "Of the comments, the share that match no reference and say again what the reviewer said before on the same pull "
+    "request: a part of the noise, on its own pull requests. Lower is better.",
 )
 _BY_LABELS = "Precision, recall, F1 and noise in this table are corrected by labels; all other charts are as judged."
 
@@ -57,7 +64,8 @@ def answer(run: CommentsRun, corrected: str = "") -> Section:
         parts.append(_leaderboard(summary, board))
         if board.labelled:
             parts.append(paragraph(_BY_LABELS, css="muted"))
-    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *_TERMS])]
+    repeated = [_REPEATED] if any(block.repeated for block in summary.reviewers.values()) else []
+    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *repeated, *_TERMS])]
     return Section("answer", "The answer", join(parts))
 
 
@@ -77,20 +85,36 @@ def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
         (f1.label, "num", [rate(each.metrics[f1.name]) for each in figures]),
         (headed(f"95 % interval of {f1.label}"), "wide", bars),
     ]
+    if any(row.repeats for row in rows):
+        columns += [("Between runs", "num", [between_runs(row.repeats, f1.name) for row in rows])]
     columns += [("Ties", "", [row.ties or "–" for row in rows])] if len(board.rows) > 1 else []
     differing = own != [each.metrics[f1.name] for each in figures]
     columns += [(f"{f1.label} on its own pull requests", "num", map(rate, own))] if differing else []
     for measure in summary.measures:
         if measure.name != f1.name and measure.needs != "location":  # line measures have a section of their own
             columns.append((capital(measure.label), "num", [rate(each.metrics[measure.name]) for each in figures]))
-    columns += [("Comments", "num", [count(each.counts.generated) for each in figures if each.counts])]
     of_run = [summary.reviewers[row.name] for row in rows]
+    if any(block.repeated for block in of_run):
+        columns += [("Repeated", "num", [rate(block.repeated_rate) for block in of_run])]
+    columns += [("Comments", "num", [count(each.counts.generated) for each in figures if each.counts])]
     if any(block.counts.undecided for block in of_run):
         columns += [("Undecided", "num", [count(block.counts.undecided) for block in of_run])]
         columns += [(f"{f1.label} bounds", "num", [interval(block.bounds[f1.name]) for block in of_run])]
     over = f", over the {count(board.prs)} pull requests that all of them have" if differing else ""
     few = "; after a dash those that are not ranked" if unranked else ""
     return table_of(f"Reviewers, the best {f1.label} first{over}{few}", columns)
+
+
+def repeats_section(summary: CommentsSummary) -> Section | None:
+    """How far the repeated runs of each reviewer differ; None where nothing is repeated."""
+    table = repeats_table(summary, order(summary).names)
+    if not table:
+        return None
+    columns: list[blocks.Cells] = [
+        (capital(column.head), "" if column.text else "num", map(name, column.cells)) for column in table
+    ]
+    body = [paragraph(REMARK), table_of("Repeated runs of one reviewer", columns)]
+    return Section("runs", "Between runs", join(body))
 
 
 def _key_facts(summary: CommentsSummary) -> Html:

@@ -10,6 +10,7 @@ from metareview.comparison.quotes import Entry
 from metareview.model.words import plural
 from metareview.report.evidence_words import (
     about,
+    found_in,
     marks,
     nothing_near,
     ordering,
@@ -59,9 +60,9 @@ def _items(which: ListName, entries: Sequence[Entry], found: Evidence) -> Html:
 
 def _item(which: ListName, entry: Entry, found: Evidence) -> Html:
     each = sides(which, entry)
-    known = [where(each.main.comment), *about(each.main.comment)]
-    if not each.about_reference and len(found.reviewers) > 1:
-        known.append(html("by {}", name(entry.reviewer or "")))
+    known = [where(each.main.comment), *about(each.main.comment), *found_in(each, found)]
+    if not each.about_reference and (len(found.reviewers) > 1 or entry.by != entry.reviewer):
+        known.append(html("by {}", name(entry.by or "")))
     said = [capital(text) for text in (*marks(each), raised(each, found)) if text]
     if each.partner is None or entry.verdict is None:
         beside = html('<p class="where other">{}</p>', capital(f"{nothing_near(each)}."))

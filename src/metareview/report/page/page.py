@@ -9,7 +9,7 @@ from importlib.resources import files
 from metareview import __version__
 from metareview.comparison.sensitivity import sensitivity
 from metareview.report.headline import order
-from metareview.report.page import comments, evidence, labels, routing, slices
+from metareview.report.page import comments, evidence, labels, outcomes, routing, slices
 from metareview.report.page.blocks import Section
 from metareview.report.page.entries import evidence_section
 from metareview.report.page.gates import gates_section
@@ -17,12 +17,14 @@ from metareview.report.page.markup import Html, html, join
 from metareview.report.page.pull_requests import pull_request_section
 from metareview.report.page.sensitivity import sensitivity_section
 from metareview.report.run_labels import read_labels
-from metareview.runs.run import AnyRun, CommentsRun, is_comments
+from metareview.runs.run import AnyRun, CommentsRun, is_comments, is_outcomes
 
 
 def as_html(run: AnyRun) -> str:
     if is_comments(run):
         title, sections = "Code review comments: how good are they?", _comment_sections(run)
+    elif is_outcomes(run):
+        title, sections = "Code review comments: what became of them?", outcomes.sections(run)
     else:
         title, sections = "Reviewer routing: does it find the right people?", routing.sections(run)
     shown = [section for section in sections if section]
@@ -51,6 +53,7 @@ def _comment_sections(run: CommentsRun) -> list[Section | None]:
     summary, known = run.result, read_labels(run)
     return [
         comments.answer(run, known.sentence()),
+        comments.repeats_section(summary),
         *labels.sections(known),
         gates_section(summary.build_gates),
         slices.slice_section(summary),

@@ -9,7 +9,7 @@ from itertools import islice
 from metareview.comments.records import CommentRecord, Comparison, ScoredComment, Verdict
 from metareview.model.words import plural
 from metareview.report.names import excerpt, pull_request_name
-from metareview.report.numbers import count
+from metareview.report.numbers import count, of_all
 from metareview.report.page.blocks import Section, name, numeric, only_misses, paragraph, remark, table, tag, where
 from metareview.report.page.markup import Html, html, join, link
 from metareview.report.page.notes import note
@@ -130,7 +130,7 @@ def _tally(records: Sequence[CommentRecord]) -> Html:
 
 
 def _matched(record: CommentRecord) -> str:
-    return f"{record.counts.matched} of {count(record.counts.generated)}"
+    return of_all(record.counts.matched, record.counts.generated)
 
 
 def _reference_list(records: Sequence[CommentRecord], references: _References) -> Html:
@@ -143,10 +143,12 @@ def _reference_list(records: Sequence[CommentRecord], references: _References) -
     lone, missed = len(records) == 1, _missed(records)
     items = []
     for reference in records[0].references:
-        if lone and reference.covered:
+        if lone and reference.share == 1:
             continue
         comment, position = reference.comment, reference.position
         verdict = tag("neutral") if comment.neutral else _raised(raised.get(position, []), len(records), reference.kept)
+        if reference.kept:
+            verdict = join([verdict, *(_found_in(record, position, lone=lone) for record in records)], " ")
         author = comment.author or comment.made_by
         about = _listing([comment.category, comment.context, comment.severity, author and f"by {author}"])
         kind = None if position in missed else _FOUND
@@ -155,8 +157,17 @@ def _reference_list(records: Sequence[CommentRecord], references: _References) -
     if not items:
         text = "Every reference was raised." if references.labels else "This pull request has no references."
         return paragraph(text, css="muted")
-    title = "References that were not raised" if lone else "References"
+    title = "References that were not raised" + " in every run" * (len(records[0].runs) > 1) if lone else "References"
     return html('<h4>{}</h4><ol class="refs">{}</ol>\n', title, items)
+
+
+def _found_in(record: CommentRecord, position: int, *, lone: bool) -> Html | None:
+    """In how many of its runs a reviewer raised the reference, where these are repeated."""
+    found = next((each for each in record.references if each.position == position), None)
+    if found is None or (found.runs or 1) < 2:
+        return None
+    told = f"in {found.found_in} of {plural(found.runs or 1, 'run')}"
+    return tag(f"found {told}") if lone else html("found by {} {} ·", name(record.reviewer), told)
 
 
 def _raised(who: Sequence[str], of: int, kept: bool) -> Html:
@@ -186,12 +197,13 @@ class _Reviewer:
         record = self._record
         links = [self._labels.link(each.position) for each in record.references if each.kept and not each.covered]
         missed = html(" Missed: {}.", join(links, ", ")) if links else None
+        runs = f", on average over {plural(len(record.runs), 'run')}" if len(record.runs) > 1 else ""
         comments = sorted(record.comments, key=self._kind)
         items = [
             html(
                 _PAIR,
                 " found" if each.matched else None,
-                where(each.comment),
+                _listing([where(each.comment), name(each.run) if each.run and len(record.runs) > 1 else None]),
                 note(each.comment.note),
                 self._other_side(each),
             )
@@ -200,7 +212,7 @@ class _Reviewer:
         return html(
             "<h4>Comments of {}</h4>{}{}",
             name(record.reviewer),
-            paragraph(f"{_matched(record)} comments matched a reference.", missed),
+            paragraph(f"{_matched(record)} comments matched a reference{runs}.", missed),
             html('<ul class="items">{}</ul>', items) if items else None,
         )
 

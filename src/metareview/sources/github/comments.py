@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from urllib.parse import quote
 
 from metareview.formats.bodies import comments_of
 from metareview.model.comment import Comment
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time
-from metareview.sources.github.api import GitHubApi
+from metareview.sources.commits import Commits, with_patches
 from metareview.sources.github.people import GHOST, identity, login
 from metareview.sources.node import Node, Unexpected
-from metareview.sources.records import JsonObject, Patches, Said, add_patches, present, reviewer_records
+from metareview.sources.records import JsonObject, Said, present, reviewer_records
 
 REACTIONS = {
     "THUMBS_UP": "+1", "THUMBS_DOWN": "-1", "LAUGH": "laugh", "HOORAY": "hooray",
@@ -24,13 +23,11 @@ _ORDER = (
     *("reactions", "meta"),
 )
 """The fields of a finding, as they stand in a record."""
-_MOST_FILES = 3_000
-"""GitHub shows no more of a commit: with as many there may be others."""
-_FILES_PER_PAGE = 300
 
 
-def records(node: Node, reviewers: Selection, patches: Patches | None) -> list[JsonObject]:
-    """One record per chosen reviewer of a pull request. Its commits are in the first.
+def records(node: Node, reviewers: Selection, repository: Commits | None) -> list[JsonObject]:
+    """One record per chosen reviewer of a pull request. Its commits are in the first; what they changed is asked of
+    the repository, if it is given.
 
     A reviewer who submitted a review and wrote nothing has a record without comments: silence is an answer.
     """
@@ -43,7 +40,7 @@ def records(node: Node, reviewers: Selection, patches: Patches | None) -> list[J
     # A tool whose summary has no finding has looked and found nothing.
     silent = [_name(each) for each in (*_submitted(node), *_summaries(node))]
     return reviewer_records(
-        about, _all_said(node), silent, reviewers, lambda comments: _commits(node, comments, patches)
+        about, _all_said(node), silent, reviewers, lambda comments: _commits(node, comments, repository)
     )
 
 
@@ -146,7 +143,7 @@ def _name(node: Node) -> str:
     return login(node.child("author")) or GHOST
 
 
-def _commits(node: Node, comments: list[JsonObject], patches: Patches | None) -> list[JsonObject]:
+def _commits(node: Node, comments: list[JsonObject], repository: Commits | None) -> list[JsonObject]:
     """The commits, oldest first, with patches from the first one that a comment on lines could have led to."""
     commits = []
     for entry in node.nodes("commits"):
@@ -162,28 +159,4 @@ def _commits(node: Node, comments: list[JsonObject], patches: Patches | None) ->
             "parents": [parent.required("oid") for parent in commit.nodes("parents")],
         }
         commits.append(present(fields))
-    if patches is not None:
-        add_patches(commits, comments, patches)
-    return commits
-
-
-def files_of_commit(api: GitHubApi, repository: str, sha: str) -> list[JsonObject] | None:
-    """What a commit changed, from REST, page by page; None where GitHub does not have it, or not all of it."""
-    files: list[JsonObject] = []
-    path = f"repos/{quote(repository)}/commits/{quote(sha)}"
-    for page in range(1, _MOST_FILES // _FILES_PER_PAGE + 1):
-        commit, more = api.rest(path if page == 1 else f"{path}?page={page}")
-        if commit is None:
-            return None
-        files += [
-            present({
-                "path": file.required("filename"),
-                "previous_path": file.text("previous_filename"),
-                "status": file.text("status"),
-                "patch": file.text("patch"),
-            })
-            for file in commit.children("files")
-        ]  # fmt: skip
-        if not more:
-            break
-    return files if len(files) < _MOST_FILES else None
+    return commits if repository is None else with_patches(commits, comments, repository)

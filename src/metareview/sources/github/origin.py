@@ -9,7 +9,8 @@ from metareview.errors import UsageError
 from metareview.model.selection import Selection
 from metareview.sources.address import Target
 from metareview.sources.github.api import GitHubApi, ScopesMissing
-from metareview.sources.github.comments import files_of_commit, records
+from metareview.sources.github.comments import records
+from metareview.sources.github.commits import GitHubCommits
 from metareview.sources.github.history import events
 from metareview.sources.github.pages import Pages, warning_of_unreadable
 from metareview.sources.github.queries import COMMENTS, history
@@ -25,7 +26,8 @@ class GitHubOrigin:
     def __init__(self, api: GitHubApi, target: Target, comments: Selection | None, *, patches: bool) -> None:
         self.api = api
         self._pages = Pages(api, target)
-        self._comments, self._with_patches = comments, patches
+        self._comments = comments
+        self._commits = GitHubCommits(api, lambda: self._pages.repository) if patches else None
         self._teams = True
 
     def listed(self, since: int | None, until: int | None, after: str | None) -> Iterator[tuple[list[int], str | None]]:
@@ -50,10 +52,7 @@ class GitHubOrigin:
     def _lines_of(self, node: Node) -> list[JsonObject]:
         if self._comments is None:
             return events(node, self._pages.repository)
-        return records(node, self._comments, self._patches if self._with_patches else None)
-
-    def _patches(self, sha: str) -> list[JsonObject] | None:
-        return files_of_commit(self.api, self._pages.repository, sha)
+        return records(node, self._comments, self._commits)
 
     def warnings(self) -> list[str]:
         found = []

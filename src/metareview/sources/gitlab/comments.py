@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from urllib.parse import quote
 
 from metareview.errors import InputError
 from metareview.formats.comments import gitlab
@@ -13,14 +12,11 @@ from metareview.model.address import parse_address
 from metareview.model.comment import Comment
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time
-from metareview.sources.gitlab.api import GitLabApi
 from metareview.sources.node import Node, Unexpected
 from metareview.sources.records import JsonObject, Said, present, reviewer_records
 
 _REVIEWED = ("approved this merge request", "requested changes")
 """What GitLab itself notes, in English on every server, where somebody reviewed and need not have written a word."""
-_MOST_FILES = 1_000
-"""GitLab shows no more of a commit, unless its administrator says so: with as many there may be others."""
 
 
 def records(
@@ -105,44 +101,3 @@ def _account(node: Node) -> str:
 
 def _instant(node: Node, name: str) -> str | None:
     return None if node.value.get(name) is None else node.instant(name)
-
-
-def commit_of(node: Node) -> JsonObject:
-    """A commit as a merge request lists it: nearly always without its parents, which GitLab does not keep there."""
-    fields = {
-        "sha": node.required("id"),
-        "at": node.instant("committed_date"),
-        "author": node.text("author_name"),
-        "parents": parents_of(node) or None,
-    }
-    return present(fields)
-
-
-def parents_of(node: Node) -> list[str]:
-    found = node.value.get("parent_ids")
-    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
-
-
-def files_of_commit(api: GitLabApi, path: str) -> list[JsonObject] | None:
-    """What the commit at a path changed against its first parent; None where GitLab does not have it, or not all."""
-    files = api.whole(f"{path}/diff", _MOST_FILES)
-    return None if files is None or len(files) >= _MOST_FILES else [_file(each) for each in files]
-
-
-def commit_path(project: str, sha: str) -> str:
-    return f"{project}/repository/commits/{quote(sha, safe='')}"
-
-
-def _file(node: Node) -> JsonObject:
-    """In GitHub's words. A diff that GitLab cut, or that is no text, is left out: nobody can tell what changed."""
-    kinds = {"new_file": "added", "deleted_file": "removed", "renamed_file": "renamed"}
-    status = next((status for flag, status in kinds.items() if node.flag(flag)), "modified")
-    diff = node.text("diff") or ""
-    cut = node.flag("too_large") or node.flag("collapsed")
-    fields = {
-        "path": node.required("new_path"),
-        "previous_path": node.required("old_path") if status == "renamed" else None,
-        "status": status,
-        "patch": diff if diff.startswith("@@") and not cut else None,
-    }
-    return present(fields)

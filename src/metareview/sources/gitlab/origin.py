@@ -10,10 +10,12 @@ from metareview.model.selection import Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
 from metareview.sources.address import Target
+from metareview.sources.commits import with_patches
 from metareview.sources.gitlab.api import GitLabApi
-from metareview.sources.gitlab.comments import commit_of, commit_path, files_of_commit, parents_of, records
+from metareview.sources.gitlab.comments import records
+from metareview.sources.gitlab.commits import GitLabCommits, listed_commit
 from metareview.sources.node import Node, Unexpected
-from metareview.sources.records import JsonObject, add_patches
+from metareview.sources.records import JsonObject
 
 
 class GitLabOrigin:
@@ -23,8 +25,9 @@ class GitLabOrigin:
 
     def __init__(self, api: GitLabApi, target: Target, reviewers: Selection, *, patches: bool) -> None:
         self.api = api
-        self._target, self._reviewers, self._with_patches = target, reviewers, patches
+        self._target, self._reviewers = target, reviewers
         self._project = f"projects/{quote(target.repository, safe='')}"
+        self._commits = GitLabCommits(api, self._project) if patches else None
         self._unreadable = 0
 
     def listed(self, since: int | None, until: int | None, after: str | None) -> Iterator[tuple[list[int], str | None]]:
@@ -58,29 +61,20 @@ class GitLabOrigin:
         discussions = None if merge_request is None else self.api.whole(f"{path}/discussions")
         if merge_request is None or discussions is None:
             return None
+        refs = merge_request.child("diff_refs")
+        base = None if refs is None else refs.text("base_sha")
         lines, unreadable = records(
-            merge_request, discussions, self._reviewers, lambda comments: self._commits(path, comments)
+            merge_request, discussions, self._reviewers, lambda comments: self._commits_of(path, base, comments)
         )
         self._unreadable += unreadable
         return lines
 
-    def _commits(self, path: str, comments: list[JsonObject]) -> list[JsonObject]:
+    def _commits_of(self, path: str, base: str | None, comments: list[JsonObject]) -> list[JsonObject]:
         """Oldest first, where GitLab has the latest first."""
-        commits = [commit_of(node) for node in reversed(self.api.whole(f"{path}/commits") or [])]
-        by_sha = {commit["sha"]: commit for commit in commits}
-        if self._with_patches:
-            add_patches(commits, comments, lambda sha: self._files(by_sha[sha]))
-        return commits
-
-    def _files(self, commit: JsonObject) -> list[JsonObject] | None:
-        """Only with its parents: what a merge brought in would pass for a change of its own."""
-        path = commit_path(self._project, commit["sha"])
-        if "parents" not in commit:
-            node = self.api.one(path)
-            if node is None:
-                return None
-            commit["parents"] = parents_of(node)
-        return files_of_commit(self.api, path)
+        commits = [listed_commit(node) for node in reversed(self.api.whole(f"{path}/commits") or [])]
+        if self._commits is None:
+            return commits
+        return with_patches(commits, comments, self._commits, () if base is None else (base,))
 
     def warnings(self) -> list[str]:
         if not self._unreadable:

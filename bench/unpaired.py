@@ -1,0 +1,116 @@
+"""The unpaired test against known truth: how often two equal bots on their own pull requests are called different, how
+often unequal ones are, and how often the interval holds the difference.
+
+A pull request has 1 to 20 comments, most have few; one side may say four times as much. `alike` is the correlation of
+comments on one pull request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from metareview.outcomes.measures import COLUMNS, MEASURES
+from metareview.unpaired import IndependentDifference, Sample, independent_differences
+
+LINES = MEASURES[0]
+SIZES = ((6, 6), (15, 15), (40, 40), (200, 200), (10, 100))
+DRAWS = 499
+"""Fewer than commands make, which costs a little power and no truth."""
+MOSTLY = 0.5
+"""Where fewer samples than this have enough comments to test, those that have are no longer a fair sample."""
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """Shares of the simulated comparisons: called different of those tested, tested of all, intervals that hold."""
+
+    alarms: float
+    tested: float
+    held: float
+
+
+def draw(rng: np.random.Generator, side: str, units: int, volume: int, rate: float, alike: float) -> Sample:
+    """One bot's pull requests."""
+    comments = np.minimum(rng.geometric(0.25, units), 20) * volume
+    spread = 1 / alike - 1 if alike else np.inf
+    heeded = rng.beta(rate * spread, (1 - rate) * spread, units) if alike else rate
+    counts = np.zeros((units, COLUMNS))
+    counts[:, 0], counts[:, 1] = rng.binomial(comments, heeded), comments
+    return Sample([f"{side}{number}" for number in range(units)], counts)
+
+
+def _compared(
+    sizes: tuple[int, int], volumes: tuple[int, int], rates: tuple[float, float], alike: float, repeats: int, seed: int
+) -> list[IndependentDifference]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for number in range(repeats):
+        a, b = (draw(rng, *each, alike) for each in zip("ab", sizes, volumes, rates, strict=True))
+        found.append(independent_differences(a, b, [LINES], seed=number, draws=DRAWS)[LINES.name])
+    return found
+
+
+def false_alarms(
+    sizes: tuple[int, int], volumes: tuple[int, int], *, rate: float, alike: float, repeats: int, seed: int = 0
+) -> Alarms:
+    return _alarms(_compared(sizes, volumes, (rate, rate), alike, repeats, seed), 0.0)
+
+
+def held(
+    sizes: tuple[int, int],
+    volumes: tuple[int, int],
+    *,
+    rates: tuple[float, float],
+    alike: float,
+    repeats: int,
+    seed: int = 0,
+) -> float:
+    """How often the interval holds the true difference."""
+    return _alarms(_compared(sizes, volumes, rates, alike, repeats, seed), rates[1] - rates[0]).held
+
+
+def _alarms(found: list[IndependentDifference], truth: float) -> Alarms:
+    ps = [each.p for each in found if each.p is not None]
+    ends = [each.interval for each in found if each.interval is not None]
+    return Alarms(
+        alarms=float(np.mean([p <= 0.05 for p in ps])) if ps else float("nan"),
+        tested=len(ps) / len(found),
+        held=float(np.mean([low <= truth <= high for low, high in ends])),
+    )
+
+
+def run(repeats: int = 200) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+
+    def add(what: str, value: float, target: str | None, met: bool | None) -> None:
+        rows.append({"what": what, "value": round(100 * value, 1), "unit": "%", "target": target, "met": met})
+
+    # Three standard errors of a simulation of this size beyond 6.5 and 92 %.
+    most, fewest = 0.065 + 3 * (0.065 * 0.935 / repeats) ** 0.5, 0.92 - 3 * (0.92 * 0.08 / repeats) ** 0.5
+    for sizes, rate, alike, volumes in product(SIZES, (0.02, 0.1, 0.3, 0.9), (0.0, 0.3), ((1, 1), (1, 4), (4, 1))):
+        if volumes == (4, 1) and sizes[0] == sizes[1]:
+            continue
+        found = false_alarms(sizes, volumes, rate=rate, alike=alike, repeats=repeats)
+        where = (
+            f"{sizes[0]} and {sizes[1]} pull requests, volumes {volumes[0]}:{volumes[1]}, rate {rate}, alike {alike:g}"
+        )
+        if found.tested >= MOSTLY:
+            add(f"equal bots called different: {where}", found.alarms, "<= 6.5 %", found.alarms <= most)
+            power = _alarms(
+                _compared(sizes, volumes, (rate, rate + (0.2 if rate < 0.5 else -0.2)), alike, repeats, 1), 0
+            )
+            add(f"bots 0.2 apart called different: {where}", power.alarms, None, None)
+        else:
+            add(f"equal bots called different, where few could be tested: {where}", found.alarms * found.tested or 0.0,
+                "<= 6.5 %", not found.alarms * found.tested > most)  # fmt: skip
+        add(f"intervals that hold the difference: {where}", found.held, ">= 92 %", found.held >= fewest)
+    return {"title": "Two samples of pull requests against a known truth", "rows": rows}
+
+
+if __name__ == "__main__":
+    for row in run()["rows"]:
+        print(row)

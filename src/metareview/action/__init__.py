@@ -1,0 +1,1 @@
+"""What action.yml runs, with its inputs as environment variables: `python -m metareview.action measure|comment`."""

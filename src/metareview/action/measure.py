@@ -1,0 +1,171 @@
+"""Measures as the inputs say, compares with a baseline, and writes what the comment on the pull request will say.
+
+It never fails the step: the exit code is an output, and the last step of the Action ends with it, once the comment is
+written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from metareview.action.against import read_against
+from metareview.action.inputs import Inputs, out_folder, read_inputs
+from metareview.action.page import page_of
+from metareview.action.runner import annotate, append_page, give_outputs
+from metareview.action.steps import Ended, run_metareview
+from metareview.cli.output import say
+from metareview.errors import UsageError
+from metareview.model.measure import Measure, find_measure
+from metareview.runs.files import MANIFEST, SUMMARY
+
+RUN, BASELINE, COMPARISON = "current", "baseline", "comparison.json"
+"""In the folder `out`; where reviewers have the same names, sentences tell them apart by those of the folders."""
+GATE_MISSED = 3
+_GRAVEST = (2, 4, GATE_MISSED, 0)
+"""Of several exit codes the first that is not in here counts, then the first of these that there is: where something
+could not be measured no gate was passed, and where pairs are undecided it is not known which were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came of all commands."""
+
+    code: int
+    problems: tuple[str, ...] = ()
+    """What went wrong, each in a sentence; `missed` has the gates that were missed."""
+    missed: tuple[str, ...] = ()
+    gated: bool = False
+    sentence: str = ""
+    """Better or worse than the baseline?"""
+    comparison: str = ""
+    """What the comparison wrote for the page of the job; `figures` is what the command did."""
+    figures: str = ""
+
+
+def main() -> int:
+    """The step. Its own exit code is 0 unless there is a defect."""
+    inputs: Inputs | None = None
+    out = Path("metareview")
+    try:
+        out = out_folder(os.environ)
+        inputs = read_inputs(os.environ)
+        out.mkdir(parents=True, exist_ok=True)
+        measured = _measure(inputs, out)
+    except UsageError as error:
+        measured = Measured(error.exit_code, (str(error),))
+        say(f"Error: {error}")
+    except OSError as error:
+        measured = Measured(2, (f"Cannot write to {out}: {error.strerror}. Set out to another folder.",))
+        say(f"Error: {measured.problems[0]}")
+    for problem in measured.problems:  # each missed gate has an annotation already
+        annotate("error", problem)
+    _hand_over(measured, inputs, out)
+    return 0
+
+
+def _measure(inputs: Inputs, out: Path) -> Measured:
+    if inputs.since is not None:
+        pulled = out / "comments.jsonl"
+        ended = _pull(inputs.since, pulled)
+        if ended.code:
+            return Measured(ended.code, (ended.problem or "The comments could not be pulled.",))
+        inputs = inputs.with_pulled(pulled)
+    run = out / RUN
+    scored = run_metareview(inputs.arguments(inputs.files, run, inputs.gates))
+    if not (run / SUMMARY).is_file() or scored.code not in _GRAVEST or scored.code == 2:
+        return Measured(scored.code or 2, (scored.problem or f"metareview {inputs.command} made no run.",))
+    from metareview.runs.run import load_run  # and with it NumPy
+
+    result = load_run(run).result
+    measured = Measured(scored.code, figures=scored.section, gated=bool(inputs.gates or inputs.fail_if_worse))
+    if scored.code == GATE_MISSED:
+        missed = tuple(gate.sentence for gate in result.build_gates if not gate.passed)
+        measured = replace(measured, missed=missed or (scored.problem,))
+    elif scored.problem:
+        measured = replace(measured, problems=(scored.problem,))
+    if inputs.baseline:
+        measured = _with_comparison(measured, inputs, out, result.measures)
+    _report(run, out)
+    return measured
+
+
+def _with_comparison(measured: Measured, inputs: Inputs, out: Path, measures: Sequence[Measure]) -> Measured:
+    ended = _compare(inputs, out)
+    against = None
+    if ended.code in _GRAVEST[1:]:
+        watched = [find_measure(name, measures, "fail-if-worse").name for name in inputs.fail_if_worse]
+        against = read_against(out / COMPARISON, measures, watched)
+    if against is not None:
+        say(against.verdict)
+    return replace(
+        measured,
+        code=_gravest([measured.code, ended.code]),
+        problems=(*measured.problems, *([ended.problem] if ended.code not in (0, GATE_MISSED) else [])),
+        missed=(*measured.missed, *([ended.problem] if ended.code == GATE_MISSED else [])),
+        sentence=against.sentence if against else "",
+        comparison=ended.section,
+    )
+
+
+def _gravest(codes: Sequence[int]) -> int:
+    unforeseen = [code for code in codes if code not in _GRAVEST]
+    return unforeseen[0] if unforeseen else next(code for code in _GRAVEST if code in codes)
+
+
+def _pull(since: str, file: Path) -> Ended:
+    repository = os.environ.get("GITHUB_REPOSITORY", "")
+    token = os.environ.get("INPUT_GITHUB_TOKEN", "").strip()
+    if not token:
+        raise UsageError("pull needs a token. Set github-token, or leave it out to use the job's own.")
+    return run_metareview(
+        ["pull", "comments", f"--since={since}", f"--out={file}", "--overwrite", "--", repository], token=token
+    )
+
+
+def _compare(inputs: Inputs, out: Path) -> Ended:
+    """With a run as it is; with comments after they are measured in the same way."""
+    before = Path(inputs.baseline)
+    if not (before / MANIFEST).is_file():
+        before = out / BASELINE
+        scored = run_metareview(inputs.arguments([inputs.baseline], before))
+        if not (before / SUMMARY).is_file() or scored.code not in (0, 4):
+            return Ended(scored.code or 2, problem=f"The baseline cannot be measured. {scored.problem}")
+    worse = [f"--fail-if-worse={metric}" for metric in inputs.fail_if_worse]
+    return run_metareview(
+        ["compare", "--json", *worse, *inputs.compare_args, "--", str(before), str(out / RUN)], into=out / COMPARISON
+    )
+
+
+def _report(run: Path, out: Path) -> None:
+    """Pages to keep. One that cannot be written is a warning: the figures are there."""
+    pages = [out / "report.html", out / "report.md"]
+    for page in pages:
+        page.unlink(missing_ok=True)
+    ended = run_metareview(["report", *(f"--output={page}" for page in pages), "--quiet", "--", str(run)], shown=False)
+    if not all(page.is_file() for page in pages):
+        annotate("warning", f"there is no report. {ended.problem}")
+
+
+def _hand_over(measured: Measured, inputs: Inputs | None, out: Path) -> None:
+    run, report = out / RUN, out / "report.html"
+    page = page_of(measured, inputs)
+    append_page(page.whole)
+    file = out / "comment.md"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        file.write_text(page.comment, encoding="utf-8", errors="replace", newline="\n")
+    except OSError as error:
+        annotate("warning", f"there is nothing to comment with: {file}: {error.strerror}")
+    finished = measured.figures and (run / SUMMARY).is_file()
+    give_outputs(
+        {
+            "exit-code": measured.code,
+            "run": run if finished else "",
+            "report": report if finished and report.is_file() else "",
+            "summary-json": run / SUMMARY if finished else "",
+            "comment": file if file.is_file() else "",
+        }
+    )

@@ -1,0 +1,181 @@
+"""Which comments of a run of outcomes people are asked about, and what their labels say of all of them.
+
+Drawn once, by strata, with a seed, and stored with the run, as the blocks of a run of comments are. The unit is a
+comment. Where a judge was asked, comments are told apart by what it said; else by whether their lines changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from metareview.comparison.strata import BUDGET, LEAST, Sample, allocate, draw, least_draw, passed_over
+from metareview.errors import UsageError
+from metareview.model.addressed import FULLY, NOT, UNKNOWN
+from metareview.model.label import OutcomeKey
+from metareview.outcomes.addressed import NOBODY
+from metareview.outcomes.sample import ADDRESSED, NOT_ADDRESSED, OutcomeFrame, RecordKey, Stratum, Unit, unit_of
+from metareview.runs.outcome_frame_json import read_outcome_frame, write_outcome_frame
+from metareview.runs.run import OutcomesRun
+from metareview.stats import Array
+
+_SURE = 0.16
+"""The variance that is expected where the judge decided: it errs in about one of five. Elsewhere 0.25."""
+
+
+def open_outcome_frame(run: OutcomesRun, *, budget: int | None = None, seed: int = 0) -> OutcomeFrame:
+    """The frame that was drawn for this run, or a new one, kept in the run's folder.
+
+    With a larger budget than it was drawn with, comments are added to it; what was drawn stays.
+    """
+    stored = None if run.folder is None else read_outcome_frame(run.folder, run.manifest.fingerprint)
+    if stored is not None and (budget is None or budget <= stored.budget):
+        return stored
+    judged = run.result.config.judge != NOBODY
+    units = [unit_of(record.key, each, judged=judged) for record in run.read_records() for each in record.comments]
+    if not units:
+        raise UsageError(f"{run.label} has nothing to label: no comment.")
+    drawn = partial(outcome_frame, units, budget=budget or BUDGET, run=run.manifest.fingerprint)
+    frame = drawn(seed=seed, before=stored)
+    if stored is not None and frame.strata != stored.strata:
+        # A judge that was asked again has decided more: what was drawn from other strata cannot be added to.
+        frame = drawn(seed=stored.seed)
+    if run.folder is not None:
+        write_outcome_frame(run.folder, frame)
+    return frame
+
+
+_FINENESS = ((True, True), (False, True), (False, False))
+"""Whether strata are told apart by reviewer, by group."""
+_Key = tuple[str | None, str | None]
+
+
+def outcome_frame(
+    units: Sequence[Unit], *, budget: int = BUDGET, seed: int = 0, run: str = "", before: OutcomeFrame | None = None
+) -> OutcomeFrame:
+    """Draw from these comments; `before`: a frame to be added to."""
+    if budget < LEAST:
+        raise UsageError(f"--budget must be {LEAST} or more, found {budget}: with fewer, chance decides.")
+    seed = before.seed if before else seed
+    keys = _strata_within(units, budget, before)
+    sizes = Counter(keys)
+    # By what they are: the draw must not hang on which comment comes first.
+    in_order = sorted(sizes, key=lambda key: (key[0] or "", key[1] or ""))
+    place = {key: at for at, key in enumerate(in_order)}
+    of_unit = [place[key] for key in keys]
+    spread = [_SURE if group in (ADDRESSED, NOT_ADDRESSED) else 0.25 for _, group in in_order]
+    weights = [sizes[key] * float(np.sqrt(each)) for key, each in zip(in_order, spread, strict=True)]
+    numbers = allocate([sizes[key] for key in in_order], weights, budget)
+    # The same seed puts a stratum into the same order: who was drawn before is drawn again.
+    drawn_before = Counter(stratum for stratum, _ in before.drawn) if before else Counter[int]()
+    numbers = [max(wanted, drawn_before[at]) for at, wanted in enumerate(numbers)]
+    members: dict[RecordKey, Counter[int]] = {}
+    for unit, at in zip(units, of_unit, strict=True):
+        members.setdefault(unit.record, Counter())[at] += 1
+    return OutcomeFrame(
+        run,
+        seed,
+        budget,
+        [Stratum(*key, size=sizes[key]) for key in in_order],
+        {key: tuple(of_one[at] for at in range(len(in_order))) for key, of_one in members.items()},
+        [(of_unit[unit], units[unit]) for unit in draw(of_unit, numbers, seed)],
+    )
+
+
+def _strata_within(units: Sequence[Unit], budget: int, before: OutcomeFrame | None) -> list[_Key]:
+    """For each comment its stratum: as fine as the budget allows with every stratum's minimum, or as it was before."""
+    if before is not None:
+        used = before.strata[0]
+        return [_stratum(unit, used.reviewer is not None, used.group is not None) for unit in units]
+    for fineness in _FINENESS:
+        keys = [_stratum(unit, *fineness) for unit in units]
+        if least_draw(list(Counter(keys).values())) <= budget:
+            break
+    return keys
+
+
+def _stratum(unit: Unit, by_reviewer: bool, by_group: bool) -> _Key:
+    return unit.reviewer if by_reviewer else None, unit.group if by_group else None
+
+
+VALUES: Mapping[str, Callable[[str], bool]] = {
+    "addressed": lambda verdict: verdict not in (NOT, UNKNOWN),
+    "fully": lambda verdict: verdict == FULLY,
+    "decidable": lambda verdict: verdict != UNKNOWN,
+}
+"""What is estimated of each comment, 0 or 1: a comment of which nobody can tell is out of both ends of a rate."""
+
+
+@dataclass(frozen=True)
+class LabelledOutcomes:
+    """A frame, and the verdicts on comments that people hold now."""
+
+    frame: OutcomeFrame
+    verdicts: Mapping[OutcomeKey, str]
+
+    @cached_property
+    def known(self) -> list[tuple[int, Unit, str]]:
+        """The drawn comments that are labelled, in the order of asking: stratum, comment, verdict."""
+        return [
+            (stratum, unit, self.verdicts[unit.key]) for stratum, unit in self.frame.drawn if unit.key in self.verdicts
+        ]
+
+    @property
+    def done(self) -> int:
+        return len(self.known)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """By how many are labelled; the values are whether a comment was addressed."""
+        return self._sample("addressed")
+
+    def _sample(self, what: str) -> Sample:
+        sizes = [stratum.size for stratum in self.frame.strata]
+        return Sample.of(sizes, [stratum for stratum, _, _ in self.known], self._values(what))
+
+    def _values(self, what: str) -> list[float]:
+        return [float(VALUES[what](verdict)) for _, _, verdict in self.known]
+
+    @property
+    def missing(self) -> int:
+        """How many labels more it takes before anything can be estimated."""
+        return self.sample.missing
+
+    @property
+    def skipped(self) -> int:
+        """Drawn comments that were passed over, though later ones of their stratum are labelled: what is labelled is
+        then no random sample."""
+        return passed_over((stratum, unit.key in self.verdicts) for stratum, unit in self.frame.drawn)
+
+    @property
+    def complete(self) -> bool:
+        """Whether estimates rest on as many labels as intervals need, and on a random sample."""
+        return not self.sample.thin and not self.skipped
+
+    def estimate(self, what: str) -> dict[RecordKey, float] | None:
+        """For each reviewer and pull request with comments how many were addressed, fully, or are decidable, so that
+        sums over pull requests are right on average; None where too little is labelled.
+
+        Each comment counts as its stratum's mean, and a labelled one by how far it lies from that, N / n times.
+        """
+        sample = self._sample(what)
+        if sample.missing:
+            return None
+        found = {key: float(np.array(of_one) @ sample.mean) for key, of_one in self.frame.members.items()}
+        beyond = sample.beyond_mean([stratum for stratum, _, _ in self.known], self._values(what)).tolist()
+        for (_, unit, _), value in zip(self.known, beyond, strict=True):
+            found[unit.record] += value
+        return found
+
+    def weights(self) -> Array:
+        """For how many comments each labelled one stands: N / n of its stratum."""
+        factor: Array = self.sample.sizes / np.maximum(self.sample.labelled, 1)
+        return factor[[stratum for stratum, _, _ in self.known]] if self.known else np.zeros(0)
+
+    def open(self) -> Iterator[tuple[int, Unit]]:
+        """The drawn comments without a label: their place in the order of asking, from 0."""
+        return ((at, unit) for at, (_, unit) in enumerate(self.frame.drawn) if unit.key not in self.verdicts)

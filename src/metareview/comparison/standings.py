@@ -1,0 +1,172 @@
+"""A leaderboard, as an object: everybody's figures, ranks, ties, and what the figures say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from metareview.comments.measures import Counts, Rates
+from metareview.comments.repeated_runs import Repeats
+from metareview.model.measure import Measure
+from metareview.model.words import plural
+from metareview.runs.comments_json import counts_to_json, repeats_to_json
+from metareview.runs.files import JsonObject, as_json
+from metareview.runs.run import AnyRun
+from metareview.stats import Interval, PairTest
+
+SCHEMA = "metareview.leaderboard/1"
+TIES_AT = 0.05
+MIN_COVERAGE = 0.8
+_NAMED = 4
+"""How many are named in a headline before "and 3 others"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Somebody's figures on a set of pull requests."""
+
+    metrics: Rates
+    intervals: Mapping[str, Interval | None]
+    counts: Counts | None
+    """Their sums; None where nothing was compared with references."""
+    known: Mapping[str, int] = field(default_factory=dict)
+    """For outcomes: how many comments each figure is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One competitor's row."""
+
+    rank: int | None
+    """None: too few pull requests to be ranked, or no figure."""
+    label: str
+    ties: str
+    """Letters: two that share one are tied. Empty for whoever is not ranked."""
+    name: str
+    run: str | None
+    source: AnyRun
+    """The run itself."""
+    prs: int
+    """Pull requests that it has, of all `of` with references (or in the history)."""
+    of: int
+    figures: Figures
+    """On the pull requests that all ranked ones have; for whoever is not ranked, on its own."""
+    own: Figures
+    """On its own pull requests."""
+    repeats: Repeats | None = None
+    """Its repeated runs beside one another, each on its own pull requests."""
+
+    @property
+    def undecided(self) -> float:
+        return self.figures.counts.undecided if self.figures.counts else 0
+
+    def to_dict(self) -> JsonObject:
+        head = {name: getattr(self, name) for name in ("rank", "label", "ties", "name", "run", "prs", "of")}
+        counts = counts_to_json(self.figures.counts) if self.figures.counts else {}
+        counts |= {"known": self.figures.known} if self.figures.known else {}
+        figures, own = (
+            {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
+        )
+        repeats = {} if self.repeats is None else {"repeats": repeats_to_json(self.repeats)}
+        return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided, **repeats})
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The ranking. `to_dict()` is what `metareview leaderboard --json` prints."""
+
+    kind: str
+    sort: Measure
+    beta: float | None
+    measures: Sequence[Measure]
+    """All that are measured in one of the runs."""
+    prs: int
+    """The pull requests that figures and tests are over."""
+    min_coverage: float
+    all_prs: bool
+    rows: Sequence[Standing]
+    """Who is ranked, the best first."""
+    unranked: Sequence[Standing]
+    """The others, those with the most pull requests first."""
+    pairs: Mapping[tuple[str, str], PairTest]
+    """The test of every two ranked labels, the better one first; paired but for outcomes."""
+    warnings: Sequence[str] = ()
+    labelled: int | None = None
+    """Labelled blocks of the runs, where labels correct the figures of everybody."""
+
+    @property
+    def paired(self) -> bool:
+        """Whether everybody ranked is on the same pull requests."""
+        return self.kind != "outcomes"
+
+    @property
+    def top(self) -> list[Standing]:
+        """The first, and everybody who cannot be told apart from it."""
+        return [row for row in self.rows if set(row.ties) & set(self.rows[0].ties)]
+
+    @property
+    def leader(self) -> Standing | None:
+        """The first, where nobody shares a letter with it."""
+        return self.rows[0] if len(self.rows) > 1 and len(self.top) == 1 else None
+
+    @property
+    def headline(self) -> str:
+        """Who is best, as far as the tests say so."""
+        return f"{self.standing}{self.basis}"
+
+    @property
+    def basis(self) -> str:
+        """What the figures rest on besides the judge: a sentence, or nothing."""
+        if not self.labelled:
+            return ""
+        if not self.paired:
+            return f" What was addressed is corrected by labels of {plural(self.labelled, 'comment')}."
+        return f" Corrected by labels of {plural(self.labelled, 'block')}."
+
+    @property
+    def standing(self) -> str:
+        """The headline without its basis."""
+        if not self.rows:
+            return "Nobody is ranked."
+        first, label = self.rows[0], self.sort.label
+        value = first.figures.metrics[self.sort.name]
+        shown = f"{label} {value:.3f}"
+        # Of outcomes nobody need have another's pull requests: the figure is on one's own.
+        where = f"on {plural(first.prs if not self.paired else self.prs, 'pull request')}"
+        if len(self.rows) == 1:
+            return f"{first.label} has {shown} {where}."
+        if self.leader:
+            return f"{first.label} leads with {shown} {where}."
+        names = [row.label for row in self.top]
+        if len(names) > _NAMED:
+            names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{listed} cannot be told apart at the top by {label}, {where if self.paired else 'each on its own'}."
+
+    def to_dict(self) -> JsonObject:
+        of = "blocks" if self.paired else "comments"
+        by_labels = {f"corrected_by_{of}": self.labelled} if self.labelled else {}
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            **({} if self.paired else {"paired": False}),
+            "sort": self.sort.name,
+            "beta": self.beta,
+            "prs": self.prs,
+            "min_coverage": self.min_coverage,
+            "all_prs": self.all_prs,
+            "headline": self.headline,
+            "rows": [row.to_dict() for row in self.rows],
+            "unranked": [row.to_dict() for row in self.unranked],
+            "pairs": [
+                {"a": a, "b": b, "diff": test.value, "p": test.p, "p_family": test.p_family}
+                for (a, b), test in self.pairs.items()
+            ],
+            "warnings": list(self.warnings),
+            **by_labels,
+        }
+
+
+def has_enough(prs: int, anybodys: int, min_coverage: float = MIN_COVERAGE) -> bool:
+    """Whether somebody with so many of the pull requests that anybody has is ranked."""
+    return prs >= min_coverage * anybodys

@@ -1,0 +1,254 @@
+"""The later change of a comment, as text: what the commits after it did, first to its own file and near its lines.
+
+Which commits are later, and whose count, is the same question as for changed lines, and has the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from metareview.model.comment import ChangedFile, Comment, Commit, normal_path
+from metareview.model.time import instant
+from metareview.model.words import one_line, plural
+from metareview.outcomes.commits import NEVER, Commits
+from metareview.outcomes.watch import Watch
+
+LENGTH = 8_000
+"""About how many characters of a change are kept."""
+_HEADER = re.compile(r"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII)
+_BEFORE = 12
+"""Lines of a large hunk that are kept before those that a comment points at."""
+_SHORTEST = 200
+"""With less room than that a hunk is not begun."""
+_LONGEST_LINE = 400
+_BREAKS_OFF = "[… the patch breaks off here]"
+Edits = tuple[str | None, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a patch."""
+
+    old: int
+    """Its first line before the change; where it only adds, the line that it adds behind."""
+    old_lines: int
+    new_lines: int
+    lines: tuple[str, ...]
+    """Its header and what follows, very long lines cut."""
+    broken: bool
+    """Whether it has fewer lines than its header says: a patch that was cut."""
+    text: str
+    """Its lines as one text, with a mark where it is broken."""
+
+    @property
+    def last(self) -> int:
+        return self.old + max(0, self.old_lines - 1)
+
+    def distance(self, span: tuple[int, int]) -> int:
+        """How many lines lie between it and these."""
+        return max(0, self.old - span[1], span[0] - self.last)
+
+
+def parts_of(patch: str) -> list[Part]:
+    """The parts of a patch; what stands before the first header is passed over."""
+    found: list[Part] = []
+    header: re.Match[str] | None = None
+    body: list[str] = []
+    for line in patch.split("\n"):
+        begins = _HEADER.match(line)
+        if begins is not None:
+            if header is not None:
+                found.append(_part(header, body))
+            header, body = begins, []
+        body.append(line)
+    if header is not None:
+        found.append(_part(header, body))
+    return found
+
+
+def _part(header: re.Match[str], body: list[str]) -> Part:
+    while body and not body[-1]:
+        body.pop()  # the end of the patch, not a line of it
+    old, old_lines, _, new_lines = (1 if part is None else int(part) for part in header.groups())
+    before = sum(line[:1] in (" ", "-", "") for line in body[1:])
+    after = sum(line[:1] in (" ", "+", "") for line in body[1:])
+    broken = before < old_lines or after < new_lines
+    lines = tuple(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in body)
+    text = "\n".join((*lines, _BREAKS_OFF) if broken else lines)
+    return Part(old, old_lines, new_lines, lines, broken, text)
+
+
+class _Piece(NamedTuple):
+    """A part of a later commit's patch, or a sentence on a file that has none."""
+
+    commit: str
+    file: ChangedFile
+    distance: float
+    """From the lines of the comment, in its own file; infinite in another."""
+    first: int | None
+    """Where the comment's lines begin by then, in its own file."""
+    part: Part | None
+
+
+class LaterChanges:
+    """The commits of one pull request, looked at from one comment after the other."""
+
+    def __init__(self, commits: Sequence[Commit] | None, *, until: str | None = None) -> None:
+        """`until`: the merge or the close; what is dated after it is no answer to a comment."""
+        self._given, self._until = commits, until
+        self._commits: Commits | None = None
+        self._parts: dict[int, list[Part]] = {}
+        self._edits: dict[int, Edits] = {}
+
+    def text(
+        self, comment: Comment, reviewer: str | None = None, *, pr_author: str | None = None, most: int = LENGTH
+    ) -> str | None:
+        """What later commits changed, in about `most` characters: the comment's own file first, what is nearest to its
+        lines before the rest, then other files. Empty where nothing was changed; None where the data cannot tell.
+
+        Merges are no answer to a comment, nor is what its author did. A change that was there before the comment, and
+        is there again under another hash, as after a rebase, is none.
+        """
+        if self._given is None:
+            return None
+        if self._commits is None:
+            self._commits = Commits(self._given, self._until)
+        commits = self._commits
+        anchor = commits.anchor(comment)
+        if commits.circular:
+            return None
+        if isinstance(anchor, str):
+            # Its commit is gone, as after a force push: then dates alone tell what came after it.
+            if instant(comment.at) is None or None in commits.at:
+                return None
+            anchor = NEVER
+        watch = Watch(commits, comment, reviewer, pr_author, anchor)
+        pieces = self._pieces(comment, commits, watch)
+        return None if pieces is None else _fitted(sorted(pieces, key=lambda piece: piece.distance), most)
+
+    def _pieces(self, comment: Comment, commits: Commits, watch: Watch) -> list[_Piece] | None:
+        """In the order of the commits; None where it is not known what one did, or what it did to the comment's own
+        file."""
+        path, (first, last) = normal_path(comment.path), comment.span
+        anywhere = comment.from_line is None and comment.to_line is None
+        places = range(len(commits.commits))
+        is_later = [watch.is_later(place) for place in places]
+        seen = {
+            self._edits_of(file)
+            for place in places
+            if not is_later[place] and not commits.is_merge(place)
+            for file in commits.commits[place].files or ()
+        }
+        pieces: list[_Piece] = []
+        for place in places:
+            if not is_later[place]:
+                continue
+            commit, counts = commits.commits[place], watch.counts(place)
+            if commit.files is None:
+                if counts:
+                    return None
+                continue
+            shift = 0
+            for file in commit.files:
+                own = path is not None and path in (normal_path(file.path), normal_path(file.previous_path))
+                parts, edits = self._parts_of(file), self._edits_of(file)
+                again = bool(parts) and edits in seen
+                if counts and not again:
+                    if own and not parts and _says_nothing(file):
+                        return None
+                    for part in parts or (None,):
+                        far = float("inf") if not own else 0 if anywhere or not part else part.distance((first, last))
+                        begin = first if own and not anywhere else None
+                        pieces.append(_Piece(commit.sha, file, far, begin, part))
+                    seen.add(edits)
+                if own and not again:
+                    path = normal_path(file.path)
+                    shift += sum(part.new_lines - part.old_lines for part in parts if part.last < first)
+            first, last = max(1, first + shift), max(1, last + shift)
+        return pieces
+
+    def _edits_of(self, file: ChangedFile) -> Edits:
+        """What tells one change of a file from another, wherever in the file it is."""
+        if id(file) not in self._edits:
+            lines = (line for part in self._parts_of(file) for line in part.lines if line[:1] in ("+", "-"))
+            self._edits[id(file)] = normal_path(file.path), hash(tuple(lines))
+        return self._edits[id(file)]
+
+    def _parts_of(self, file: ChangedFile) -> list[Part]:
+        if id(file) not in self._parts:
+            self._parts[id(file)] = parts_of(file.patch) if file.patch else []
+        return self._parts[id(file)]
+
+
+def _says_nothing(file: ChangedFile) -> bool:
+    """Whether nobody can tell what was done to a file: it has no patch, and was not simply removed."""
+    return file.patch is None and (file.status or "").casefold() not in ("removed", "deleted", "unchanged")
+
+
+def _without_patch(file: ChangedFile) -> str:
+    status = (file.status or "").casefold()
+    if status in ("removed", "deleted"):
+        return "(the file was removed)"
+    return "(its lines stayed as they were)" if file.patch is not None else "(changed; its patch is not known)"
+
+
+def _fitted(pieces: Sequence[_Piece], most: int) -> str:
+    """The pieces in their order, as far as there is room, with marks where something was cut."""
+    kept: list[str] = []
+    room = most
+    title = ""
+    for number, piece in enumerate(pieces):
+        head = _title(piece.commit, piece.file.path, piece.file.previous_path)
+        text = _text(piece, room)
+        size = len(text) + 1 + (len(head) + 1 if head != title else 0)
+        if size > room and number > 0:
+            left = pieces[number:]
+            files = len({(each.commit, each.file.path) for each in left})
+            kept.append(f"[… cut: {plural(len(left), 'more part')} of the change, in {plural(files, 'file')}]")
+            break
+        kept += [head, text] if head != title else [text]
+        title, room = head, room - size
+    return "\n".join(kept)
+
+
+@lru_cache(maxsize=4096)
+def _title(commit: str, path: str, previous: str | None) -> str:
+    renamed = f" (was {one_line(previous, 200)})" if previous else ""
+    return f"=== commit {one_line(commit, 40)[:10]}: {one_line(path, 200)}{renamed}"
+
+
+def _text(piece: _Piece, room: int) -> str:
+    """A piece; of one that is larger than what is left, the lines from near the comment's on."""
+    part = piece.part
+    if part is None:
+        return _without_patch(piece.file)
+    if len(part.text) < room or room < _SHORTEST:
+        return part.text
+    start = _near(part, piece.first)
+    kept = [part.lines[0]]
+    if start > 1:
+        kept.append(f"[… cut: {plural(start - 1, 'line')}]")
+    left = room - _SHORTEST
+    for at in range(start, len(part.lines)):
+        left -= len(part.lines[at]) + 1
+        if left < 0:
+            kept.append(f"[… cut: {plural(len(part.lines) - at, 'more line')}]")
+            break
+        kept.append(part.lines[at])
+    return "\n".join([*kept, _BREAKS_OFF] if part.broken else kept)
+
+
+def _near(part: Part, first: int | None) -> int:
+    """From which line of a large part on it is shown: a little before those that the comment points at."""
+    if first is None:
+        return 1
+    old = part.old
+    for at, line in enumerate(part.lines[1:], 1):
+        if old >= first:
+            return max(1, at - _BEFORE)
+        old += line[:1] in (" ", "-", "")
+    return 1

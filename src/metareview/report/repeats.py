@@ -1,0 +1,72 @@
+"""Repeated runs of a reviewer: how far they differ, in the words and tables that every report shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
+from metareview.comments.summary import CommentsSummary
+from metareview.model.words import plural
+from metareview.report.numbers import NOT_DEFINED, rate
+from metareview.report.tables import BETWEEN_RUNS, Column, Table
+
+MAIN = (f1, positive_match_rate, positive_recall_rate)
+REMARK = (
+    "Counts are means over the runs that have the pull request. Between runs: the standard deviation of the runs' own "
+    "figures, each over its own pull requests. The parts of the variance are those of one run on one pull request."
+)
+_MOST_RUNS = 12
+
+
+def repeats_table(summary: CommentsSummary, names: Sequence[str]) -> Table:
+    """A row per reviewer with several runs and main measure; no columns where there is none."""
+    rows = [
+        (name, measure, repeats)
+        for name in names
+        if (repeats := summary.reviewers[name].repeats) is not None and repeats.runs > 1
+        for measure in MAIN
+    ]
+    if not rows:
+        return []
+    spreads = [repeats.spread.get(measure.name) for _, measure, repeats in rows]
+    shares = [repeats.variance.get(measure.name) for _, measure, repeats in rows]
+    figures = [
+        [rate(repeats.metrics[run][measure.name]) for run in repeats.names[:_MOST_RUNS]] for _, measure, repeats in rows
+    ]
+    more = [", …" if repeats.runs > _MOST_RUNS else "" for _, _, repeats in rows]
+    return [
+        Column("reviewer", [name for name, _, _ in rows], text=True),
+        Column("measure", [measure.label for _, measure, _ in rows], text=True),
+        Column("runs", [str(repeats.runs) for _, _, repeats in rows]),
+        Column("least", [rate(each.min if each else None) for each in spreads]),
+        Column("greatest", [rate(each.max if each else None) for each in spreads]),
+        Column(BETWEEN_RUNS, [NOT_DEFINED if each is None else f"±{each.sd:.3f}" for each in spreads]),
+        Column("variance: pull requests", [_percent(each.pull_requests if each else None) for each in shares]),
+        Column("runs' own", [_percent(each.runs if each else None) for each in shares]),
+        Column("rest", [_percent(each.residual if each else None) for each in shares]),
+        Column("each run", [", ".join(each) + rest for each, rest in zip(figures, more, strict=True)], text=True),
+    ]
+
+
+def repeat_lines(summary: CommentsSummary, names: Sequence[str]) -> Iterator[str]:
+    """A sentence for each reviewer with several runs."""
+    for name in names:
+        repeats = summary.reviewers[name].repeats
+        spread = repeats.spread[f1.name] if repeats else None
+        if repeats is None or spread is None:
+            continue
+        shares = repeats.variance[f1.name]
+        parts = (
+            f"; of the variance of F1, {_percent(shares.pull_requests)} is the pull requests', {_percent(shares.runs)}"
+            f" the runs', {_percent(shares.residual)} neither's alone"
+            if shares
+            else ""
+        )
+        yield (
+            f"{name}: the mean of {plural(repeats.runs, 'run')}, whose own F1 lies between {rate(spread.min)} and"
+            f" {rate(spread.max)}{parts}."
+        )
+
+
+def _percent(share: float | None) -> str:
+    return NOT_DEFINED if share is None else f"{100 * share:.0f} %"

@@ -1,0 +1,113 @@
+"""A pull request's commits, with what they changed: enough to follow the lines of comments through them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import takewhile
+from typing import Protocol
+
+from metareview.model.time import parse_time
+from metareview.sources.records import JsonObject
+
+_MOST_STEPS = 20
+"""How far a line of commits that was replaced is followed back."""
+
+
+class Commits(Protocol):
+    """A repository that can be asked for its commits, one request or more for each question."""
+
+    def files(self, commit: JsonObject) -> list[JsonObject] | None:
+        """What a commit changed; None where that cannot be had, or not all of it."""
+
+    def commit(self, sha: str) -> JsonObject | None:
+        """A commit with its parents, and its files where they can be had; None where it is gone."""
+
+    def only_in(self, sha: str, head: str) -> Collection[str]:
+        """The commits that lead to this one and not to `head`; none where that cannot be had."""
+
+
+def with_patches(
+    commits: list[JsonObject], comments: list[JsonObject], repository: Commits, bases: Collection[str] = ()
+) -> list[JsonObject]:
+    """The commits, with files from the first one that a comment on lines could have led to: others tell nothing.
+
+    Where a comment stands on a commit that a force push took away, that one is added, and those before it, back to a
+    commit of the pull request or of what it is based on (`bases`, and whatever parents the commits have).
+    """
+    on_lines = [each for each in comments if "to_line" in each and "in_reply_to" not in each]
+    if not commits or not on_lines:
+        return commits
+    replaced = _replaced(commits, on_lines, repository, bases)
+    for commit in commits[_first_wanted(commits, replaced, on_lines) :]:
+        files = repository.files(commit)
+        if files is not None:
+            commit["files"] = files
+    return _in_order(commits, replaced)
+
+
+def _replaced(
+    commits: list[JsonObject], on_lines: list[JsonObject], repository: Commits, bases: Collection[str]
+) -> dict[str, JsonObject]:
+    """The commits that comments stand on and that are not listed any more, with those before them.
+
+    What is listed is all that the base does not have, so an unlisted parent of a listed commit is the base's, and ends
+    the way back. Where the base has moved meanwhile, the server must say which commits are not on it.
+    """
+    known = {commit["sha"] for commit in commits}.union(bases, *(commit.get("parents", ()) for commit in commits))
+    found: dict[str, JsonObject] = {}
+    for start in dict.fromkeys(each["commit"] for each in on_lines if "commit" in each):
+        own: Collection[str] | None = None
+        sha = start
+        for _ in range(_MOST_STEPS):
+            if sha in known or sha in found:
+                break
+            if sha != start:
+                own = repository.only_in(start, commits[-1]["sha"]) if own is None else own
+                if sha not in own:
+                    break
+            commit = repository.commit(sha)
+            if commit is None:
+                break
+            found[sha] = commit
+            if not commit.get("parents"):
+                break
+            sha = commit["parents"][0]
+    return found
+
+
+def _first_wanted(commits: list[JsonObject], replaced: dict[str, JsonObject], on_lines: list[JsonObject]) -> int:
+    """The place of the first commit that comes after one that a comment on lines stands on, or is later than a comment.
+
+    A comment whose lines are still there stands on the latest commit, whenever it was made. One on a commit that
+    nobody has any more may have been anywhere.
+    """
+    place = {commit["sha"]: index for index, commit in enumerate(commits)}
+    earliest = min(parse_time(each["at"]) for each in on_lines)
+    later = len(list(takewhile(lambda commit: parse_time(commit["at"]) <= earliest, commits)))
+    return min([later, *(_next(each["commit"], place, replaced) for each in on_lines if "commit" in each)])
+
+
+def _next(sha: str, place: dict[str, int], replaced: dict[str, JsonObject]) -> int:
+    """The place of the first commit that is not before this one."""
+    before = [each for each in _back(sha, replaced) if each in place]
+    return place[before[0]] + 1 if before else 0
+
+
+def _back(sha: str, replaced: dict[str, JsonObject]) -> list[str]:
+    """The commit and those before it, as far as they were replaced, and the one that they began from."""
+    way = [sha]
+    while way[-1] in replaced and len(way) <= len(replaced):
+        way.append(next(iter(replaced[way[-1]].get("parents", ())), ""))
+    return way
+
+
+def _in_order(commits: list[JsonObject], replaced: dict[str, JsonObject]) -> list[JsonObject]:
+    """All of them, oldest first: each that was replaced stands after its parents and before the first that is newer.
+    The order of the others is the server's, and the latest of them stays the last."""
+    ordered = list(commits)
+    for commit in sorted(replaced.values(), key=lambda commit: len(_back(commit["sha"], replaced))):
+        at, parents = parse_time(commit["at"]), commit.get("parents", ())
+        newer = (index for index, each in enumerate(ordered) if parse_time(each["at"]) > at)
+        after = (index + 1 for index, each in enumerate(ordered) if each["sha"] in parents)
+        ordered.insert(min(len(ordered) - 1, max([next(newer, len(ordered)), *after])), commit)
+    return ordered

@@ -1,0 +1,271 @@
+"""action.yml, run step by step: what a job shows of it, and what it leaves on the pull request."""
+
+import json
+
+import pytest
+from comment_server import CommentServer
+from composite import ACTION, ROOT, Expression, Job, filled, read_outputs
+
+from github_data import sample_server
+from scripted_server import Reply
+
+TOKEN = "ghs_job0123456789verysecret"
+NOTES = ["The lock is released too early", "The error of close is dropped", "The last page is never fetched"]
+
+
+def record(number, reviewer, notes):
+    comments = [{"path": "a.py", "from_line": 10 * i, "to_line": 10 * i, "note": note} for i, note in notes]
+    return {"pr": f"https://github.com/acme/shop/pull/{number}", "reviewer": reviewer, "comments": comments}
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+
+
+@pytest.fixture
+def server():
+    with CommentServer(TOKEN) as started:
+        yield started
+
+
+@pytest.fixture
+def job(server, tmp_path):
+    """A workspace with ten pull requests: references, a reviewer that finds all, and one that finds one in three."""
+    workspace, temp = tmp_path / "workspace", tmp_path / "temp"
+    workspace.mkdir()
+    temp.mkdir()
+    every = list(enumerate(NOTES, 1))
+    write(workspace / "references.jsonl", [record(n, "gold", every) for n in range(1, 11)])
+    write(workspace / "good.jsonl", [record(n, "bot", every) for n in range(1, 11)])
+    write(workspace / "poor.jsonl", [record(n, "bot", every[n % 3 :][:1]) for n in range(1, 11)])
+    event = {"pull_request": {"number": 7}}
+    return Job(workspace, temp, event, {"GITHUB_API_URL": server.url, "NO_PROXY": "*"}, TOKEN)
+
+
+def use(job, **inputs):
+    done = job.use(version="installed", **inputs)
+    assert TOKEN not in done.log + done.page + str(done.outputs)
+    for file in job.workspace.rglob("*"):
+        if file.is_file():
+            assert TOKEN.encode() not in file.read_bytes(), file
+    return done
+
+
+def test_a_missed_gate_fails_the_job_once_the_comment_is_there(job, server):
+    inputs = {"files": "poor.jsonl", "reference": "references.jsonl", "fail_under": "precision=0.9\nrecall=0.9"}
+    done = use(job, **inputs, args="--judge\nexact")
+    assert done.failed
+    assert done.steps == {"Install metareview": 0, "Measure": 0, "Comment on the pull request": 0, "The verdict": 3}
+    assert done.outputs == {
+        "exit-code": "3",
+        "run": "metareview/current",
+        "report": "metareview/report.html",
+        "summary-json": "metareview/current/summary.json",
+    }
+    figures = json.loads((job.workspace / done.outputs["summary-json"]).read_text("utf-8"))
+    # Ten comments, each one of three references: precision 1, recall a third.
+    assert figures["reviewers"]["bot"]["metrics"]["positive_recall_rate"] == pytest.approx(1 / 3)
+    assert (job.workspace / done.outputs["report"]).read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert "::error title=metareview gate::bot: positive_recall_rate is 0.3333, must be at least 0.9" in done.log
+    [body] = server.bodies
+    assert body.startswith("<!-- metareview: quality/gate/comments -->\n## ❌ Review comments: a gate was missed\n")
+    assert "positive&#95;recall&#95;rate is 0.3333, must be at least 0.9" in body
+    assert done.page.startswith("## ❌ Review comments: a gate was missed\n")
+    assert "<summary>All gates</summary>" in done.page
+
+    done = use(job, files="good.jsonl", reference="references.jsonl", fail_under="recall=0.9", out="second")
+    assert not done.failed
+    assert done.outputs["exit-code"] == "0"
+    assert done.outputs["run"] == "second/current"
+    [body] = server.bodies  # the same comment
+    assert "## ✅ Review comments: all gates passed\n" in body
+    assert [method for method, _ in server.written] == ["POST", "PATCH"]
+
+
+def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
+    done = use(
+        job, files="poor.jsonl", reference="references.jsonl", judge="exact", args="--all-prs",
+        baseline="good.jsonl", fail_if_worse="recall", comment_key="prompt v2",
+    )  # fmt: skip
+    assert done.outputs["exit-code"] == "3"
+    assert (job.workspace / "metareview" / "baseline" / "summary.json").is_file()
+    [body] = server.bodies
+    lines = [line for line in body.splitlines() if line]
+    assert lines[:2] == ["<!-- metareview: prompt%20v2 -->", "## ❌ Review comments (prompt v2): a gate was missed"]
+    assert lines[2].startswith(
+        "**bot &#40;current&#41; is worse than bot &#40;baseline&#41;, beyond chance&#58; recall"
+    )
+    assert "recall 0.333 &#40;was 1.000&#41;" in lines[2]
+    assert "https://github.com/acme/shop/pull/" not in body.partition("<sub>")[0]
+
+    # Against the run that is there already, the other way round: better, and the job passes.
+    done = use(
+        job, files="good.jsonl", reference="references.jsonl", judge="exact", args="--all-prs", out="again",
+        baseline="metareview/current", fail_if_worse="recall", comment="false",
+    )  # fmt: skip
+    assert done.outputs["exit-code"] == "0"
+    assert "is better than" in done.page.splitlines()[2]
+    assert not (job.workspace / "again" / "baseline").exists()
+    assert len(server.bodies) == 1
+    assert "Comment on the pull request" not in done.steps
+
+
+def test_bad_input_is_told_with_its_fix(job, server):
+    (job.workspace / "broken.jsonl").write_text('{"pr": "x", "comment": []}\n', "utf-8")
+    done = use(job, files="broken.jsonl", reference="references.jsonl", fail_under="f1=0.1")
+    assert (done.failed, done.steps["The verdict"]) == (True, 2)
+    assert done.outputs == {"exit-code": "2", "run": "", "report": "", "summary-json": ""}
+    assert "could not be measured" in done.page
+    assert "broken.jsonl&#58;1&#58;" in done.page
+    assert "broken.jsonl&#58;1&#58;" in server.bodies[0]
+    assert "::error title=metareview::broken.jsonl:1:" in done.log
+    done = use(job, files="poor.jsonl", args="--name bot", reference="references.jsonl")
+    assert done.outputs["exit-code"] == "2"
+    assert "Write one per line, as --name=bot" in done.log
+    assert len(server.bodies) == 1
+
+
+def test_undecided_pairs_fail_the_job_before_any_gate(job, server):
+    verdict = {"a": "something else", "b": "nothing here", "match": True}
+    write(job.workspace / "verdicts.jsonl", [verdict])
+    done = use(
+        job, files="poor.jsonl", reference="references.jsonl", args="--verdicts=verdicts.jsonl", fail_under="f1=1"
+    )
+    assert done.outputs["exit-code"] == "4", done.log
+    assert done.outputs["run"] == "metareview/current"
+    assert "## ⚠️ Review comments: undecided" in server.bodies[0]
+
+
+def test_no_input_is_ever_a_command(job, server):
+    """Where it reaches a command, and where it reaches every step at once; the values stay values."""
+    hostile = '"; touch pwned; "$(touch pwned)`touch pwned`\'; touch pwned #'
+    done = use(job, files=hostile, reference="--out=pwned\n${{ github.token }}", comment="false")
+    assert (done.failed, done.outputs["exit-code"]) == (True, "2"), done.log
+    assert hostile.replace("'", "'\"'\"'") in done.log  # as the one argument that it is
+    text = f"{hostile}\ntouch pwned\nexit-code=0\n::set-output name=exit-code::0"
+    names = [name for name in ACTION["inputs"] if name not in ("version", "github-token", "python-version")]
+    done = use(job, **{name.replace("-", "_"): text for name in names})
+    assert (done.failed, done.outputs["exit-code"]) == (True, "2"), done.log
+    done = job.use(version="$(touch pwned)", files="poor.jsonl")
+    assert done.steps == {"Install metareview": 2}
+    assert not list(job.workspace.rglob("*pwned*"))
+    assert server.bodies == []
+
+
+def test_names_in_the_data_do_not_come_alive(job, server):
+    names = ["</details><script>alert(1)</script>", "@everyone", "-->", "::error::x", "a|b"]
+    every = list(enumerate(NOTES, 1))
+    write(job.workspace / "many.jsonl", [record(n, name, every[:1]) for n in range(1, 11) for name in names])
+    done = use(job, files="many.jsonl", reference="references.jsonl", judge="exact", fail_under="recall=0.9")
+    assert done.outputs["exit-code"] == "3"
+    [body] = server.bodies
+    for page in (body.partition("\n")[2], done.page):
+        assert "<script" not in page
+        assert "-->" not in page
+        assert "@everyone" not in page
+        assert page.count("<details>") == page.count("</details>") == 1
+        assert "&#64;&#8203;everyone" in page
+    assert not [line for line in done.log.splitlines() if line.startswith("::error::x")]
+
+
+def test_a_fork_brings_modules_and_a_token_that_only_reads(job, server):
+    """What a pull request brings is not imported, whatever its name; and the page of the job is there."""
+    for name in ("json.py", "numpy.py", "metareview.py", "sitecustomize.py"):
+        (job.workspace / name).write_text("import pathlib\npathlib.Path('pwned').touch()\n", "utf-8")
+    refused = Reply(403, {"message": "Resource not accessible by integration"})
+    server.script = lambda exchange: refused if exchange.method in ("POST", "PATCH") else None
+    done = use(job, files="poor.jsonl", reference="references.jsonl", judge="exact", fail_under="recall=0.1")
+    assert not done.failed, done.log
+    assert not (job.workspace / "pwned").exists()
+    assert "::warning title=metareview::the comment on pull request 7 is not written" in done.log
+    assert "all gates passed" in done.page
+
+
+def test_comments_are_pulled_with_the_token_and_scored_without_it(job):
+    with sample_server() as github:
+        job.environment |= github.environment(TOKEN)
+        job.environment["GITHUB_TOKEN"] = ""
+        done = use(
+            job, pull="2020-01-01", comment="false", args="--reviewer=*[bot]\n--reference-reviewer=!*[bot]",
+        )  # fmt: skip
+        assert {each.headers["authorization"] for each in github.log} == {f"Bearer {TOKEN}"}
+    assert done.outputs["exit-code"] == "0", done.log
+    assert "metareview pull comments --since=2020-01-01T00:00:00Z" in done.log
+    pulled = (job.workspace / "metareview" / "comments.jsonl").read_text("utf-8")
+    reviewers = {json.loads(line)["reviewer"] for line in pulled.splitlines()}
+    scored = json.loads((job.workspace / done.outputs["summary-json"]).read_text("utf-8"))["reviewers"]
+    assert set(scored) == {name for name in reviewers if name.endswith("[bot]")}
+
+
+def test_outcomes_of_a_file_and_of_what_was_pulled(job, server):
+    """Of two comments in the file, a later commit changed the lines of one."""
+    said = {"side": "right", "note": "Check this.", "author": "heeded-bot", "at": "2026-05-01T10:00:00Z"}
+    lines = [
+        {**said, "id": str(i), "path": f"{i}.py", "from_line": 10, "to_line": 10, "commit": "a" * 40} for i in (1, 2)
+    ]
+    patch = "@@ -9,3 +9,3 @@\n x\n-old\n+new\n y\n"
+    before = {"sha": "a" * 40, "at": "2026-05-01T09:00:00Z", "author": "dev", "parents": ["0" * 40], "files": []}
+    file = {"path": "1.py", "status": "modified", "patch": patch}
+    after = {"sha": "b" * 40, "at": "2026-05-01T12:00:00Z", "author": "dev", "parents": ["a" * 40], "files": [file]}
+    told = {"author": "dev", "merged_at": "2026-05-02T10:00:00Z", "commits": [before, after], "comments": lines}
+    write(
+        job.workspace / "heeded.jsonl",
+        [{"pr": "https://github.com/acme/shop/pull/3", "reviewer": "heeded-bot", **told}],
+    )
+    with sample_server() as github:
+        job.environment |= github.environment(TOKEN)
+        done = use(
+            job, command="outcomes", files="heeded.jsonl", pull="2020-01-01", comment="false",
+            fail_under="heeded-bot.lines_changed=0.6",
+        )  # fmt: skip
+    assert done.outputs["exit-code"] == "3", done.log
+    figures = json.loads((job.workspace / done.outputs["summary-json"]).read_text("utf-8"))
+    assert figures["schema"] == "metareview.outcomes/1"
+    assert figures["reviewers"]["heeded-bot"]["metrics"]["lines_changed"] == 0.5
+    assert len(figures["reviewers"]) > 1
+    assert done.page.splitlines()[:3] == [
+        "## ❌ What became of the comments: a gate was missed",
+        "",
+        "- heeded-bot&#58; lines&#95;changed is 0.5000, must be at least 0.6",
+    ]
+    assert (job.workspace / done.outputs["report"]).is_file()
+
+
+def test_an_expression_stands_in_no_script():
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step.get("run", ""), step["name"]
+
+
+def test_only_the_steps_that_need_it_have_the_token():
+    having = {
+        step["name"]: value
+        for step in ACTION["runs"]["steps"]
+        for value in step.get("env", {}).values()
+        if "token" in value
+    }
+    assert having == {
+        "Measure": "${{ inputs.pull != '' && inputs.github-token || '' }}",
+        "Comment on the pull request": "${{ inputs.github-token }}",
+    }
+
+
+def test_every_input_is_used_and_every_use_is_an_input():
+    text = (ROOT / "action.yml").read_text("utf-8")
+    for name, spec in ACTION["inputs"].items():
+        assert f"inputs.{name}" in text, name
+        assert spec["description"].strip()
+    assert ACTION["runs"]["using"] == "composite"
+
+
+def test_the_runner_of_these_tests_reads_as_githubs_does(tmp_path):
+    contexts = {"inputs": {"a": "x", "b": ""}, "steps": {}}
+    assert Expression("inputs.a == 'X' && inputs.b != ''", contexts).value is False
+    assert Expression("inputs.b || 'it''s'", contexts).value == "it's"
+    assert Expression("!(inputs.a != 'x')", contexts).value is True
+    assert (
+        filled("<${{ steps.none.outputs.y }}${{ inputs.a }}>", {**contexts, "steps": {"none": {"outputs": {}}}})
+        == "<x>"
+    )
+    file = tmp_path / "outputs"
+    file.write_text("a=1=2\nb<<E\nx=1\ny\nE\nc=\n", "utf-8")
+    assert read_outputs(file) == {"a": "1=2", "b": "x=1\ny", "c": ""}
