@@ -14,6 +14,7 @@ from typing import NamedTuple
 from metareview.model.comment import ChangedFile, Comment, Commit, normal_path
 from metareview.model.words import one_line, plural
 from metareview.outcomes.commits import NEVER, Commits, instant
+from metareview.outcomes.versions import kind_of
 from metareview.outcomes.watch import Watch
 
 LENGTH = 8_000
@@ -136,12 +137,11 @@ class LaterChanges:
         anywhere = comment.from_line is None and comment.to_line is None
         places = range(len(commits.commits))
         is_later = [watch.is_later(place) for place in places]
-        seen = {
-            self._edits_of(file)
-            for place in places
-            if not is_later[place] and not commits.is_merge(place)
-            for file in commits.commits[place].files or ()
-        }
+        seen: dict[Edits, list[int]] = {}
+        for place in places:
+            if not is_later[place] and not commits.is_merge(place):
+                for file in commits.commits[place].files or ():
+                    seen.setdefault(self._edits_of(file), []).append(place)
         pieces: list[_Piece] = []
         for place in places:
             if not is_later[place]:
@@ -153,9 +153,9 @@ class LaterChanges:
                 continue
             shift = 0
             for file in commit.files:
-                own = path is not None and path in (normal_path(file.path), normal_path(file.previous_path))
+                own = path is not None and path in (normal_path(file.path), _old_path(file))
                 parts, edits = self._parts_of(file), self._edits_of(file)
-                again = bool(parts) and edits in seen
+                again = bool(parts) and edits in seen and _is_copy(commits, place, seen[edits])
                 if counts and not again:
                     if own and not parts and _says_nothing(file):
                         return None
@@ -163,7 +163,7 @@ class LaterChanges:
                         far = float("inf") if not own else 0 if anywhere or not part else part.distance((first, last))
                         begin = first if own and not anywhere else None
                         pieces.append(_Piece(commit.sha, file, far, begin, part))
-                    seen.add(edits)
+                    seen.setdefault(edits, []).append(place)
                 if own and not again:
                     path = normal_path(file.path)
                     shift += sum(part.new_lines - part.old_lines for part in parts if part.last < first)
@@ -183,14 +183,23 @@ class LaterChanges:
         return self._parts[id(file)]
 
 
+def _is_copy(commits: Commits, place: int, others: Sequence[int]) -> bool:
+    """Whether a commit that makes a change again is another copy of it, as after a rebase; one that follows the others
+    puts back what was taken out between."""
+    return not commits.commits[place].parents or not set(others) <= set(commits.chain(place))
+
+
+def _old_path(file: ChangedFile) -> str | None:
+    return normal_path(file.previous_path) if kind_of(file) == "renamed" else None
+
+
 def _says_nothing(file: ChangedFile) -> bool:
     """Whether nobody can tell what was done to a file: it has no patch, and was not simply removed."""
-    return file.patch is None and (file.status or "").casefold() not in ("removed", "deleted", "unchanged")
+    return file.patch is None and kind_of(file) not in ("removed", "unchanged")
 
 
 def _without_patch(file: ChangedFile) -> str:
-    status = (file.status or "").casefold()
-    if status in ("removed", "deleted"):
+    if kind_of(file) == "removed":
         return "(the file was removed)"
     return "(its lines stayed as they were)" if file.patch is not None else "(changed; its patch is not known)"
 
@@ -216,7 +225,7 @@ def _fitted(pieces: Sequence[_Piece], most: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _title(commit: str, path: str, previous: str | None) -> str:
-    renamed = f" (was {one_line(previous, 200)})" if previous else ""
+    renamed = f" (from {one_line(previous, 200)})" if previous else ""
     return f"=== commit {one_line(commit, 40)[:10]}: {one_line(path, 200)}{renamed}"
 
 
