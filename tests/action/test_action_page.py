@@ -56,11 +56,11 @@ def html(markdown):
 def test_the_answer_is_on_top_and_the_rest_can_be_unfolded():
     measured = Measured(
         3,
-        ("bot: f1 is 0.5, must be at least 0.6", "new is worse than old: f1"),
-        True,
-        "new is worse.",
-        COMPARISON,
-        FIGURES,
+        missed=("bot: f1 is 0.5, must be at least 0.6", "new is worse than old: f1"),
+        gated=True,
+        sentence="new is worse.",
+        comparison=COMPARISON,
+        figures=FIGURES,
     )
     page = page_of(measured, None)
     lines = [line for line in page.whole.splitlines() if line]
@@ -103,7 +103,7 @@ def test_the_title_says_how_it_ended(code, gated, words):
 
 
 def test_many_problems_are_counted():
-    page = page_of(Measured(3, tuple(f"gate {i}" for i in range(50))), None).whole
+    page = page_of(Measured(3, missed=tuple(f"gate {i}" for i in range(50))), None).whole
     assert page.count("\n- gate") == 6
     assert "- … and 44 more" in page
 
@@ -153,7 +153,7 @@ class Read(HTMLParser):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_of_the_data_is_alive(text):
-    read = Read(html(page_of(Measured(3, (text,), sentence=text), None).comment))
+    read = Read(html(page_of(Measured(3, missed=(text,), sentence=text), None).comment))
     assert read.elements == [("h2",), ("p",), ("strong",), ("ul",), ("li",), ("p",), ("sub",)]
     assert read.hidden == []
     # What GitHub makes a mention, a reference or a link of, which it finds in the text of the page:

@@ -67,6 +67,38 @@ def test_only_the_bots(server, capsys):
     assert not any(each.method == "GET" for each in server.log)
 
 
+def test_who_only_answers_the_bots_is_nobody_to_other_commands(server, capsys, tmp_path):
+    run(capsys, "comments", "acme/shop", "-o", "bots.jsonl", "-q", "--reviewer", "*[bot]", "--no-patches")
+    kept = [json.loads(line) for line in (tmp_path / "bots.jsonl").read_text("utf-8").splitlines()]
+    answers = {each["reviewer"]: each["comments"] for each in kept if not each["reviewer"].endswith("[bot]")}
+    assert {name: [comment["note"][:14] for comment in said] for name, said in answers.items()} == {
+        "ana": ["Right, fixed."],
+        "ben": ["Fixed, thanks.", "These are two "],
+    }
+
+    def said(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main(list(arguments))
+        return end.value.code, *capsys.readouterr()
+
+    run(capsys, "comments", "acme/shop", "-o", "all.jsonl", "-q", "--no-patches")
+    people = ("--reference", "all.jsonl", "--reference-reviewer", "!*[bot]")
+    code, out, _ = said("comments", "bots.jsonl", *people, "--out", "run", "--json")
+    document = json.loads(out)
+    assert (code, sorted(document["reviewers"])) == (0, ["lintwise[bot]", "sharpeye[bot]"])
+    assert {name: each["total_generated_nums"] for name, each in document["reviewers"].items()} == {
+        "lintwise[bot]": 9,
+        "sharpeye[bot]": 26,
+    }
+    code, _, err = said("comments", "bots.jsonl", *people, "--reviewer", "ben", "--out", "run2")
+    assert (code, err) == (2, "Error: --reviewer 'ben' matches nobody. There are sharpeye[bot], lintwise[bot].\n")
+    code, out, _ = said("check", "--reference", "bots.jsonl", "--json")
+    assert json.loads(out)["references"] == 35
+    assert "without a note" not in out
+    assert said("convert", "bots.jsonl", "--to", "jsonl", "-o", "again.jsonl", "-q")[0] == 0
+    assert [json.loads(line) for line in (tmp_path / "again.jsonl").read_text("utf-8").splitlines()] == kept
+
+
 def test_a_history_that_routing_replays(server, capsys):
     code, out, err = run(capsys, "history", "acme/shop", "--since", "2026-03-16", "-o", "events.jsonl")
     assert (code, err) == (0, "Next: metareview routing events.jsonl\n")

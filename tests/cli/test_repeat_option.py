@@ -235,7 +235,8 @@ def test_reports_hold_the_spread_and_the_runs(repeated, run):
     assert dict(zip(head.split(","), first.split(","), strict=True))["runs"] == "3"
     assert 'name="f1_sd_between_runs" value="0.2533785' in (repeated / "r.xml").read_text()
     page = (repeated / "r.html").read_text()
-    assert "found in 1 of 3 runs" in page
+    assert "found in 1 of 3 runs of claude" in page  # among what was missed
+    assert page.count("</bdi> in 1 of 3 runs") == 3  # at the references
     assert "Between runs" in page
 
 

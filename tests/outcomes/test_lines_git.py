@@ -157,6 +157,29 @@ def test_blame_finds_the_same_lines(seed, tmp_path):
     assert compared > 400
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_blame_takes_the_same_of_equal_lines_for_those_that_stayed(seed, tmp_path):
+    repository, writer = Repository(tmp_path), Writer(200 + seed)
+    writer.line = lambda: writer.chance.choice(["}", "", "    return x", "foo()", "  if a:", "bar()", "baz"])
+    lines = [writer.line() for _ in range(40)]
+    repository.write("a.txt", lines)
+    repository.commit()
+    shas, files = [], []
+    for _ in range(6):
+        lines = writer.edited(lines, 3, 0)
+        repository.write("a.txt", lines)
+        shas.append(repository.commit())
+        files.append(lines)
+    changes = Changes([repository.described(sha) for sha in shas])
+    for place, sha in enumerate(shas[:-1]):
+        alive = repository.survivors(sha, shas[-1], "a.txt")
+        at = repository.git("show", "-s", "--format=%cI", sha).strip()
+        for line in range(1, len(files[place]) + 1):
+            fate = changes.fate(comment_on(line, commit=sha, path="a.txt", at=at))
+            assert fate.lines_changed.value is (line not in alive)
+            assert line not in alive or fate.final_lines == (alive[line], alive[line])
+
+
 @pytest.mark.parametrize("onto_newer", [False, True], ids=["amended", "rebased"])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_force_push_leaves_what_a_diff_of_the_two_commits_leaves(seed, onto_newer, tmp_path):
@@ -203,5 +226,4 @@ def test_a_force_push_leaves_what_a_diff_of_the_two_commits_leaves(seed, onto_ne
         else:
             assert fate.lines_changed.value is not stayed
             assert not fate.changed_by or fate.changed_by[0] in new
-    print("STAT", onto_newer, unknown, len(before))
     assert unknown < len(before)

@@ -6,8 +6,12 @@ import pytest
 from page_samples import opened, pull, read, said
 
 import metareview as mr
+from metareview.comparison.frame import open_frame
+from metareview.viewer.labelling import Labelling
 from metareview.viewer.prs_page import prs_page
 from metareview.viewer.pull_request import pull_request_page
+from metareview.viewer.queue_page import issue_queue_page, pair_queue_page
+from metareview.viewer.run_page import run_page
 
 REFERENCES = [{"pr": pull(1), "comments": [said("leak", 1), said("slow", 30)]}]
 RUNS = {"run-1": [said("leak", 1), said("slow", 30)], "run-2": [said("leak", 1), said("nit", 90), said("odd", 30)]}
@@ -63,3 +67,13 @@ def test_a_count_that_is_no_number_is_refused(tmp_path, view):
     results.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(mr.InputError):
         opened(tmp_path, "first")
+
+
+def test_the_overview_has_the_spread_and_unlisted_issues_are_not_asked_about(view):
+    root = read(run_page(view))
+    assert "±" in root.one(id="runs").text
+    page = read(issue_queue_page(Labelling(view, None), {}))
+    assert "not counted over repeated runs" in page.text
+    assert not list(page.all("form"))
+    assert open_frame(view.run, budget=8).runs == {(pull(1), "ann"): 2}
+    assert "Block 1" in read(pair_queue_page(Labelling(view, None), {})).text

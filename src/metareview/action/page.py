@@ -43,8 +43,9 @@ def page_of(measured: Measured, inputs: Inputs | None) -> Page:
     lines = [f"## {_title(measured, inputs)}", ""]
     if measured.sentence:
         lines += [f"**{safe(measured.sentence, _LONGEST_PROBLEM)}**", ""]
-    lines += [f"- {safe(problem, _LONGEST_PROBLEM)}" for problem in measured.problems[:_PROBLEMS]]
-    more = len(measured.problems) - _PROBLEMS
+    problems = [*measured.problems, *measured.missed]
+    lines += [f"- {safe(problem, _LONGEST_PROBLEM)}" for problem in problems[:_PROBLEMS]]
+    more = len(problems) - _PROBLEMS
     lines += [f"- … and {more} more", ""] if more > 0 else [""]
     lines += [*_comparison(measured.comparison), "", *_figures(measured.figures)]
     whole = _EMPTY.sub("\n\n", "\n".join(lines)).rstrip("\n") + "\n"
@@ -109,7 +110,7 @@ def bounded(text: str, most: int, size: Callable[[str], int]) -> str:
 def _title(measured: Measured, inputs: Inputs | None) -> str:
     subject = _SUBJECTS.get(inputs.command if inputs else "", "metareview")
     key = f" ({safe(inputs.key, 60)})" if inputs and inputs.key else ""
-    missed = len(measured.problems)
+    missed = len(measured.missed)
     passed = "all gates passed" if measured.gated else "measured"
     words = {
         0: ("✅", passed),

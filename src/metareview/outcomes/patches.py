@@ -10,9 +10,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from metareview.model.comment import MAX_LINE
 from metareview.outcomes.reasons import DOES_NOT_APPLY, MALFORMED, NO_PATCH, TRUNCATED
 
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
@@ -22,7 +22,7 @@ _FILE_HEADER = re.compile(
 )
 _BINARY = re.compile(r"Binary files .* differ|GIT binary patch")
 _RUN = re.compile(r"[-+]+")
-_MOST_CELLS = 4_000_000
+_MOST_CELLS = 100_000_000
 """Runs of removed and added lines are aligned by text up to this many pairs; longer ones at both ends alone."""
 
 
@@ -113,7 +113,7 @@ def _read_hunk(
     body = lines[place + 1 : following]
     marks = "".join([line[:1] for line in body])
     kept, end = marks.count(" "), following
-    reason = MALFORMED if old < 0 or new < 0 else None
+    reason = MALFORMED if min(old, new) < 0 or max(old_start, new_start) > MAX_LINE else None
     # Nearly every hunk has as many lines as it says, up to the next one: then they need not be counted singly.
     if reason is None and not (
         len(marks) == len(body) == old_count + new_count - kept
@@ -185,5 +185,12 @@ def align(old: int, removed: Sequence[str], new: int, added: Sequence[str]) -> l
         return []
     if len(removed) * len(added) > _MOST_CELLS or set(removed).isdisjoint(added):
         return [Edit(old, len(removed), new, len(added))]
-    codes = SequenceMatcher(None, removed, added, autojunk=False).get_opcodes()
-    return [Edit(old + i, k - i, new + j, m - j) for kind, i, k, j, m in codes if kind != "equal"]
+    from rapidfuzz.distance import Indel  # Few patches need it, and it takes time to import.
+
+    edits: list[Edit] = []
+    was = now = 0
+    for block in Indel.opcodes(removed, added).as_matching_blocks():
+        if block.a > was or block.b > now:
+            edits.append(Edit(old + was, block.a - was, new + now, block.b - now))
+        was, now = block.a + block.size, block.b + block.size
+    return edits

@@ -148,7 +148,7 @@ def _stands(
     for start in starts:
         if start < 0:
             continue
-        lines = list(new.lines(start, start + len(wanted)))
+        lines = new.lines(start, start + len(wanted))
         if len(lines) < len(wanted) or (had is not None and all(map(had, lines))):
             continue
         texts = [versions.text(line) for line in lines]
@@ -190,11 +190,11 @@ def _is_as_suggested(versions: Versions, wanted: Sequence[str], old: Version, sp
         for high, new_high in below:
             if new_high - new_low - high + low != len(wanted) - size:
                 continue
-            was, now = before[low - first : high + 1 - first], new.lines(new_low, new_high + 1)
+            was, after = before[low - first : high + 1 - first], new.lines(new_low, new_high + 1)
             head, tail = span[0] - low, high + 1 - span[1]
             stays = [*was[:head], *was[len(was) - tail :]]
-            stayed = [*now[:head], *now[len(now) - tail :]]
-            if was != now and all(_alike(versions, *pair) for pair in zip(stays, stayed, strict=True)):
+            stayed = [*after[:head], *after[len(after) - tail :]]
+            if was != after and all(_alike(versions, *pair) for pair in zip(stays, stayed, strict=True)):
                 return True
     return False
 

@@ -222,7 +222,7 @@ class Versions:
         if path in files.twice:
             patch = Patch(reason=MALFORMED)
         elif file.patch is None:
-            patch = Patch(reason=NO_PATCH)
+            patch = Patch(reason=None if kind == "unchanged" else NO_PATCH)
         else:
             patch = parse_patch(file.patch)
         after, patch = self._applied(kind, before, patch)
@@ -240,7 +240,7 @@ class Versions:
             return self._unseen(True), Patch(reason=DOES_NOT_APPLY)
         self._text.update(shown)
         if kind == "removed" and patch.reason in (None, TRUNCATED, NO_PATCH):
-            return ABSENT, UNCHANGED  # Its status says all, however little the patch shows.
+            return ABSENT, Patch(patch.hunks)  # Its status says all, however little the patch shows.
         if patch.reason is not None:
             return self._unseen(True), patch
         return Version(self._spliced(before.pieces, patch), True), patch
@@ -249,7 +249,10 @@ class Versions:
         """What the patch shows of the lines before; None where others show something else, or no such lines."""
         shown: dict[int, str] = {}
         known = self._text
+        length = before.length
         for hunk in patch.hunks:
+            if length is not None and hunk.old > length:
+                return None
             lines = before.lines(hunk.old, hunk.old + len(hunk.before))
             if len(lines) < len(hunk.before):
                 return None

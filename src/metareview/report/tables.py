@@ -21,6 +21,7 @@ from metareview.model.words import plural
 from metareview.report.headline import order
 from metareview.report.names import capital, in_words
 from metareview.report.numbers import between_runs, count, duration, interval, of_all, ranked, rate
+from metareview.routing.measures import RankMeasure
 from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
 
@@ -90,7 +91,10 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None) 
 
 
 def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Table:
-    """One row per router, the best MRR first; intervals of every measure, or of MRR alone."""
+    """One row per router, the best MRR first; intervals of every measure, or of MRR alone.
+
+    Measures of whole lists have a table of their own.
+    """
     names = ranked(summary.metrics, "mrr")
     blocks = [summary.routers[name] for name in names]
     columns = [
@@ -98,6 +102,8 @@ def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Ta
         Column("answered", [of_all(block.answered, summary.prs) for block in blocks], optional=2),
     ]
     for measure in summary.measures:
+        if not isinstance(measure, RankMeasure):
+            continue
         columns.append(Column(measure.label, [rate(block.metrics[measure.name]) for block in blocks]))
         if all_intervals or measure.name == "mrr":
             ends = [interval(block.intervals.get(measure.name)) for block in blocks]

@@ -9,7 +9,7 @@ first.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -144,11 +144,9 @@ def _at(event: Event) -> int:
     return event.at
 
 
-def last_instant(cutoffs: Collection[int], window: int | None, events: Iterable[Event], end: int) -> int:
+def last_instant(cutoffs: Collection[int], window: int | None, end: int) -> int:
     """The end of a repository's replayed period: its last cutoff and the truth window, no later than the history's.
 
-    Without a window it is the repository's last event.
+    Without a window it is the last cutoff: a late vote, years after everybody has left, is not when the period ends.
     """
-    if window is None:
-        return max(event.at for event in events)
-    return min(max(cutoffs) + window, end)
+    return min(max(cutoffs) + (window or 0), end)

@@ -47,8 +47,7 @@ class Plan:
 
     def until(self, part: Part) -> int:
         """The end of a repository's replayed period."""
-        span, end = self.options.truth_span, self.inputs.history.end
-        return last_instant(part.cutoffs.values(), span, part.events, end)
+        return last_instant(part.cutoffs.values(), self.options.truth_span, self.inputs.history.end)
 
     @property
     def pull_requests(self) -> list[tuple[str, int]]:

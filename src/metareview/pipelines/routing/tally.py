@@ -39,7 +39,7 @@ class Tally:
             self.requests += follow_requests(
                 stories[each.pr],
                 each.author,
-                until=until,
+                until=history.end if window is None else until,
                 window=window,
                 end=history.end,
                 eligible=plan.eligible,
