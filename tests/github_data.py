@@ -151,7 +151,7 @@ def thread(url: str, at: str, told: dict, first: str, head: str, ids: Numbers) -
         "path": told["path"],
         "line": None if outdated else line,
         "startLine": None if outdated else start,
-        "originalLine": line,
+        "originalLine": told.get("original", line),
         "originalStartLine": start,
         "diffSide": told.get("side", "RIGHT"),
         "subjectType": "FILE" if line is None else "LINE",

@@ -20,7 +20,7 @@ from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions
 from metareview.pipelines.outcomes.options import OutcomesKeywords, OutcomesOptions
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
-from metareview.routing.answers import RECIPROCAL_RANK
+from metareview.routing.answers import is_figure
 from metareview.runs import run as runs
 from metareview.runs.comments_json import pair_to_json, record_to_json
 from metareview.runs.outcomes_json import comment_rows
@@ -130,7 +130,7 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
                 "truth": record["truth"]["state"],
                 "router": name,
                 "rank": answer["rank"],
-                **{key: value for key, value in answer.items() if key.startswith("hit@") or key == RECIPROCAL_RANK},
+                **{key: value for key, value in answer.items() if is_figure(key)},
                 "risk": answer["risk"],
             }
 

@@ -8,7 +8,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from metareview.action.against import Against, Change, read_against
-from metareview.action.measure import Measured
+from metareview.action.measure import Measured, _gravest
+from metareview.action.narrow import narrow
 from metareview.action.page import bounded, page_of
 from metareview.comments.measures import MEASURES
 from metareview.model.measure import find_measure
@@ -55,11 +56,11 @@ def html(markdown):
 def test_the_answer_is_on_top_and_the_rest_can_be_unfolded():
     measured = Measured(
         3,
-        ("bot: f1 is 0.5, must be at least 0.6", "new is worse than old: f1"),
-        True,
-        "new is worse.",
-        COMPARISON,
-        FIGURES,
+        missed=("bot: f1 is 0.5, must be at least 0.6", "new is worse than old: f1"),
+        gated=True,
+        sentence="new is worse.",
+        comparison=COMPARISON,
+        figures=FIGURES,
     )
     page = page_of(measured, None)
     lines = [line for line in page.whole.splitlines() if line]
@@ -102,7 +103,7 @@ def test_the_title_says_how_it_ended(code, gated, words):
 
 
 def test_many_problems_are_counted():
-    page = page_of(Measured(3, tuple(f"gate {i}" for i in range(50))), None).whole
+    page = page_of(Measured(3, missed=tuple(f"gate {i}" for i in range(50))), None).whole
     assert page.count("\n- gate") == 6
     assert "- … and 44 more" in page
 
@@ -152,7 +153,7 @@ class Read(HTMLParser):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_of_the_data_is_alive(text):
-    read = Read(html(page_of(Measured(3, (text,), sentence=text), None).comment))
+    read = Read(html(page_of(Measured(3, missed=(text,), sentence=text), None).comment))
     assert read.elements == [("h2",), ("p",), ("strong",), ("ul",), ("li",), ("p",), ("sub",)]
     assert read.hidden == []
     # What GitHub makes a mention, a reference or a link of, which it finds in the text of the page:
@@ -222,3 +223,44 @@ def test_what_compare_wrote_is_read_with_what_is_watched_first(tmp_path):
 
 def test_what_mentions_an_issue_by_its_old_name_is_broken_up():
     assert safe("see GH-12 and gh-3, not AGH-4") == "see GH&#8203;-12 and gh&#8203;-3, not AGH-4"
+
+
+@pytest.mark.parametrize(
+    ("codes", "gravest"),
+    [((0, 0), 0), ((0, 3), 3), ((3, 4), 4), ((4, 2), 2), ((3, 2), 2), ((3, 137), 137), ((1, 2), 1)],
+)
+def test_the_gravest_exit_code_counts(codes, gravest):
+    assert _gravest(codes) == gravest
+
+
+def table(*rows):
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def test_several_intervals_go_below_their_figures():
+    wide = table(
+        ("reviewer", "resolved", "95 % interval", "answered", "95 % interval"),
+        ("---", "---:", "---:", "---:", "---:"),
+        ("bot", "0.500 (8)", "0.200–0.800", "–", "–"),
+    )
+    assert narrow(wide) == table(
+        ("reviewer", "resolved", "answered"),
+        ("---", "---:", "---:"),
+        ("bot", "0.500 (8)<br>0.200–&#8288;0.800", "–<br>–"),
+    )
+
+
+def test_many_columns_and_few_rows_are_turned():
+    heads = ["reviewer", *(f"m{i}" for i in range(10))]
+    rows = [["a|b".replace("|", "&#124;"), *map(str, range(10))], ["c", *map(str, range(10, 20))]]
+    rule = ["---"] * 11
+    assert narrow(table(heads, rule, *rows)) == table(
+        ("reviewer", "a&#124;b", "c"), ("---", "---:", "---:"), *((f"m{i}", str(i), str(10 + i)) for i in range(10))
+    )
+    long = table(heads, rule, *rows * 3)
+    assert narrow(long) == long
+    assert narrow("| a | b |\n| --- |") == "| a | b |\n| --- |"
+
+
+def test_a_comparison_that_failed_is_not_a_measurement_that_did():
+    assert "could not be compared" in page_of(Measured(2, figures=FIGURES), None).whole

@@ -1,8 +1,6 @@
 """action.yml, run step by step: what a job shows of it, and what it leaves on the pull request."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from comment_server import CommentServer
@@ -93,10 +91,7 @@ def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
     assert (job.workspace / "metareview" / "baseline" / "summary.json").is_file()
     [body] = server.bodies
     lines = [line for line in body.splitlines() if line]
-    assert lines[:2] == [
-        "<!-- metareview: prompt%20v2 -->",
-        "## ❌ Review comments &#40;prompt v2&#41;: a gate was missed".replace("&#40;", "(").replace("&#41;", ")"),
-    ]
+    assert lines[:2] == ["<!-- metareview: prompt%20v2 -->", "## ❌ Review comments (prompt v2): a gate was missed"]
     assert lines[2].startswith(
         "**bot &#40;current&#41; is worse than bot &#40;baseline&#41;, beyond chance&#58; recall"
     )
@@ -202,18 +197,37 @@ def test_comments_are_pulled_with_the_token_and_scored_without_it(job):
     assert set(scored) == {name for name in reviewers if name.endswith("[bot]")}
 
 
-def test_outcomes(job, server):
-    asked = [sys.executable, "-m", "metareview", "outcomes", "--help"]
-    if subprocess.run(asked, capture_output=True, check=False).returncode == 2:
-        pytest.skip("this metareview has no command outcomes yet")
+def test_outcomes_of_a_file_and_of_what_was_pulled(job, server):
+    """Of two comments in the file, a later commit changed the lines of one."""
+    said = {"side": "right", "note": "Check this.", "author": "heeded-bot", "at": "2026-05-01T10:00:00Z"}
+    lines = [
+        {**said, "id": str(i), "path": f"{i}.py", "from_line": 10, "to_line": 10, "commit": "a" * 40} for i in (1, 2)
+    ]
+    patch = "@@ -9,3 +9,3 @@\n x\n-old\n+new\n y\n"
+    before = {"sha": "a" * 40, "at": "2026-05-01T09:00:00Z", "author": "dev", "parents": ["0" * 40], "files": []}
+    file = {"path": "1.py", "status": "modified", "patch": patch}
+    after = {"sha": "b" * 40, "at": "2026-05-01T12:00:00Z", "author": "dev", "parents": ["a" * 40], "files": [file]}
+    told = {"author": "dev", "merged_at": "2026-05-02T10:00:00Z", "commits": [before, after], "comments": lines}
+    write(
+        job.workspace / "heeded.jsonl",
+        [{"pr": "https://github.com/acme/shop/pull/3", "reviewer": "heeded-bot", **told}],
+    )
     with sample_server() as github:
         job.environment |= github.environment(TOKEN)
-        done = use(job, command="outcomes", pull="2020-01-01", comment="false", fail_under="lines_changed=0")
-    assert done.outputs["exit-code"] in ("0", "3"), done.log
+        done = use(
+            job, command="outcomes", files="heeded.jsonl", pull="2020-01-01", comment="false",
+            fail_under="heeded-bot.lines_changed=0.6",
+        )  # fmt: skip
+    assert done.outputs["exit-code"] == "3", done.log
     figures = json.loads((job.workspace / done.outputs["summary-json"]).read_text("utf-8"))
     assert figures["schema"] == "metareview.outcomes/1"
-    assert "lines_changed" in next(iter(figures["reviewers"].values()))["metrics"]
-    assert done.page.splitlines()[0].partition(" ")[2][2:].startswith("What became of the comments: ")
+    assert figures["reviewers"]["heeded-bot"]["metrics"]["lines_changed"] == 0.5
+    assert len(figures["reviewers"]) > 1
+    assert done.page.splitlines()[:3] == [
+        "## ❌ What became of the comments: a gate was missed",
+        "",
+        "- heeded-bot&#58; lines&#95;changed is 0.5000, must be at least 0.6",
+    ]
     assert (job.workspace / done.outputs["report"]).is_file()
 
 

@@ -190,6 +190,7 @@ def test_whatever_goes_wrong_is_a_warning(server, step, script, words):
     assert code == 0
     assert "::warning title=metareview::the comment on pull request 7 is not written: " in said
     assert words in said
+    assert "same command" not in said  # nobody typed one
     assert not server.bodies
 
 

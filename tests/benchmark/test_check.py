@@ -69,6 +69,16 @@ def test_what_is_odd_is_named():
         assert expected in warnings
 
 
+def test_what_was_answered_is_no_reference():
+    answers = (
+        Comment("Done.", "a.py", in_reply_to="1"),
+        Comment("Done.", "a.py", in_reply_to="1"),
+        Comment("", in_reply_to="1"),
+    )
+    result = check_benchmark(ReferenceSet(dict([pull(1, at(1, "x"), *answers)]))).to_dict()
+    assert findings(result, "warning") == []
+
+
 def test_pull_requests_without_a_number_are_one_note():
     names = ["shop__security-1", "shop__security-2", "acme/shop@0a1b2c"]
     result = check_benchmark(ReferenceSet({name: Review(name, (at(1, name),)) for name in names})).to_dict()

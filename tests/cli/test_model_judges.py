@@ -226,3 +226,19 @@ def test_a_real_models_verdicts_give_its_own_table(model, tmp_path):
         assert {name: b[count] for name, b in run.summary["reviewers"].items()} == dict(expected)
         assert run.summary["judge"]["errors"] == 0
     assert run.summary["judge"]["llm_calls"] == 0  # all of it was in the cache by then
+
+
+def test_repeated_runs_ask_about_equal_notes_once(model, tmp_path, capsys):
+    server = model(same_letter)
+    arguments = ["comments", *files(tmp_path), "--json", "-q"]
+    [review] = (tmp_path / "said.jsonl").read_text().splitlines()
+    runs = [json.loads(review) | {"run": f"run-{number}"} for number in (1, 2, 3)]
+    runs[2]["comments"][2]["note"] = "other"  # and in two runs typo
+    (tmp_path / "said.jsonl").write_text("".join(json.dumps(each) + "\n" for each in runs))
+    assert _run([*arguments, "--repeat", "--dry-run"]) == 0
+    assert json.loads(capsys.readouterr().out)["llm_calls"] == 4 * 2
+    assert _run([*arguments, "--repeat", "--out", "run"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert len(server.log) == summary["judge"]["llm_calls"] == 8
+    assert summary["judge"]["pairs"] == 18
+    assert summary["reviewers"]["bot"]["positive_match_nums"] == 2

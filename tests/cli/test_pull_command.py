@@ -34,7 +34,7 @@ def run(capsys, *arguments):
 def test_comments_and_what_to_do_next(server, capsys, tmp_path):
     code, out, err = run(capsys, "comments", "acme/shop", "-o", "comments.jsonl")
     assert code == 0
-    assert out == "acme/shop: 14 pull requests, 63 comments by 6 reviewers: comments.jsonl\n"
+    assert out == "acme/shop: 14 pull requests, 78 comments by 6 reviewers: comments.jsonl\n"
     assert "metareview comments comments.jsonl --reference comments.jsonl --reviewer '*[bot]'" in err
     people = [
         {each["by"] for each in pull["threads"]}
@@ -42,7 +42,7 @@ def test_comments_and_what_to_do_next(server, capsys, tmp_path):
         | {each[0] for each in (*pull["reviews"], *pull.get("comments", ()))}
         for pull in json.loads(SAMPLE.read_text("utf-8"))["pull_requests"]
     ]
-    assert len((tmp_path / "comments.jsonl").read_text("utf-8").splitlines()) == sum(map(len, people)) == 49
+    assert len((tmp_path / "comments.jsonl").read_text("utf-8").splitlines()) == sum(map(len, people)) == 58
 
 
 def test_the_document(server, capsys):
@@ -55,7 +55,7 @@ def test_the_document(server, capsys):
         "repository": "acme/shop",
         "prs": 1,
         "lines": 5,
-        "comments": {"sharpeye[bot]": 3, "ben": 1, "chloe": 1, "dmitri": 1, "lintwise[bot]": 0},
+        "comments": {"sharpeye[bot]": 3, "ben": 2, "chloe": 1, "dmitri": 1, "lintwise[bot]": 0},
         "requests": 2,
         "warnings": ["acme/shop has no pull request #99"],
     }
@@ -63,8 +63,40 @@ def test_the_document(server, capsys):
 
 def test_only_the_bots(server, capsys):
     _, out, _ = run(capsys, "comments", "acme/shop", "-o", "c.jsonl", "--json", "--reviewer", "*[BOT]", "--no-patches")
-    assert json.loads(out)["comments"] == {"sharpeye[bot]": 26, "lintwise[bot]": 9}
+    assert json.loads(out)["comments"] == {"sharpeye[bot]": 27, "lintwise[bot]": 9}
     assert not any(each.method == "GET" for each in server.log)
+
+
+def test_who_only_answers_the_bots_is_nobody_to_other_commands(server, capsys, tmp_path):
+    run(capsys, "comments", "acme/shop", "-o", "bots.jsonl", "-q", "--reviewer", "*[bot]", "--no-patches")
+    kept = [json.loads(line) for line in (tmp_path / "bots.jsonl").read_text("utf-8").splitlines()]
+    answers = {each["reviewer"]: each["comments"] for each in kept if not each["reviewer"].endswith("[bot]")}
+    assert {name: [comment["note"][:14] for comment in said] for name, said in answers.items()} == {
+        "ana": ["Right, fixed."],
+        "ben": ["Fixed, thanks.", "These are two "],
+    }
+
+    def said(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main(list(arguments))
+        return end.value.code, *capsys.readouterr()
+
+    run(capsys, "comments", "acme/shop", "-o", "all.jsonl", "-q", "--no-patches")
+    people = ("--reference", "all.jsonl", "--reference-reviewer", "!*[bot]")
+    code, out, _ = said("comments", "bots.jsonl", *people, "--out", "run", "--json")
+    document = json.loads(out)
+    assert (code, sorted(document["reviewers"])) == (0, ["lintwise[bot]", "sharpeye[bot]"])
+    assert {name: each["total_generated_nums"] for name, each in document["reviewers"].items()} == {
+        "lintwise[bot]": 9,
+        "sharpeye[bot]": 26,
+    }
+    code, _, err = said("comments", "bots.jsonl", *people, "--reviewer", "ben", "--out", "run2")
+    assert (code, err) == (2, "Error: --reviewer 'ben' matches nobody. There are sharpeye[bot], lintwise[bot].\n")
+    code, out, _ = said("check", "--reference", "bots.jsonl", "--json")
+    assert json.loads(out)["references"] == 35
+    assert "without a note" not in out
+    assert said("convert", "bots.jsonl", "--to", "jsonl", "-o", "again.jsonl", "-q")[0] == 0
+    assert [json.loads(line) for line in (tmp_path / "again.jsonl").read_text("utf-8").splitlines()] == kept
 
 
 def test_a_history_that_routing_replays(server, capsys):

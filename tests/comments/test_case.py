@@ -31,8 +31,7 @@ def record_of(generated, expected, rejected=(), judge=None, **rules):
         Rules(negatives=bool(rejected), **rules),
     )
     with open_judge(judge or "exact") as opened:
-        [(_, judged)] = answer([case], opened)
-    record = count.record_of(case, judged)
+        [(_, judged, record)] = count.records_of(answer([case], opened))
     return record_to_json(record), [pair_to_json(pair) for pair in (pairs_of(judged, record) if judged else ())]
 
 

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments.location import Places, candidate_pairs, line_gap, may_match, near, same_file
@@ -80,6 +80,7 @@ def test_the_last_possible_line_is_as_far_from_the_first_as_lines_can_be():
         assert found.gap.tolist() == [MAX_LINE - 1] == [line_gap(generated, reference)]
 
 
+@settings(deadline=None)
 @given(st.lists(comments(), max_size=8), st.integers(0, 25))
 def test_arrays_of_places_are_compared_by_the_definition(some, distance):
     places, (one, other) = Places.of(some), np.indices((len(some), len(some))).reshape(2, -1)

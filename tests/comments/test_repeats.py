@@ -104,7 +104,7 @@ def reviews(draw):
         path=st.sampled_from(["a.py", "b.py", None]),
         side=st.sampled_from(["left", "right", None]),
         from_line=st.one_of(st.none(), st.integers(1, 6)),
-        commit=st.sampled_from(["c1", "c2", None]),
+        commit=st.sampled_from(["c1", draw(st.sampled_from(["c1", "c2"])), None]),
         in_reply_to=st.sampled_from([None, None, None, "7"]),
         at=st.sampled_from(["2025-01-01T00:00:00Z", "2025-01-01T10:00:00Z", "2025-02-01T00:00:00Z"])
         if timed
@@ -114,9 +114,17 @@ def reviews(draw):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(reviews(), max_size=4), st.integers(0, 2), st.booleans(), st.sampled_from([1, 3, 10_000]))
-def test_it_is_the_definition_for_each_pair(some, distance, location, size):
+@given(
+    st.lists(reviews(), max_size=4),
+    st.integers(0, 2),
+    st.booleans(),
+    st.sampled_from([1, 3, 10_000]),
+    st.sampled_from([1, 100]),
+)
+def test_it_is_the_definition_for_each_pair(some, distance, location, size, large):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "PAIRS", size)
+        patch.setattr(repeats, "SCORED", size)
+        patch.setattr(repeats, "LARGE", large)
         found = repeated(some, line_distance=distance, location=location)
     assert found == [by_definition(review, distance, location) for review in some]

@@ -9,7 +9,7 @@ from metareview.judges.remote.addressed import AddressedModel
 from metareview.model.addressed import Addressed
 from metareview.model.comment import Comment
 from metareview.model.label import OutcomeLabel
-from metareview.outcomes.addressed import OutcomeLabels, label_remarks, plan_questions
+from metareview.outcomes.addressed import OutcomeLabels, decided_by_labels, label_remarks, plan_questions
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.records import CommentOutcome, OutcomeRecord
 from model_server import ModelServer, chat
@@ -101,8 +101,9 @@ def test_labels_override_and_spare_the_model():
     told = plan.answered([Addressed("fully", "model")])
     assert verdicts(told)[:3] == [("not", "label"), ("partly", "label"), ("fully", "model")]
     assert told[0].comments[1].verdict.reason == "labelled by anna"
-    assert (plan.labelled, plan.against, plan.spared) == (2, 1, 2)
-    assert list(label_remarks(labels, plan.labelled, plan.against)) == [
+    assert plan.spared == 2
+    assert decided_by_labels(told, "llm") == (2, 0)
+    assert list(label_remarks(labels, *decided_by_labels(told, "cascade"))) == [
         "2 comments decided by labels, 1 of them against what changed",
         "1 of 3 labels about no comment of this run: another pull request, reviewer or note",
     ]

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.model.comment import ChangedFile, Comment, Commit
-from metareview.outcomes.later import LENGTH, LaterChanges, by_own_bot, hunks_of
+from metareview.outcomes.later import LENGTH, LaterChanges, parts_of
 
 FIX = "@@ -10,3 +10,3 @@ def f():\n a\n-b\n+c\n d"
 FAR = "@@ -90,2 +90,3 @@\n x\n+y\n z"
 NEAR = "@@ -30,1 +30,2 @@\n k\n+l"
 
 
-def commit(sha, *files, at=None, author="ann", parents=("p",)):
+def commit(sha, *files, at=None, author="ann", parents=()):
     return Commit(sha, at, author, parents, files)
 
 
@@ -56,7 +56,7 @@ def test_another_file_without_a_patch_is_named():
     assert removed == "=== commit c2: a.py\n(the file was removed)"
 
 
-def test_merges_and_the_bots_own_commits_do_not_count():
+def test_merges_and_what_its_author_did_do_not_count():
     commits = [
         commit("c1"),
         commit("c2", file(), parents=("c1", "main")),
@@ -64,18 +64,24 @@ def test_merges_and_the_bots_own_commits_do_not_count():
         Commit("c4", author="reviewer[bot]", files=None),
         commit("c5", file("b.py", NEAR), author="ann"),
     ]
-    assert LaterChanges(commits).text(on("c1"), "reviewer[bot]") == f"=== commit c5: b.py\n{NEAR}"
-    assert "c3" in (LaterChanges([commit("c1"), commit("c3", file())]).text(on("c1"), "ann") or ""), (
-        "a person who does what they asked for has done it"
-    )
+    later = LaterChanges(commits)
+    assert later.text(on("c1"), "reviewer[bot]") == f"=== commit c5: b.py\n{NEAR}"
+    own = LaterChanges([commit("c1"), commit("c3", file())])
+    assert own.text(on("c1"), "ann") == ""
+    assert own.text(on("c1"), "ann", pr_author="ann") == f"=== commit c3: a.py\n{FIX}", "authors may heed themselves"
 
 
-def test_who_is_the_bot_itself():
-    assert by_own_bot("coderabbitai[bot]", "CodeRabbitAI", Comment("n"))
-    assert by_own_bot("tool", "tool", Comment("n", is_ai_comment=True))
-    assert not by_own_bot("ann", "ann", Comment("n"))
-    assert not by_own_bot("other[bot]", "tool[bot]", Comment("n"))
-    assert not by_own_bot(None, "tool[bot]", Comment("n"))
+def test_a_rebase_is_no_change():
+    before = [commit("c1", file(), file("b.py", NEAR), at="2026-01-01"), commit("c2", file(patch=FAR), at="2026-01-02")]
+    moved = FIX.replace("-10,3 +10,3", "-40,3 +40,3")
+    after = [commit("d1", file(patch=moved), file("b.py", NEAR), at="2026-01-09"),
+             commit("d2", file(patch=FAR), at="2026-01-09"), commit("d3", file("c.py"), at="2026-01-09")]  # fmt: skip
+    for sha, commits in (("c2", [*before, *after]), ("gone", after)):
+        text = LaterChanges(commits).text(on(sha, at="2026-01-05"))
+        if sha == "c2":
+            assert text == f"=== commit d3: c.py\n{FIX}"
+        else:
+            assert text.count("=== commit") == 4, "what was there before is not known"
 
 
 def test_nothing_after_the_merge_counts():
@@ -146,8 +152,8 @@ def test_a_path_cannot_pretend_to_be_another_line():
     assert text.splitlines()[0] == "=== commit c 2: a === commit x: y.py"
 
 
-def test_hunks_know_their_lines():
-    first, second = hunks_of(f"{FIX}\n{FAR}\n")
+def test_parts_know_their_lines():
+    first, second = parts_of(f"{FIX}\n{FAR}\n")
     assert (first.old, first.last, first.broken) == (10, 12, False)
     assert [first.distance((line, line)) for line in (7, 10, 12, 20)] == [3, 0, 0, 8]
     assert (second.old, second.last, second.lines[-1]) == (90, 91, " z")

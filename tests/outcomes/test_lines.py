@@ -78,6 +78,9 @@ def test_a_deleted_file_is_a_change():
     commits = [*history("", "abc"), commit("c2", ChangedFile("a.py", status="removed"), at=2, author="dev")]
     fate = Changes(commits).fate(comment_on(2))
     assert (fate.lines_changed.value, fate.changed_by, fate.final_lines) == (True, ("c2",), None)
+    assert fate.later_change == "commit c2\n[the file was deleted]"
+    shown = ChangedFile("a.py", status="removed", patch="@@ -1,3 +0,0 @@\n-a\n-b\n-c")
+    assert "-b" in Changes([commits[0], commit("c2", shown)]).fate(comment_on(2)).later_change
 
 
 def test_a_merge_shifts_and_never_counts():

@@ -1,12 +1,14 @@
 """Random edits of whole files: following patches against marks on the lines of the files themselves."""
 
 import difflib
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commit_lists import comment_on, day, patch_of
 from metareview.model.comment import ChangedFile, Commit
+from metareview.outcomes import reasons
 from metareview.outcomes.lines import Changes
 
 AUTHORS = ("dev", "helper[bot]", "merge", None)
@@ -102,3 +104,60 @@ def test_a_comment_that_was_moved_to_the_last_commit_tells_the_same_of_lines_tha
     fate = Changes(commits).fate(moved)
     assert fate.lines_changed.value is False
     assert fate.final_lines == now[1]
+
+
+@settings(max_examples=400, deadline=None)
+@given(histories(), st.data())
+def test_what_is_hidden_is_never_answered_wrongly(made, data):
+    """A commit's files, a patch, or its end are not there: then it cannot be told, or it is told as it is."""
+    files, authors, anchor, first, last, context = made
+    commits = as_commits(files, authors, context, data.draw(st.booleans()))
+    hidden = data.draw(st.integers(0, len(commits) - 1))
+    whole = commits[hidden]
+    if whole.files:
+        [file] = whole.files
+        lines = file.patch.split("\n")
+        cut = "\n".join(lines[: data.draw(st.integers(1, len(lines)))])
+        patch = data.draw(st.sampled_from([None, cut]))
+        changed = data.draw(st.sampled_from([None, (replace(file, patch=patch),)]))
+        commits[hidden] = replace(whole, files=changed)
+    comment = comment_on(first, last, commit=f"c{anchor}", at=day(1 + anchor))
+    fate = Changes(commits).fate(comment)
+    changed_by, place = in_files(files, authors, anchor, first, last)
+    assert fate.lines_changed.value in (None, bool(changed_by))
+    assert (fate.lines_changed.value is None) == (fate.lines_changed.reason in reasons.REASONS)
+    assert fate.final_lines in (None, place)
+    assert list(fate.changed_by) == changed_by[: len(fate.changed_by)]
+    if commits[hidden] == whole or hidden <= anchor:
+        assert fate.lines_changed.value is bool(changed_by)
+
+
+texts = st.text(alphabet="@-+ ,0123456789abc\\\r\n\t`~", max_size=80)
+patches = st.one_of(
+    st.none(),
+    texts,
+    st.builds(lambda a, b, c, d, rest: f"@@ -{a},{b} +{c},{d} @@\n{rest}", *[st.integers(0, 4)] * 4, texts),
+)
+names = st.sampled_from(["a.py", "b.py", "./a.py", "", "c"])
+shas = st.sampled_from(["c0", "c1", "c2", "c3", "0a1b2c3d", "0a1b2c3", "outside", ""])
+times = st.sampled_from([None, "", "2026-01-01", "2026-01-02T00:00:00Z", "2026-13-01", "yesterday"])
+kinds = st.sampled_from([None, "added", "removed", "modified", "renamed", "copied", "changed", "R100", "what"])
+wild_files = st.builds(ChangedFile, names, st.one_of(st.none(), names), kinds, patches)
+wild_commits = st.builds(
+    Commit,
+    shas,
+    times,
+    st.sampled_from([None, "dev", "helper", "helper[bot]"]),
+    st.lists(shas, max_size=2).map(tuple),
+    st.one_of(st.none(), st.lists(wild_files, max_size=3).map(tuple)),
+)
+notes = st.sampled_from(["?", "```suggestion\nx\n```", "```suggestion:-3+4\n```", "~~~suggestion\n\tx"])
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.one_of(st.none(), st.lists(wild_commits, max_size=6)), times, notes, names, shas, times, st.integers(1, 6))
+def test_nothing_that_is_read_breaks_it(commits, until, note, path, sha, at, line):
+    fate = Changes(commits, until=until).fate(comment_on(line, line + 1, note=note, path=path, commit=sha, at=at))
+    for finding in (fate.lines_changed, fate.suggestion_taken):
+        assert (finding.value is None) == (finding.reason in reasons.REASONS)
+    assert bool(fate.changed_by) == (fate.lines_changed.value is True)

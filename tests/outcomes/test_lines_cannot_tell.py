@@ -84,6 +84,7 @@ def test_a_truncated_patch():
         "@@ -1,2 +1,2 @@\n a\n-b\n+X\n c",  # More lines than the header says.
         "@@ -0,2 +1,2 @@\n a\n b",
         "@@ -1,2 +1,2 @@\n a\n*b",
+        "@@ -9999999999,0 +9999999999 @@\n+X",
         "@@@ -1,2 -1,2 +1,2 @@@\n  a\n- b\n +X",
         "diff --git a/a.py b/a.py\n@@ -1,2 +1,2 @@\n a\n-b\n+X\ndiff --git a/b.py b/b.py\n@@ -1 +1 @@\n-a\n+b",
     ],
@@ -98,6 +99,7 @@ def test_a_malformed_patch(patch):
         "@@ -1,3 +1,3 @@\n a\n-Q\n+X\n c",  # Takes out what is not there.
         "@@ -1,3 +1,3 @@\n Q\n-b\n+X\n c",  # Next to what is not there.
         "@@ -10,2 +10,2 @@\n j\n-k\n+X",  # Beyond the end.
+        "@@ -12,0 +13 @@\n+X",
         "@@ -8,2 +8,2 @@\n h\n-i\n+Y\n@@ -1,2 +1,2 @@\n a\n-b\n+X",  # Out of order.
         "@@ -1,3 +1,3 @@\n a\n-b\n+X\n c\n@@ -3,2 +3,2 @@\n c\n-d\n+Y",  # Overlapping.
         "@@ -1,3 +2,3 @@\n a\n-b\n+X\n c",  # The new lines cannot be there.
@@ -147,3 +149,12 @@ def test_a_merge_of_a_branch_that_is_in_the_list_may_bring_in_what_its_commits_d
     commits = [commit("c0", change("a.py", "", "abcdefghij"), parents=("base",)), commit("c1", parents=("c0",)), side]
     assert told([*commits, merge], comment_on(2)) == reasons.MERGED
     assert told([*commits, merge], comment_on(5)) is False
+
+
+def test_a_comment_on_more_lines_than_a_file_can_have_is_followed_all_the_same():
+    huge = comment_on(1, 2**31 - 1)
+    commits = [Commit("c1", files=()), commit("c2", change("a.py", "abc", "aXc"))]
+    assert told(commits, huge) is True
+    assert told(commits[:1], huge) is False
+    pushed = [Commit("c1", parents=("x",), files=()), commit("n1", change("a.py", "abc", "aXc"), parents=("y",))]
+    assert told(pushed, huge) == reasons.REWRITTEN

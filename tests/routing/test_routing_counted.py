@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 from routing_stories import pull_request
 
 from metareview.model.event import Eligibility
-from metareview.routing.answers import AnswerReader, rank_worth
+from metareview.routing.answers import AnswerReader, places_worth
 from metareview.routing.counted import INSTANT_BITS, ONE, Asked, Counted, find_together
-from metareview.routing.measures import rank_measures
+from metareview.routing.list_measures import measures_of
 from metareview.routing.protocol import Ranking
 from metareview.routing.ranking import People
 from metareview.routing.records import Truth
@@ -67,7 +67,7 @@ def test_many_rankings_are_read_together_as_by_brute_force(rows, bots, kept, inc
     people = people_named(LOGINS)
     names = {login.casefold(): login for login in LOGINS}
     eligible = Eligibility(frozenset(LOGINS[number].casefold() for number in bots), include_author=include_author)
-    reader = AnswerReader(eligible, names, worth=rank_worth(rank_measures([1])), kept=kept)
+    reader = AnswerReader(eligible, names, worth=places_worth(measures_of([1], "all_reviewers"), [1]), kept=kept)
     answers = list(
         reader.read_all(
             [Ranking(counted(people, counts), "low") for counts, _, _ in rows],
@@ -85,7 +85,9 @@ def test_many_rankings_are_read_together_as_by_brute_force(rows, bots, kept, inc
         assert answer.candidates == tuple(login for login, _ in listed[:kept])
         assert answer.scores == tuple(score for _, score in listed[:kept])
         assert answer.listed == len(listed)
-        assert answer.rank == next((at for at, (login, _) in enumerate(listed, 1) if login in targets), 0)
+        ranks = tuple(at for at, (login, _) in enumerate(listed, 1) if login in targets)
+        assert answer.ranks == ranks
+        assert answer.rank == (ranks[0] if ranks else 0)
 
 
 def test_equal_ones_are_left_to_their_names():
@@ -93,7 +95,7 @@ def test_equal_ones_are_left_to_their_names():
     clear, equal = [(2, 1), (1, 3), (1, 2)], [(2, 1), (1, 3), (1, 3)]
     asked = [Asked(counted(people, each), None, ["a"]) for each in (clear, equal)]
     first, second = find_together(asked, np.zeros(3, dtype=bool), 2)
-    assert first == ([0, 1], [2.0, 1.0], 3, 2)
+    assert first == ([0, 1], [2.0, 1.0], 3, (2,))
     assert second is None
 
 
@@ -105,7 +107,7 @@ def test_answers_of_several_kinds_keep_their_order():
         Ranking([]),
         Ranking(counted(people, [(0, 0)])),
     ]
-    reader = AnswerReader(Eligibility(frozenset()), {}, worth=rank_worth(rank_measures([1])))
+    reader = AnswerReader(Eligibility(frozenset()), {}, worth=places_worth(measures_of([1], "all_reviewers"), [1]))
     pulls = [pull_request(pr=number) for number in range(4)]
     answers = list(reader.read_all(rankings, pulls, [Truth("no_response")] * 4))
     assert [answer.candidates for answer in answers] == [("b",), ("a",), (), ()]

@@ -165,7 +165,8 @@ def test_routers_without_what_they_need_have_no_figures_and_no_rank():
         assert [router.observed_metrics[figure] for figure in FIGURES] == [None] * 4
         assert [router.intervals[figure] for figure in FIGURES] == [None] * 4
         figures = result.records[1].answers[name].figures
-        assert figures == dict.fromkeys(("hit@1", "hit@3", "hit@5", "reciprocal_rank"))
+        known = ("hit@1", "hit@3", "hit@5", "reciprocal_rank", "expertise@1", "expertise@3", "expertise@5")
+        assert figures == dict.fromkeys(known)
     assert summary.routers["popularity"].metrics["mrr"] == 0.5
     assert "chrev is not applicable and has no figures: 2 of 2 pull requests have no files at their cutoff" in (
         summary.warnings

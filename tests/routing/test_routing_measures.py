@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.routing.measures import MRR, first_ranks, gini, hit_at, rank_measures, rank_table, top1_share
+from metareview.routing.measures import MRR, first_ranks, gini, hit_at, rank_measures, top1_share
 
 
 def random_rankings(seed, queries=300, people=12, depth=10, targets=3):
@@ -71,7 +71,7 @@ def test_means_of_summed_columns_are_the_figures(ranks):
     ranks = np.array(ranks)
     measures = rank_measures([1, 3, 5])
     assert list(map(str, measures)) == ["hit@1", "hit@3", "hit@5", "mrr"]
-    sums = rank_table(ranks, measures).sum(axis=0)
+    sums = np.column_stack([np.ones(len(ranks)), *(measure.worth(ranks) for measure in measures)]).sum(axis=0)
     for measure in measures:
         assert measure.value(sums) == pytest.approx(measure.mean(ranks), abs=1e-12)
     assert MRR.in_column(2).value(np.array([4.0, 9.0, 1.0])) == 0.25

@@ -117,8 +117,13 @@ def test_a_record_is_one_json_object_with_all_that_the_figures_rest_on():
                 "hit@3": 1,
                 "hit@5": 1,
                 "reciprocal_rank": 0.5,
+                "expertise@1": 0,
+                "expertise@3": 0,
+                "expertise@5": 0,
             }
         },
+        "files": 1,
+        "truth_expertise": False,
     }
 
 

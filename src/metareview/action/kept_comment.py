@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import ClassVar
 
 from metareview.action.event import PullRequest
 from metareview.errors import UsageError
@@ -44,6 +45,8 @@ class Existing:
 
 class CommentApi(GitHubApi):
     """GitHub, as far as one comment needs it."""
+
+    kept: ClassVar[str] = "Run the job again to write it."
 
     def keep(self, place: PullRequest, marker: str, body: str, *, create: bool) -> str:
         """Edits our comment with this marker, or creates it; says what was done.

@@ -35,6 +35,8 @@ class Measured:
 
     code: int
     problems: tuple[str, ...] = ()
+    """What went wrong, each in a sentence; `missed` has the gates that were missed."""
+    missed: tuple[str, ...] = ()
     gated: bool = False
     sentence: str = ""
     """Better or worse than the baseline?"""
@@ -58,9 +60,8 @@ def main() -> int:
     except OSError as error:
         measured = Measured(2, (f"Cannot write to {out}: {error.strerror}. Set out to another folder.",))
         say(f"Error: {measured.problems[0]}")
-    if measured.code != GATE_MISSED:  # each missed gate has its own annotation already
-        for problem in measured.problems:
-            annotate("error", problem)
+    for problem in measured.problems:  # each missed gate has an annotation already
+        annotate("error", problem)
     _hand_over(measured, inputs, out)
     return 0
 
@@ -82,7 +83,7 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
     measured = Measured(scored.code, figures=scored.section, gated=bool(inputs.gates or inputs.fail_if_worse))
     if scored.code == GATE_MISSED:
         missed = tuple(gate.sentence for gate in result.build_gates if not gate.passed)
-        measured = replace(measured, problems=missed or (scored.problem,))
+        measured = replace(measured, missed=missed or (scored.problem,))
     elif scored.problem:
         measured = replace(measured, problems=(scored.problem,))
     if inputs.baseline:
@@ -93,14 +94,17 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
 
 def _with_comparison(measured: Measured, inputs: Inputs, out: Path, measures: Sequence[Measure]) -> Measured:
     ended = _compare(inputs, out)
-    watched = [find_measure(name, measures, "fail-if-worse").name for name in inputs.fail_if_worse]
-    against = read_against(out / COMPARISON, measures, watched) if ended.code in _GRAVEST[1:] else None
+    against = None
+    if ended.code in _GRAVEST[1:]:
+        watched = [find_measure(name, measures, "fail-if-worse").name for name in inputs.fail_if_worse]
+        against = read_against(out / COMPARISON, measures, watched)
     if against is not None:
         say(against.verdict)
     return replace(
         measured,
         code=_gravest([measured.code, ended.code]),
-        problems=(*measured.problems, *([ended.problem] if ended.problem else [])),
+        problems=(*measured.problems, *([ended.problem] if ended.code not in (0, GATE_MISSED) else [])),
+        missed=(*measured.missed, *([ended.problem] if ended.code == GATE_MISSED else [])),
         sentence=against.sentence if against else "",
         comparison=ended.section,
     )

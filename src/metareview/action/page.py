@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metareview import __version__
+from metareview.action.narrow import narrow
 from metareview.report.markdown_text import safe
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ _ADDRESS = re.compile(r"https?://[^\s<>()|\[\]]+", re.IGNORECASE)
 _SHA = re.compile(r"[0-9a-f]{40,64}", re.ASCII)
 _RUN_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/actions/runs/[0-9]+", re.ASCII)
 _GATES = "**Gates**"
-_INTERVAL = re.compile(r"(?:[+-]|&#4[35];)?[01]\.\d+(?: to [+-]?|–)[01]\.\d+")
 _EMPTY = re.compile(r"\n{3,}")
 _PROBLEMS, _LONGEST_PROBLEM = 6, 1_000
 _CUT = "… cut here, because it is too long for GitHub. The run has all of it."
@@ -43,8 +43,9 @@ def page_of(measured: Measured, inputs: Inputs | None) -> Page:
     lines = [f"## {_title(measured, inputs)}", ""]
     if measured.sentence:
         lines += [f"**{safe(measured.sentence, _LONGEST_PROBLEM)}**", ""]
-    lines += [f"- {safe(problem, _LONGEST_PROBLEM)}" for problem in measured.problems[:_PROBLEMS]]
-    more = len(measured.problems) - _PROBLEMS
+    problems = [*measured.problems, *measured.missed]
+    lines += [f"- {safe(problem, _LONGEST_PROBLEM)}" for problem in problems[:_PROBLEMS]]
+    more = len(problems) - _PROBLEMS
     lines += [f"- … and {more} more", ""] if more > 0 else [""]
     lines += [*_comparison(measured.comparison), "", *_figures(measured.figures)]
     whole = _EMPTY.sub("\n\n", "\n".join(lines)).rstrip("\n") + "\n"
@@ -74,20 +75,7 @@ def _paragraphs(section: str) -> list[str]:
     first, _, rest = section.strip("\n").partition("\n")
     text = rest if first.startswith("#") else section
     found = [each for each in text.strip("\n").split("\n\n") if each.strip()]
-    return [_narrow(each) if each.startswith("|") else each.strip("\n") for each in found]
-
-
-def _narrow(table: str) -> str:
-    """The table without p before its correction, which p after it says better, and with intervals on one line."""
-    rows = [line.strip().strip("|").split("|") for line in table.splitlines()]
-    heads = [cell.strip() for cell in rows[0]]
-    left_out = heads.index("p") if "p" in heads and "p (Holm)" in heads else None
-    kept = [[cell.strip() for at, cell in enumerate(row) if at != left_out] for row in rows]
-    return "\n".join(f"| {' | '.join(_INTERVAL.sub(_unbroken, cell) for cell in row)} |" for row in kept)
-
-
-def _unbroken(interval: re.Match[str]) -> str:
-    return interval[0].replace(" ", "&nbsp;").replace("-", "&#8209;").replace("–", "–&#8288;")
+    return [narrow(each) if each.startswith("|") else each.strip("\n") for each in found]
 
 
 def _spaced(paragraphs: Sequence[str]) -> list[str]:
@@ -122,11 +110,11 @@ def bounded(text: str, most: int, size: Callable[[str], int]) -> str:
 def _title(measured: Measured, inputs: Inputs | None) -> str:
     subject = _SUBJECTS.get(inputs.command if inputs else "", "metareview")
     key = f" ({safe(inputs.key, 60)})" if inputs and inputs.key else ""
-    missed = len(measured.problems)
+    missed = len(measured.missed)
     passed = "all gates passed" if measured.gated else "measured"
     words = {
         0: ("✅", passed),
-        2: ("❌", "could not be measured"),
+        2: ("❌", "could not be compared" if measured.figures else "could not be measured"),
         3: ("❌", "a gate was missed" if missed < 2 else f"{missed} gates were missed"),
         4: ("⚠️", "undecided"),
     }

@@ -108,6 +108,7 @@ def _lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
 
 
 def _lint_review(key: str, what: str, comments: Sequence[Comment], locations: bool) -> Iterator[Finding]:
+    comments = [comment for comment in comments if comment.in_reply_to is None]  # replies are no references
     empty = sum(not comment.counted for comment in comments)
     twice = sum(count > 1 for count in Counter(map(_identity, comments)).values())
     nowhere = sum(not comment.content_key[0] for comment in comments)

@@ -52,9 +52,11 @@ def _metrics() -> Iterator[Listed]:
     from metareview.outcomes.measures import MEASURES as OUTCOMES
     from metareview.plugins import BUILT_IN
     from metareview.report.tables import definition
-    from metareview.routing.measures import rank_measures
+    from metareview.routing.expertise import expertise_measures
+    from metareview.routing.list_measures import SEVERAL, measures_of
 
-    for measure in (*MEASURES, *rank_measures((1, 3, 5)), *OUTCOMES):
+    ks = (1, 3, 5)
+    for measure in (*MEASURES, *measures_of(ks, SEVERAL), *expertise_measures(ks), *OUTCOMES):
         key = f" In JSON: {measure.name}." if measure.name != measure.short else ""
         yield Listed(measure.short, BUILT_IN, f"{definition(measure)}{key}")
 

@@ -99,18 +99,23 @@ def _values_of(kind: str) -> Completer:
     return completing(values)
 
 
+_OF_K = ("hit", "ndcg", "recall")
+
+
 def metric_names() -> list[str]:
     from metareview.comments.measures import MEASURES
     from metareview.outcomes.measures import MEASURES as OUTCOMES
+    from metareview.routing.list_measures import MAP
     from metareview.routing.measures import MRR
 
-    return [*(measure.short for measure in MEASURES), "hit@K", MRR.short, *(measure.short for measure in OUTCOMES)]
+    of_lists = (*(f"{name}@K" for name in _OF_K), MRR.short, MAP.short)
+    return [*(measure.short for measure in MEASURES), *of_lists, *(measure.short for measure in OUTCOMES)]
 
 
 def metrics_to_choose() -> list[str]:
-    """The metrics as one would type them: hit@k with the usual k."""
-    names = [name for name in metric_names() if name != "hit@K"]
-    return [*names, *(f"hit@{k}" for k in (1, 3, 5))]
+    """The metrics as one would type them: hit@k and the like with the usual k."""
+    names = [name for name in metric_names() if not name.endswith("@K")]
+    return [*names, *(f"{name}@{k}" for name in _OF_K for k in (1, 3, 5))]
 
 
 def metrics_to_gate() -> list[str]:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from metareview.report.tables import Table
 
 
+_ASKED = 5
+"""People who were asked most, in the terminal."""
+
+
 def _parse_ks(context: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(each) for each in text.split(","))
@@ -83,7 +87,7 @@ def _router_names() -> list[str]:
 @click.option("--include-bots", is_flag=True, help="Bots may be candidates and truth.")
 @click.option("--include-author", is_flag=True, help="The author may be candidate and truth.")
 @click.option("--k", default="1,3,5", show_default=True, metavar="LIST", callback=_parse_ks,
-              help="The values of k for hit@k.")  # fmt: skip
+              help="The values of k for hit@k and the like.")  # fmt: skip
 @click.option("--merged-within", metavar="D", help="Also count merges up to D after the cutoff.")
 @click.option("--ttfc", is_flag=True, help="Also report the time to the first comment.")
 @click.option("--reviews-visible-at", default="event", show_default=True, metavar="event|creation",
@@ -121,12 +125,24 @@ def command(
     from metareview.report.build_gates import gate_lines
     from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
+    from metareview.report.routing_outcomes import (
+        actual_lines,
+        expertise_table,
+        lists_table,
+        load_lines,
+        requests_line,
+        requests_table,
+    )
     from metareview.report.tables import cohort, declarations, queue_table, routers_table
-    from metareview.routing.measures import rank_measures
+    from metareview.routing.list_measures import SEVERAL, ListMeasure, measures_of
     from metareview.runs.files import default_folder
     from metareview.runs.writer import keep_gates
 
-    gates = parse_gates(limits, rank_measures(options["k"]))
+    # Gates that would need another truth are known, to be refused with the fix.
+    gates = parse_gates(limits, measures_of(options["k"], SEVERAL))
+    for gate in gates:
+        if isinstance(gate.measure, ListMeasure) and options["truth"] != SEVERAL:
+            raise UsageError(f"{gate.measure.short} is about several right people. Give --truth {SEVERAL} with it.")
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history[0].resolve().stem)
@@ -153,9 +169,15 @@ def command(
         return
     more: list[str | Table] = []
     if not screen.quiet:
+        for table in (lists_table(run.result), expertise_table(run.result)):
+            more += ["", table] if table else []
+        more += actual_lines(run.result)
         waits = queue_table(run.result)
         more += ["", waits, ""] if waits else []
         more += declarations(run.result)
+        more += load_lines(run.result)
+        asked = requests_table(run.result, _ASKED)
+        more += [*requests_line(run.result), *([asked] if asked else [])]
     remark = f"{cohort(run.result)} Each pull request's lists, ranks and times: {folder}"
     screen.show(
         run.summary, routers_table(run.result), *gate_lines(results), *more, remarks=[headline(run, board()), remark]

@@ -58,6 +58,7 @@ def averaged(records: Sequence[CommentRecord]) -> CommentRecord:
         comparisons=list(chain.from_iterable(record.comparisons for record in records)),
         references=tuple(_reference(each) for each in zip(*(record.references for record in records), strict=True)),
         bounds=_mean_bounds(records),
+        repeated=_mean_repeated(records),
         run=None,
         runs=names,
     )
@@ -80,6 +81,11 @@ def _mean_bounds(records: Sequence[CommentRecord]) -> tuple[Counts, Counts] | No
     if any(record.bounds is None and record.counts.undecided for record in records):
         return None
     return _mean(low for low, _ in ends), _mean(high for _, high in ends)
+
+
+def _mean_repeated(records: Sequence[CommentRecord]) -> float | None:
+    known = [record.repeated for record in records if record.repeated is not None]
+    return whole(sum(known) / len(known)) if len(known) == len(records) else None
 
 
 def _reference(of_runs: Sequence[ScoredReference]) -> ScoredReference:

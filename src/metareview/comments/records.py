@@ -93,6 +93,8 @@ class ScoredComment:
     """On the pair that counts: with the reference, or else with the negative."""
     run: str | None = None
     """Which run it is of, in a record of several runs."""
+    repeats: int | None = None
+    """Of a comment that matches nothing: the first earlier comment of the same review that says the same."""
 
     @property
     def matched(self) -> bool:
@@ -195,6 +197,8 @@ class CommentRecord:
     """Which of the reviewer's repeated runs it is of."""
     runs: tuple[str, ...] = ()
     """The runs that it is the mean of, where it is one."""
+    repeated: float | None = None
+    """How many of the unmatched comments say again what an earlier one says; None in a run that did not note it."""
 
     @property
     def key(self) -> tuple[str, str]:

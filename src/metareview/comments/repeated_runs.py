@@ -128,10 +128,23 @@ def _added(counts: Sums, mean: Sums, measure: Measure) -> Sums:
 
 
 def variance_shares(values: Sums, prs: Codes, runs: Codes) -> VarianceShares | None:
-    """The shares of a two-way layout without replication, crossed and random; parts below 0 count as 0.
+    """The parts of the variance as shares; a part below 0 counts as 0. None where they cannot be told apart, or where
+    nothing varies."""
+    found = variance_parts(values, prs, runs)
+    parts = np.zeros(3) if found is None else np.maximum(found, 0.0)
+    total = float(parts.sum())
+    if total < _NOTHING:
+        return None
+    of_prs, of_runs, rest = (float(part) / total for part in parts)
+    return VarianceShares(of_prs, of_runs, rest)
+
+
+def variance_parts(values: Sums, prs: Codes, runs: Codes) -> Sums | None:
+    """The variances of pull requests, of runs and of the rest: crossed, random, one value for each pull request and run
+    or none. Each is right on average, and may come out below 0.
 
     `prs` and `runs` number the pull request and the run of each value from 0. None where a part cannot be told from the
-    others, or where nothing varies.
+    others.
     """
     n = len(values)
     per_pr, per_run = np.bincount(prs), np.bincount(runs)
@@ -145,9 +158,5 @@ def variance_shares(values: Sums, prs: Codes, runs: Codes) -> VarianceShares | N
     expected = np.array([[n, len(per_pr), len(per_pr)], [len(per_run), n, len(per_run)], [n, n, n]]) - expected_mean
     if np.linalg.matrix_rank(expected) < 3:
         return None
-    parts = np.maximum(np.linalg.solve(expected, squares), 0.0)
-    total = float(parts.sum())
-    if total < _NOTHING:
-        return None
-    of_prs, of_runs, rest = (float(part) / total for part in parts)
-    return VarianceShares(of_prs, of_runs, rest)
+    parts: Sums = np.linalg.solve(expected, squares)
+    return parts

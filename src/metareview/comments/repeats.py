@@ -8,20 +8,24 @@ whatever they are. Between two commits lines move: comments on different ones ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.comments.location import Indices, Places, near, numbered, same_file
+from metareview.comments.location import Indices, Places, candidate_pairs, near, numbered, same_file
+from metareview.comments.records import CommentRecord
 from metareview.judges.protocol import judged_part
 from metareview.model.comment import Comment
 from metareview.model.time import parse_time
 
-PAIRS = 200_000
-"""How many pairs are looked at at a time: bounds memory."""
+PAIRS, SCORED = 200_000, 20_000
+"""How many pairs are compared by place, and about how many by meaning, at a time: bounds memory."""
+LARGE = 50
+"""Reviews of more comments are searched by place; in smaller ones it is quicker to look at every pair."""
 _BEFORE_ALL = -(2**63)
 
 
@@ -41,10 +45,32 @@ def repeated(
     """
     found: list[list[int | None]] = [[None] * len(review) for review in comments]
     said = _Said(comments, asked)
-    for later, earlier in _pairs(said, min(line_distance, 2**31), location):
+    for later, earlier in _firsts(said, min(line_distance, 2**31), location):
         for one, other in zip(later.tolist(), earlier.tolist(), strict=True):
             found[said.review[one]][said.position[one]] = int(said.position[other])
     return found
+
+
+def with_repeats(records: Sequence[CommentRecord], *, line_distance: int, location: bool) -> list[CommentRecord]:
+    """The records with those of their unmatched comments marked that say again what an earlier one says."""
+    found = repeated(
+        [[each.comment for each in record.comments] for record in records],
+        line_distance=line_distance,
+        location=location,
+        asked=[[not each.matched and not each.left_out for each in record.comments] for record in records],
+    )
+    return [record if record.skipped else _marked(record, of) for record, of in zip(records, found, strict=True)]
+
+
+def _marked(record: CommentRecord, first: Sequence[int | None]) -> CommentRecord:
+    number = sum(each is not None for each in first)
+    if not number:
+        return replace(record, repeated=0)
+    comments = tuple(
+        each if earlier is None else replace(each, repeats=record.comments[earlier].position)
+        for each, earlier in zip(record.comments, first, strict=True)
+    )
+    return replace(record, comments=comments, repeated=number)
 
 
 class _Said:
@@ -78,19 +104,63 @@ def _in_time(review: Sequence[Comment]) -> list[int]:
     return positions
 
 
-def _pairs(said: _Said, distance: int, location: bool) -> Iterator[tuple[Indices, Indices]]:
+def _firsts(said: _Said, distance: int, location: bool) -> Iterator[tuple[Indices, Indices]]:
     """Comments and the first earlier ones that say the same, some comments at a time."""
-    part = np.cumsum(said.earlier) // PAIRS
+    for later, earlier in _together(_near_each_other(said, distance) if location else _all_pairs(said.earlier)):
+        yield _first(*_say_the_same(said, later, earlier))
+
+
+def _together(parts: Iterable[tuple[Indices, Indices]]) -> Iterator[tuple[Indices, Indices]]:
+    """The same pairs, few parts as one: reading notes takes about as long for one as for a hundred."""
+    held: list[tuple[Indices, Indices]] = []
+    for part in parts:
+        held.append(part)
+        if sum(len(later) for later, _ in held) >= SCORED:
+            yield _joined(held)
+            held = []
+    yield _joined(held)
+
+
+def _joined(parts: Sequence[tuple[Indices, Indices]]) -> tuple[Indices, Indices]:
+    nothing = np.empty(0, np.int64)
+    return np.concatenate([nothing, *(part[0] for part in parts)]), np.concatenate(
+        [nothing, *(part[1] for part in parts)]
+    )
+
+
+def _near_each_other(said: _Said, distance: int) -> Iterator[tuple[Indices, Indices]]:
+    """The pairs that may match by place, by the later and then the earlier comment."""
+    sizes = np.bincount(said.review, minlength=1)
+    several_commits = _with_several(said.review, said.commit, len(sizes))
+    large = (sizes > LARGE) & ~several_commits
+    for later, earlier in _all_pairs(np.where(large[said.review], 0, said.earlier)):
+        close = _may_match(said, later, earlier, distance)
+        yield later[close], earlier[close]
+    for review in np.flatnonzero(large).tolist():
+        start, end = np.searchsorted(said.review, [review, review + 1]).tolist()
+        asked = start + np.flatnonzero(said.earlier[start:end])
+        rows = max(1, PAIRS // (end - start))
+        for part in (asked[at : at + rows] for at in range(0, len(asked), rows)):
+            found = candidate_pairs([said.comments[at] for at in part.tolist()], said.comments[start:end], distance)
+            later, earlier = part[found.generated], found.reference + start
+            yield later[earlier < later], earlier[earlier < later]
+
+
+def _with_several(review: Indices, commit: Indices, reviews: int) -> NDArray[np.bool_]:
+    """Which reviews have comments on several commits."""
+    known = np.unique(np.column_stack([review, commit])[commit > 0], axis=0)
+    several: NDArray[np.bool_] = np.bincount(known[:, 0], minlength=reviews) > 1
+    return several
+
+
+def _all_pairs(numbers: Indices) -> Iterator[tuple[Indices, Indices]]:
+    """Each comment with as many of those right before it."""
+    part = np.cumsum(numbers) // PAIRS
     cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
     for start, end in pairwise(cuts):
-        sizes = said.earlier[start:end]
+        sizes = numbers[start:end]
         later = np.repeat(np.arange(start, end), sizes)
-        # The earlier ones of each stand right before it, in order.
-        earlier = np.arange(len(later)) - np.repeat(np.cumsum(sizes), sizes) + later
-        if location:
-            close = _may_match(said, later, earlier, distance)
-            later, earlier = later[close], earlier[close]
-        yield _first(*_say_the_same(said, later, earlier))
+        yield later, np.arange(len(later)) - np.repeat(np.cumsum(sizes), sizes) + later
 
 
 def _may_match(said: _Said, later: Indices, earlier: Indices, distance: int) -> NDArray[np.bool_]:

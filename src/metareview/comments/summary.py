@@ -10,7 +10,7 @@ import numpy as np
 
 from metareview.comments.averaging import averaged_by_pull_request
 from metareview.comments.filters import FilterConfig
-from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table, total
+from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table, total, whole
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.comments.repeated_runs import Repeats, repeats_of
 from metareview.model.address import pull_request_key
@@ -74,6 +74,15 @@ class ReviewerSummary:
     """`comment_category`, `context` and `severity`, then the value."""
     repeats: Repeats | None = None
     """The reviewer's repeated runs beside one another; all other figures are of their means."""
+    repeated: float | None = None
+    """Of the unmatched comments, those that say again what the reviewer said before on the pull request; None in a
+    run that did not note it."""
+
+    @property
+    def repeated_rate(self) -> float | None:
+        """Of all comments; it is a part of the noise."""
+        known = self.repeated is not None and self.counts.generated
+        return (self.repeated or 0) / self.counts.generated if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +190,13 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         },
         by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
         repeats=repeats,
+        repeated=_repeated(scored),
     )
+
+
+def _repeated(records: Sequence[CommentRecord]) -> float | None:
+    known = [record.repeated for record in records if record.repeated is not None]
+    return whole(sum(known)) if len(known) == len(records) else None
 
 
 def _intervals(counts: Sums, available: Iterable[Measure], measures: Iterable[Measure]) -> Intervals:

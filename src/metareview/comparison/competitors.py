@@ -29,6 +29,8 @@ from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
 from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of, measured
+from metareview.routing.list_measures import ListMeasure
+from metareview.routing.measures import RankMeasure
 from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import (
@@ -278,14 +280,18 @@ def _outcome_rows(run: OutcomesRun, correction: OutcomeCorrection | None) -> Ite
 def _routing_rows(run: RoutingRun) -> Iterator[tuple[str, str, Row]]:
     """(router, key of the pull request, row) of each answer in each record."""
 
+    of_rank = [measure for measure in run.result.measures if isinstance(measure, RankMeasure)]
+    of_lists = [measure for measure in run.result.measures if isinstance(measure, ListMeasure)]
+
     @cache
     def counts(rank: int) -> tuple[float, ...]:
-        return (1.0, *(measure.of_rank(rank) for measure in run.result.measures))
+        return (1.0, *(measure.of_rank(rank) for measure in of_rank))
 
     for record in run.read_records():
         truth = _digest((record.cutoff, record.truth))
         for name, answer in record.answers.items():
-            yield name, record.name, Row(counts(answer.rank), truth, None, record, week_of(record.cutoff))
+            whole = tuple([answer.figures.get(measure.figure) or 0.0 for measure in of_lists])
+            yield name, record.name, Row(counts(answer.rank) + whole, truth, None, record, week_of(record.cutoff))
 
 
 def _digest(value: object) -> str:

@@ -14,7 +14,7 @@ from metareview.errors import InputError, UsageError, did_you_mean
 from metareview.model.address import AddressBook, parse_address, pull_request_key
 from metareview.model.severity import severity_rank
 from metareview.runs.files import PAIRS
-from metareview.runs.run import CommentsRun
+from metareview.runs.run import CommentsRun, OutcomesRun
 
 ListName = Literal["missed", "noise", "near", "matched", "undecided"]
 LISTS: tuple[ListName, ...] = get_args(ListName)
@@ -31,7 +31,7 @@ def place(pr: str) -> tuple[str, str, int]:
     return (address.host or "", address.repository.casefold(), address.number) if address else ("", pr, 0)
 
 
-def known_reviewers(run: CommentsRun, names: Sequence[str]) -> tuple[str, ...]:
+def known_reviewers(run: CommentsRun | OutcomesRun, names: Sequence[str]) -> tuple[str, ...]:
     """These reviewers, in the order of the run; all of them where none is named."""
     held = list(run.result.reviewers)
     for name in names:

@@ -53,7 +53,7 @@ class WorthOfLines:
     addressed: int
     rate: float | None
     """Which share of the run's decidable comments of this kind was addressed: each label weighs as many comments as it
-    stands for."""
+    stands for. None where too little is labelled."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class OutcomeCorrection:
             total = sum(weight for _, weight in decided)
             yes = sum(weight for is_addressed, weight in decided if is_addressed)
             number = sum(is_addressed for is_addressed, _ in decided)
-            rate = float(yes / total) if total > 0 else None
+            rate = float(yes / total) if total > 0 and self.known else None
             found[name] = WorthOfLines(len(of_kind), len(decided), number, rate)
         return found
 

@@ -54,6 +54,8 @@ class Entry:
     """Another comment of this reviewer, which is counted for the reference."""
     found_in: FoundIn | None = None
     """Of a reference that not every run raised: by whoever raised it most."""
+    repeats: Quoted | None = None
+    """An earlier comment of this reviewer, which the comment says again, where it matches nothing."""
 
     @property
     def by(self) -> str | None:
@@ -84,6 +86,7 @@ class Entry:
             "comment_raises": self.comment_raises and self.comment_raises.position,
             "raised_instead": self.raised_instead and self.raised_instead.position,
             **({} if self.found_in is None else {"found_in": self.found_in.found, "runs": self.found_in.runs}),
+            **({} if self.repeats is None else {"repeats": self.repeats.position}),
         }
 
 
@@ -95,6 +98,9 @@ class Quotes:
         self._references = _by_position(record.references)
         self._negatives = _by_position(record.negatives)
         self._matches = record.matches
+        self._repeats: dict[int | None, Quoted] = {
+            each.position: self._comments[each.repeats] for each in record.comments if each.repeats is not None
+        }
 
     def entry(self, pr: str, reviewer: str, comment: int | None, other: int | None, pair: Pair | None) -> Entry:
         """The entry of these two, or of one of them; the pair, where they were judged."""
@@ -106,6 +112,7 @@ class Quotes:
             None if comment is None else self._comments[comment],
             None if other is None else others[other],
             rejected,
+            repeats=self._repeats.get(comment),
         )
         if pair is None:
             return entry

@@ -29,7 +29,7 @@ from metareview.formats.source import Source
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, ReferenceSet, Review, normal_path
 from metareview.pipelines.comments.answer import answer
-from metareview.pipelines.comments.count import record_of
+from metareview.pipelines.comments.count import records_of
 from metareview.runs.comments_json import record_to_json
 
 _ITSELF = "generated_comments and good_comments are the same object: it is scored against itself"
@@ -163,8 +163,8 @@ async def get_evaluator_ans_from_json(
 
 def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
     with open_judge(str(config.semantic_matcher_type) if config.enable_semantic_match else "none") as judge:
-        [(_, judged)] = answer([case], judge)
-    return record_of(case, judged)
+        [(_, _, record)] = records_of(answer([case], judge))
+    return record
 
 
 def _comment(value: object) -> Comment:

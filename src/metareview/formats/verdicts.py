@@ -154,9 +154,12 @@ def _notes_of_run(source: Source) -> dict[ReviewKey, ReviewVerdicts]:
             (True, "negative_comments", "negative"),
         ):
             theirs = dict(_notes_at(record, key, place))
-            reviews[pr, reviewer, negative] = ReviewVerdicts(
-                generated=set(ours.values()), reference=set(theirs.values()), generated_at=ours, reference_at=theirs
-            )
+            # Repeated runs of a reviewer have a record each; no two of their comments share a position.
+            review = reviews.setdefault((pr, reviewer, negative), ReviewVerdicts())
+            review.generated |= set(ours.values())
+            review.reference |= set(theirs.values())
+            review.generated_at |= ours
+            review.reference_at |= theirs
     return reviews
 
 

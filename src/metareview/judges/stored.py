@@ -94,11 +94,16 @@ class StoredJudge(Judge):
 
     def _absent(self, questions: Sequence[Question]) -> Counter[str]:
         """By reviewer, the notes that the file has on pull requests of the run, and that the run has not."""
-        absent = Counter[str]()
+        left: dict[tuple[str, str], set[str]] = {}
         for question in questions:
             review = None if question.negative else self._review(question)
             if review is not None and review.generated:
-                absent[question.reviewer] += len(review.generated - {note.strip() for note in question.generated})
+                # Repeated runs of a reviewer have a question each.
+                notes = left.setdefault((question.pr, question.reviewer), set(review.generated))
+                notes -= {note.strip() for note in question.generated}
+        absent = Counter[str]()
+        for (_, reviewer), notes in left.items():
+            absent[reviewer] += len(notes)
         return +absent
 
     def _review(self, question: Question) -> ReviewVerdicts | None:

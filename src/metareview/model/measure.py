@@ -41,7 +41,7 @@ class Measure:
     needs: str = ""
     adds_up: bool = True
     complement_of: str = ""
-    """The name of the measure that this one is 1 minus, so that one test serves both."""
+    """The name of the measure that this one is 1 minus, or always equal to, so that one test serves both."""
 
     def __call__(self, sums: Sums) -> Sums:
         return self.formula(sums)

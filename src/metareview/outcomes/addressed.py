@@ -77,10 +77,6 @@ class AddressedPlan:
     """For each record's comments; None: to be asked, or, without a judge, asked of nobody."""
     questions: Sequence[AddressedQuestion]
     """About those of the others that are to be asked, in their order."""
-    labelled: int
-    """Comments that labels decide."""
-    against: int
-    """Of these, how many the judge would have decided otherwise, as far as that is known without asking it."""
     spared: int
     """Comments that are decided by what changed."""
 
@@ -102,6 +98,18 @@ class AddressedPlan:
         ]
 
 
+def decided_by_labels(records: Iterable[OutcomeRecord], judge: str) -> tuple[int, int]:
+    """How many comments labels decided, and of how many of these what changed would have said otherwise."""
+    labelled = against = 0
+    for record in records:
+        for outcome in record.comments:
+            if outcome.verdict is not None and outcome.verdict.by == LABEL:
+                told = None if judge == NOBODY else spared(outcome, judge)
+                labelled += 1
+                against += told is not None and told.verdict not in (outcome.verdict.verdict, UNKNOWN)
+    return labelled, against
+
+
 def label_remarks(labels: OutcomeLabels, labelled: int, against: int) -> Iterator[str]:
     """What the reader of a run with these labels should know: how many comments they decide, over all its records."""
     otherwise = f", {against:,} of them against what changed" if against else ""
@@ -119,24 +127,22 @@ def plan_questions(records: Sequence[OutcomeRecord], judge: str, labels: Outcome
     labels = labels or OutcomeLabels()
     known: list[list[Addressed | None]] = []
     questions: list[AddressedQuestion] = []
-    labelled = against = by_lines = 0
+    by_lines = 0
     for record in records:
         of_record = labels.of(record)
         verdicts: list[Addressed | None] = []
         for outcome in record.comments:
-            told = None if judge == NOBODY else spared(outcome, judge)
             label = of_record.get(outcome.position)
             if label is not None:
-                labelled += 1
-                against += told is not None and told.verdict not in (label.verdict, UNKNOWN)
                 verdicts.append(Addressed(label.verdict, LABEL, _said_by(label)))
                 continue
+            told = None if judge == NOBODY else spared(outcome, judge)
             by_lines += told is not None
             verdicts.append(told)
             if told is None and judge != NOBODY:
                 questions.append(AddressedQuestion.of(outcome.comment, outcome.code, outcome.later_change or ""))
         known.append(verdicts)
-    return AddressedPlan(records, known, questions, labelled, against, by_lines)
+    return AddressedPlan(records, known, questions, by_lines)
 
 
 def _said_by(label: OutcomeLabel) -> str:

@@ -12,6 +12,8 @@ from metareview.outcomes.reasons import AMBIGUOUS_COMMIT, NO_COMMIT_BEFORE, NO_T
 _SHORTEST = 7
 """Characters that an abbreviated hash has at least."""
 NEVER = -1
+BOT = "[bot]"
+"""How the names of bots end on GitHub."""
 
 
 def instant(text: str | None) -> int | None:
@@ -20,6 +22,11 @@ def instant(text: str | None) -> int | None:
         return None if text is None else parse_time(text)
     except ValueError:
         return None
+
+
+def one_name(name: str) -> str:
+    """A name as it is compared: a bot goes by its name with and without the suffix."""
+    return name.strip().casefold().removesuffix(BOT)
 
 
 class Commits:
@@ -49,6 +56,7 @@ class Commits:
         self.circular = any(parent >= place for place, parent in enumerate(self.parent)) and self._has_circle()
         self.final = next((place for place in reversed(range(len(commits))) if not self.is_too_late(place)), NEVER)
         self._positions: dict[int, int] | None = None
+        self._authors: list[str | None] | None = None
         self._chains: dict[int, tuple[int, ...]] = {}
 
     def _has_circle(self) -> bool:
@@ -99,6 +107,12 @@ class Commits:
 
     def is_merge(self, place: int) -> bool:
         return len(self.commits[place].parents) > 1
+
+    def author(self, place: int) -> str | None:
+        """The name of its author as it is compared."""
+        if self._authors is None:
+            self._authors = [None if each.author is None else one_name(each.author) for each in self.commits]
+        return self._authors[place]
 
     def chain(self, place: int) -> tuple[int, ...]:
         """The commit and its first parents, oldest first, back to the base branch."""

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metareview.outcomes.commits import Commits
-from metareview.outcomes.following import Trail, filled, follow
+from metareview.outcomes.following import DELETED, Trail, filled, follow
 from metareview.outcomes.reasons import MERGED, NO_FILES, RESTORED, REWRITTEN
 from metareview.outcomes.rewritten import difference, replacement, search
 from metareview.outcomes.spans import Span, grown, moved, touches
 from metareview.outcomes.versions import Version, Versions
+
+_MOST_LINES = 10_000
+"""Longer runs of lines are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,9 @@ def cross(commits: Commits, versions: Versions, trail: Trail, final: int) -> Tra
     """
     anchor, path, span = trail.place, trail.path, trail.span
     old_places, new_places = _branches(commits, anchor, final)
+    if span is not None and span[1] - span[0] > _MOST_LINES:
+        trail.reason = REWRITTEN
+        return trail
     old = versions.version(anchor, path)
     before = _path_before(versions, path, reversed(old_places))
     is_there = before is not None
@@ -140,6 +146,7 @@ def _blame(commits: Commits, trail: Trail, place: int) -> None:
 
 def _deleted(versions: Versions, trail: Trail, place: int, later: Iterable[int]) -> Trail:
     trail.touched += [place] if trail.span is not None else []
+    trail.hunks.append((place, DELETED, 0))
     trail.reached.append(place)
     trail.place, trail.rewritten_by = place, place
     trail.span, trail.gap, trail.gone = None, None, True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 
 from metareview.outcomes.patches import Hunk
 from metareview.outcomes.spans import Span
@@ -38,7 +39,7 @@ def later_change(hunks: Iterable[tuple[str, Hunk, int]]) -> str:
     """The hunks of later commits, those next to the lines first; each is a commit's hash, the hunk and its distance."""
     parts: list[str] = []
     left = _MOST_CHARACTERS
-    for sha, hunk, _ in sorted(hunks, key=lambda each: each[2]):
+    for sha, hunk, _ in sorted(hunks, key=itemgetter(2)):
         if left <= 0:
             parts.append(LEFT_OUT)
             break

@@ -38,6 +38,9 @@ class Trail:
     """The commit that has other lines in their place after a force push."""
 
 
+DELETED = Hunk(0, (), 0, (), ("[the file was deleted]",))
+
+
 def follow(commits: Commits, versions: Versions, trail: Trail, places: Iterable[int]) -> None:
     """Follows through these commits, each the child of the one before."""
     for place in places:
@@ -61,6 +64,7 @@ def _take(commits: Commits, trail: Trail, place: int, step: Step) -> None:
         if any(isinstance(commits.find(parent), int) for parent in commits.commits[place].parents[1:]):
             trail.doubt = trail.doubt or MERGED  # It may bring in what a commit of the list did.
     if step.path is None:
+        trail.hunks += [] if step.patch.hunks else [(place, DELETED, 0)]
         trail.reached.append(place)
         trail.span, trail.gap, trail.gone = None, None, True
         return

@@ -1,15 +1,20 @@
-"""The later change of a comment, as text: what the commits after it did, first to its own file and near its lines."""
+"""The later change of a comment, as text: what the commits after it did, first to its own file and near its lines.
+
+Which commits are later, and whose count, is the same question as for changed lines, and has the same answer.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from metareview.model.comment import ChangedFile, Comment, Commit, normal_path
-from metareview.model.time import parse_time
 from metareview.model.words import one_line, plural
-from metareview.outcomes.summary import is_bot
+from metareview.outcomes.commits import NEVER, Commits, instant
+from metareview.outcomes.watch import Watch
 
 LENGTH = 8_000
 """About how many characters of a change are kept."""
@@ -19,11 +24,12 @@ _BEFORE = 12
 _SHORTEST = 200
 """With less room than that a hunk is not begun."""
 _LONGEST_LINE = 400
-_BOT = "[bot]"
+_BREAKS_OFF = "[… the patch breaks off here]"
+Edits = tuple[str | None, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
+class Part:
     """One part of a patch."""
 
     old: int
@@ -31,9 +37,11 @@ class Hunk:
     old_lines: int
     new_lines: int
     lines: tuple[str, ...]
-    """Its header and what follows."""
+    """Its header and what follows, very long lines cut."""
     broken: bool
     """Whether it has fewer lines than its header says: a patch that was cut."""
+    text: str
+    """Its lines as one text, with a mark where it is broken."""
 
     @property
     def last(self) -> int:
@@ -44,35 +52,37 @@ class Hunk:
         return max(0, self.old - span[1], span[0] - self.last)
 
 
-def hunks_of(patch: str) -> list[Hunk]:
+def parts_of(patch: str) -> list[Part]:
     """The parts of a patch; what stands before the first header is passed over."""
-    found: list[Hunk] = []
+    found: list[Part] = []
     header: re.Match[str] | None = None
     body: list[str] = []
     for line in patch.split("\n"):
         begins = _HEADER.match(line)
         if begins is not None:
             if header is not None:
-                found.append(_hunk(header, body))
+                found.append(_part(header, body))
             header, body = begins, []
         body.append(line)
     if header is not None:
-        found.append(_hunk(header, body))
+        found.append(_part(header, body))
     return found
 
 
-def _hunk(header: re.Match[str], body: list[str]) -> Hunk:
+def _part(header: re.Match[str], body: list[str]) -> Part:
     while body and not body[-1]:
         body.pop()  # the end of the patch, not a line of it
     old, old_lines, _, new_lines = (1 if part is None else int(part) for part in header.groups())
     before = sum(line[:1] in (" ", "-", "") for line in body[1:])
     after = sum(line[:1] in (" ", "+", "") for line in body[1:])
-    return Hunk(old, old_lines, new_lines, tuple(body), before < old_lines or after < new_lines)
+    broken = before < old_lines or after < new_lines
+    lines = tuple(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in body)
+    text = "\n".join((*lines, _BREAKS_OFF) if broken else lines)
+    return Part(old, old_lines, new_lines, lines, broken, text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A hunk of a later commit, or a sentence on a file that has none."""
+class _Piece(NamedTuple):
+    """A part of a later commit's patch, or a sentence on a file that has none."""
 
     commit: str
     file: ChangedFile
@@ -80,8 +90,7 @@ class _Piece:
     """From the lines of the comment, in its own file; infinite in another."""
     first: int | None
     """Where the comment's lines begin by then, in its own file."""
-    hunk: Hunk | None
-    lines: tuple[str, ...]
+    part: Part | None
 
 
 class LaterChanges:
@@ -89,57 +98,55 @@ class LaterChanges:
 
     def __init__(self, commits: Sequence[Commit] | None, *, until: str | None = None) -> None:
         """`until`: the merge or the close; what is dated after it is no answer to a comment."""
-        self._commits = commits
-        self._until = _instant(until)
-        self._dates = [_instant(commit.at) for commit in commits or ()]
-        self._hunks: dict[int, list[Hunk]] = {}
+        self._given, self._until = commits, until
+        self._commits: Commits | None = None
+        self._parts: dict[int, list[Part]] = {}
+        self._edits: dict[int, Edits] = {}
 
-    def after(self, comment: Comment) -> list[Commit] | None:
-        """The commits after the comment, whoever made them: behind its commit in the list, or dated after it (a comment
-        that GitHub has moved along names a later commit than it was made on). None where the data cannot tell."""
-        if self._commits is None:
-            return None
-        at, said = self._place_of(comment.commit), _instant(comment.at)
-        if at is None and (said is None or None in self._dates):
-            return None
-        return [
-            commit
-            for place, (commit, date) in enumerate(zip(self._commits, self._dates, strict=True))
-            if (at is not None and place > at) or (said is not None and date is not None and date > said)
-            if date is None or self._until is None or date <= self._until
-        ]
-
-    def _place_of(self, sha: str | None) -> int | None:
-        """Where a commit is in the list; a short name stands for the only one that begins so."""
-        if not sha or self._commits is None:
-            return None
-        found = [place for place, commit in enumerate(self._commits) if commit.sha == sha]
-        if not found and len(sha) >= 7:
-            found = [place for place, commit in enumerate(self._commits) if commit.sha.startswith(sha)]
-        return found[0] if len(found) == 1 else None
-
-    def text(self, comment: Comment, reviewer: str | None = None, most: int = LENGTH) -> str | None:
+    def text(
+        self, comment: Comment, reviewer: str | None = None, *, pr_author: str | None = None, most: int = LENGTH
+    ) -> str | None:
         """What later commits changed, in about `most` characters: the comment's own file first, what is nearest to its
         lines before the rest, then other files. Empty where nothing was changed; None where the data cannot tell.
 
-        Merges are no answer to a comment, nor is what the bot that made it did itself.
+        Merges are no answer to a comment, nor is what its author did. A change that was there before the comment, and
+        is there again under another hash, as after a rebase, is none.
         """
-        commits = self.after(comment)
-        if commits is None:
+        if self._given is None:
             return None
-        pieces = self._pieces(comment, comment.author or reviewer, commits)
-        if pieces is None:
+        if self._commits is None:
+            self._commits = Commits(self._given, self._until)
+        commits = self._commits
+        anchor = commits.anchor(comment)
+        if commits.circular:
             return None
-        return _fitted(sorted(pieces, key=lambda piece: piece.distance), most)
+        if isinstance(anchor, str):
+            # Its commit is gone, as after a force push: then dates alone tell what came after it.
+            if instant(comment.at) is None or None in commits.at:
+                return None
+            anchor = NEVER
+        watch = Watch(commits, comment, reviewer, pr_author, anchor)
+        pieces = self._pieces(comment, commits, watch)
+        return None if pieces is None else _fitted(sorted(pieces, key=lambda piece: piece.distance), most)
 
-    def _pieces(self, comment: Comment, author: str | None, commits: Sequence[Commit]) -> list[_Piece] | None:
+    def _pieces(self, comment: Comment, commits: Commits, watch: Watch) -> list[_Piece] | None:
         """In the order of the commits; None where it is not known what one did, or what it did to the comment's own
         file."""
         path, (first, last) = normal_path(comment.path), comment.span
         anywhere = comment.from_line is None and comment.to_line is None
+        places = range(len(commits.commits))
+        is_later = [watch.is_later(place) for place in places]
+        seen = {
+            self._edits_of(file)
+            for place in places
+            if not is_later[place] and not commits.is_merge(place)
+            for file in commits.commits[place].files or ()
+        }
         pieces: list[_Piece] = []
-        for commit in commits:
-            counts = len(commit.parents) < 2 and not by_own_bot(commit.author, author, comment)
+        for place in places:
+            if not is_later[place]:
+                continue
+            commit, counts = commits.commits[place], watch.counts(place)
             if commit.files is None:
                 if counts:
                     return None
@@ -147,34 +154,33 @@ class LaterChanges:
             shift = 0
             for file in commit.files:
                 own = path is not None and path in (normal_path(file.path), normal_path(file.previous_path))
-                hunks = self._hunks_of(file)
-                if counts:
-                    if own and not hunks and _says_nothing(file):
+                parts, edits = self._parts_of(file), self._edits_of(file)
+                again = bool(parts) and edits in seen
+                if counts and not again:
+                    if own and not parts and _says_nothing(file):
                         return None
-                    for hunk in hunks or (None,):
-                        far = float("inf") if not own else 0 if anywhere or not hunk else hunk.distance((first, last))
-                        lines = (_without_patch(file),) if hunk is None else hunk.lines
-                        pieces.append(
-                            _Piece(commit.sha, file, far, first if own and not anywhere else None, hunk, lines)
-                        )
-                if own:
+                    for part in parts or (None,):
+                        far = float("inf") if not own else 0 if anywhere or not part else part.distance((first, last))
+                        begin = first if own and not anywhere else None
+                        pieces.append(_Piece(commit.sha, file, far, begin, part))
+                    seen.add(edits)
+                if own and not again:
                     path = normal_path(file.path)
-                    shift += sum(hunk.new_lines - hunk.old_lines for hunk in hunks if hunk.last < first)
+                    shift += sum(part.new_lines - part.old_lines for part in parts if part.last < first)
             first, last = max(1, first + shift), max(1, last + shift)
         return pieces
 
-    def _hunks_of(self, file: ChangedFile) -> list[Hunk]:
-        if id(file) not in self._hunks:
-            self._hunks[id(file)] = hunks_of(file.patch) if file.patch else []
-        return self._hunks[id(file)]
+    def _edits_of(self, file: ChangedFile) -> Edits:
+        """What tells one change of a file from another, wherever in the file it is."""
+        if id(file) not in self._edits:
+            lines = (line for part in self._parts_of(file) for line in part.lines if line[:1] in ("+", "-"))
+            self._edits[id(file)] = normal_path(file.path), hash(tuple(lines))
+        return self._edits[id(file)]
 
-
-def by_own_bot(committer: str | None, author: str | None, comment: Comment) -> bool:
-    """Whether a commit was made by the bot that made the comment."""
-    if not committer or not author or not (is_bot(author) or is_bot(committer) or comment.is_ai_comment):
-        return False
-    ours, theirs = (name.casefold().removesuffix(_BOT) for name in (committer, author))
-    return ours == theirs
+    def _parts_of(self, file: ChangedFile) -> list[Part]:
+        if id(file) not in self._parts:
+            self._parts[id(file)] = parts_of(file.patch) if file.patch else []
+        return self._parts[id(file)]
 
 
 def _says_nothing(file: ChangedFile) -> bool:
@@ -189,66 +195,59 @@ def _without_patch(file: ChangedFile) -> str:
     return "(its lines stayed as they were)" if file.patch is not None else "(changed; its patch is not known)"
 
 
-def _instant(text: str | None) -> int | None:
-    try:
-        return None if text is None else parse_time(text)
-    except ValueError:
-        return None
-
-
 def _fitted(pieces: Sequence[_Piece], most: int) -> str:
     """The pieces in their order, as far as there is room, with marks where something was cut."""
     kept: list[str] = []
     room = most
     title = ""
     for number, piece in enumerate(pieces):
-        head = _title(piece)
-        lines = [*([head] if head != title else []), *_cut_lines(piece, room)]
-        size = sum(len(line) + 1 for line in lines)
+        head = _title(piece.commit, piece.file.path, piece.file.previous_path)
+        text = _text(piece, room)
+        size = len(text) + 1 + (len(head) + 1 if head != title else 0)
         if size > room and number > 0:
             left = pieces[number:]
             files = len({(each.commit, each.file.path) for each in left})
             kept.append(f"[… cut: {plural(len(left), 'more part')} of the change, in {plural(files, 'file')}]")
             break
-        kept += lines
+        kept += [head, text] if head != title else [text]
         title, room = head, room - size
     return "\n".join(kept)
 
 
-def _title(piece: _Piece) -> str:
-    file = piece.file
-    renamed = f" (was {one_line(file.previous_path, 200)})" if file.previous_path else ""
-    return f"=== commit {one_line(piece.commit, 40)[:10]}: {one_line(file.path, 200)}{renamed}"
+@lru_cache(maxsize=4096)
+def _title(commit: str, path: str, previous: str | None) -> str:
+    renamed = f" (was {one_line(previous, 200)})" if previous else ""
+    return f"=== commit {one_line(commit, 40)[:10]}: {one_line(path, 200)}{renamed}"
 
 
-def _cut_lines(piece: _Piece, room: int) -> Iterator[str]:
-    """The lines of a piece; of one that is larger than what is left, those from near the comment's lines on."""
-    lines = [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in piece.lines]
-    if sum(len(line) + 1 for line in lines) <= room or room < _SHORTEST:
-        yield from lines
-    else:
-        start = _near(piece, lines)
-        yield lines[0]
-        if start > 1:
-            yield f"[… cut: {plural(start - 1, 'line')}]"
-        left = room - _SHORTEST
-        for at in range(start, len(lines)):
-            left -= len(lines[at]) + 1
-            if left < 0:
-                yield f"[… cut: {plural(len(lines) - at, 'more line')}]"
-                break
-            yield lines[at]
-    if piece.hunk is not None and piece.hunk.broken:
-        yield "[… the patch breaks off here]"
+def _text(piece: _Piece, room: int) -> str:
+    """A piece; of one that is larger than what is left, the lines from near the comment's on."""
+    part = piece.part
+    if part is None:
+        return _without_patch(piece.file)
+    if len(part.text) < room or room < _SHORTEST:
+        return part.text
+    start = _near(part, piece.first)
+    kept = [part.lines[0]]
+    if start > 1:
+        kept.append(f"[… cut: {plural(start - 1, 'line')}]")
+    left = room - _SHORTEST
+    for at in range(start, len(part.lines)):
+        left -= len(part.lines[at]) + 1
+        if left < 0:
+            kept.append(f"[… cut: {plural(len(part.lines) - at, 'more line')}]")
+            break
+        kept.append(part.lines[at])
+    return "\n".join([*kept, _BREAKS_OFF] if part.broken else kept)
 
 
-def _near(piece: _Piece, lines: Sequence[str]) -> int:
-    """From which line of a large hunk on it is shown: a little before those that the comment points at."""
-    if piece.hunk is None or piece.first is None:
+def _near(part: Part, first: int | None) -> int:
+    """From which line of a large part on it is shown: a little before those that the comment points at."""
+    if first is None:
         return 1
-    old = piece.hunk.old
-    for at, line in enumerate(lines[1:], 1):
-        if old >= piece.first:
+    old = part.old
+    for at, line in enumerate(part.lines[1:], 1):
+        if old >= first:
             return max(1, at - _BEFORE)
         old += line[:1] in (" ", "-", "")
     return 1

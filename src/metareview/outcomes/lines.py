@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from metareview.model.comment import Comment, Commit, normal_path, normal_side
-from metareview.outcomes.commits import Commits, instant
+from metareview.outcomes.commits import Commits
 from metareview.outcomes.crossing import cross
 from metareview.outcomes.excerpts import code, later_change
 from metareview.outcomes.finding import Finding
@@ -31,8 +31,7 @@ from metareview.outcomes.reasons import (
 from metareview.outcomes.spans import Span
 from metareview.outcomes.suggestions import Suggestion, suggestions, taken
 from metareview.outcomes.versions import ABSENT, Version, Versions
-
-_BOT = "[bot]"
+from metareview.outcomes.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Changes:
         anchor = CIRCULAR if commits.circular else commits.anchor(comment)
         if isinstance(anchor, str):
             return _untold(reason or anchor, proposed)
-        pursuit = _Pursuit(commits, versions, anchor, _Watch(commits, comment, reviewer, pr_author, anchor))
+        pursuit = _Pursuit(commits, versions, anchor, Watch(commits, comment, reviewer, pr_author, anchor))
         if reason is not None or span is None:
             return _untold(reason, proposed, pursuit.change_of_file(path))
         return pursuit.fate(comment, path, span, proposed)
@@ -93,50 +92,6 @@ def _untold(reason: str | None, proposed: Sequence[Suggestion], change: str | No
     return Fate(Finding(None, reason), Finding(None, reason if proposed else NO_SUGGESTION), later_change=change)
 
 
-class _Watch:
-    """Which commits come after a comment, and which of them count."""
-
-    def __init__(
-        self, commits: Commits, comment: Comment, reviewer: str | None, pr_author: str | None, anchor: int
-    ) -> None:
-        self._commits, self._made = commits, instant(comment.at)
-        self._anchor = anchor
-        name = comment.author or reviewer or ""
-        person = not _is_bot(name) and comment.is_ai_comment is not True
-        self._own = None if person and pr_author and _same(name) == _same(pr_author) else _same(name) or None
-
-    def is_later(self, place: int) -> bool:
-        """Whether the commit is later than the comment; by the dates, and where they are not known by its place."""
-        at, made = self._commits.at[place], self._made
-        if self._commits.is_too_late(place):
-            return False
-        if at is None or made is None:
-            return place not in self._commits.chain(self._anchor)
-        return at > made
-
-    def is_own(self, place: int) -> bool:
-        """Whether whoever made the comment also made the commit. The pull request's author may heed themselves."""
-        author = self._commits.commits[place].author
-        return author is not None and self._own is not None and _same(author) == self._own
-
-    def counts(self, place: int) -> bool:
-        return self.is_later(place) and not self._commits.is_merge(place) and not self.is_own(place)
-
-    def earliest_before(self, chain: Sequence[int]) -> int | None:
-        """Where in the chain, which ends with the comment's commit, the first commit is that is dated after it."""
-        if self._made is None:
-            return None
-        return next((number for number, place in enumerate(chain) if self.is_later(place)), None)
-
-
-def _is_bot(name: str) -> bool:
-    return name.strip().casefold().endswith(_BOT)
-
-
-def _same(name: str) -> str:
-    return name.strip().casefold().removesuffix(_BOT)
-
-
 @dataclass(frozen=True, slots=True)
 class _Start:
     """Where following begins: before the first commit that is later than the comment."""
@@ -150,7 +105,7 @@ class _Start:
 class _Pursuit:
     """One comment, followed."""
 
-    def __init__(self, commits: Commits, versions: Versions, anchor: int, watch: _Watch) -> None:
+    def __init__(self, commits: Commits, versions: Versions, anchor: int, watch: Watch) -> None:
         self._commits, self._versions, self._anchor, self._watch = commits, versions, anchor, watch
 
     def change_of_file(self, path: str) -> str | None:
@@ -254,7 +209,9 @@ class _Pursuit:
         return found
 
     def _excerpt(self, hunks: Sequence[tuple[int, Hunk, int]]) -> str:
-        commits = self._commits.commits
-        return later_change(
-            (commits[place].sha, hunk, distance) for place, hunk, distance in hunks if self._watch.counts(place)
-        )
+        counting = {
+            place: self._commits.commits[place].sha
+            for place in {each[0] for each in hunks}
+            if self._watch.counts(place)
+        }
+        return later_change([(counting[place], hunk, distance) for place, hunk, distance in hunks if place in counting])

@@ -7,10 +7,12 @@ went from CRLF to LF has not changed. Everything here counts lines from 0.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from metareview.model.comment import MAX_LINE
 from metareview.outcomes.reasons import DOES_NOT_APPLY, MALFORMED, NO_PATCH, TRUNCATED
 
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
@@ -19,7 +21,8 @@ _FILE_HEADER = re.compile(
     r"|dissimilarity index |rename from |rename to |copy from |copy to )"
 )
 _BINARY = re.compile(r"Binary files .* differ|GIT binary patch")
-_MOST_CELLS = 4_000_000
+_RUN = re.compile(r"[-+]+")
+_MOST_CELLS = 100_000_000
 """Runs of removed and added lines are aligned by text up to this many pairs; longer ones at both ends alone."""
 
 
@@ -72,11 +75,14 @@ def parse_patch(text: str) -> Patch:
     place, end, shift = _skip_headers(lines), 0, 0
     if place is None:
         return Patch(reason=NO_PATCH)
+    heads = [number for number, line in enumerate(lines) if line[:3] == "@@ "]
     while place < len(lines):
+        after = bisect_right(heads, place)
+        following = heads[after] if after < len(heads) else len(lines)
         header = _HUNK.match(lines[place])
         if not header:
             return Patch(tuple(hunks), tuple(edits), MALFORMED)
-        hunk, place, found, reason = _read_hunk(lines, place, header)
+        hunk, place, found, reason = _read_hunk(lines, place, following, header)
         if reason is None and (hunk.old < end or hunk.new - hunk.old != shift):
             reason = DOES_NOT_APPLY
         if reason is not None:
@@ -97,63 +103,74 @@ def _skip_headers(lines: list[str]) -> int | None:
     return len(lines)
 
 
-def _read_hunk(lines: list[str], place: int, header: re.Match[str]) -> tuple[Hunk, int, list[Edit], str | None]:
+def _read_hunk(
+    lines: list[str], place: int, following: int, header: re.Match[str]
+) -> tuple[Hunk, int, list[Edit], str | None]:
     """A hunk, where the next one begins, its edits, and what is wrong with it."""
-    first = place
-    old_start, old_count, new_start, new_count = (1 if number is None else int(number) for number in header.groups())
+    old_start, old_count, new_start, new_count = [1 if number is None else int(number) for number in header.groups()]
     # A side without lines names the line before the hunk.
     old, new = old_start - (old_count > 0), new_start - (new_count > 0)
-    before: list[str] = []
-    after: list[str] = []
-    edits: list[Edit] = []
-    removed: list[str] = []
-    added: list[str] = []
+    body = lines[place + 1 : following]
+    marks = "".join([line[:1] for line in body])
+    kept, end = marks.count(" "), following
+    reason = MALFORMED if min(old, new) < 0 or max(old_start, new_start) > MAX_LINE else None
+    # Nearly every hunk has as many lines as it says, up to the next one: then they need not be counted singly.
+    if reason is None and not (
+        len(marks) == len(body) == old_count + new_count - kept
+        and kept + marks.count("-") == old_count
+        and kept + marks.count("+") == new_count
+    ):
+        body, end, reason = _counted(lines, place + 1, old_count, new_count)
+        marks = "".join([line[0] for line in body])
+    texts = [line[1:].removesuffix("\r") for line in body]
+    before = tuple([text for mark, text in zip(marks, texts, strict=True) if mark != "+"])
+    after = tuple([text for mark, text in zip(marks, texts, strict=True) if mark != "-"])
+    hunk = Hunk(old, before, new, after, tuple(lines[place:end]))
+    return hunk, end, [] if reason else _edits(hunk, marks), reason
 
-    def close() -> None:
-        if removed or added:
-            edits.extend(_aligned(old + len(before) - len(removed), removed, new + len(after) - len(added), added))
-            removed.clear()
-            added.clear()
 
-    reason = MALFORMED if old < 0 or new < 0 else None
-    place += 1
-    while reason is None and (len(before) < old_count or len(after) < new_count):
+def _counted(lines: list[str], place: int, olds: int, news: int) -> tuple[list[str], int, str | None]:
+    """The lines of a hunk, taken until there are as many as it says; where the next begins; what is wrong with it."""
+    body: list[str] = []
+    while olds > 0 or news > 0:
         if place == len(lines):
-            reason = TRUNCATED
-            break
+            return [], place, TRUNCATED
         line = lines[place]
         place += 1
-        mark, text = line[:1], line[1:].removesuffix("\r")
-        if mark == "-":
-            before.append(text)
-            removed.append(text)
-        elif mark == "+":
-            after.append(text)
-            added.append(text)
-        elif mark in (" ", "", "\r"):
-            close()
-            before.append(text)
-            after.append(text)
-        elif line.startswith("@@ "):
-            reason = TRUNCATED
-        elif mark != "\\":
-            reason = MALFORMED
-    close()
-    if reason is None and (len(before) != old_count or len(after) != new_count):
-        reason = MALFORMED
+        mark = line[:1]
+        if mark in ("", "\r"):
+            mark, line = " ", f" {line}"  # An empty line that lost its mark with the white space at its end.
+        if mark not in ("+", "-", " ", "\\"):
+            return [], place, TRUNCATED if line.startswith("@@ ") else MALFORMED
+        if mark != "\\":  # "No newline at end of file" is no line.
+            body.append(line)
+            olds, news = olds - (mark != "+"), news - (mark != "-")
     while place < len(lines) and lines[place].startswith("\\"):
         place += 1
-    return Hunk(old, tuple(before), new, tuple(after), tuple(lines[first:place])), place, edits, reason
+    return ([], place, MALFORMED) if olds or news else (body, place, None)
 
 
-def _aligned(old: int, removed: list[str], new: int, added: list[str]) -> list[Edit]:
-    """The edits of a run of removed and added lines; those that differ in their line's end alone are none."""
-    if not removed or not added or set(removed).isdisjoint(added):
-        return [Edit(old, len(removed), new, len(added))]
-    return align(old, removed, new, added)
+def _edits(hunk: Hunk, marks: str) -> list[Edit]:
+    """The edits of a hunk: one per run of removed and added lines, but for those that only a line's end tells apart."""
+    edits: list[Edit] = []
+    olds = news = place = 0
+    for run in _RUN.finditer(marks):
+        olds, news = olds + run.start() - place, news + run.start() - place
+        added = marks.count("+", run.start(), run.end())
+        removed = run.end() - run.start() - added
+        place = run.end()
+        if removed and added:
+            gone, come = hunk.before[olds : olds + removed], hunk.after[news : news + added]
+            if not set(gone).isdisjoint(come):
+                edits += align(hunk.old + olds, gone, hunk.new + news, come)
+                olds, news = olds + removed, news + added
+                continue
+        edits.append(Edit(hunk.old + olds, removed, hunk.new + news, added))
+        olds, news = olds + removed, news + added
+    return edits
 
 
-def align(old: int, removed: list[str], new: int, added: list[str]) -> list[Edit]:
+def align(old: int, removed: Sequence[str], new: int, added: Sequence[str]) -> list[Edit]:
     """What turns the one run of lines into the other."""
     shorter = min(len(removed), len(added))
     head = 0
@@ -168,5 +185,12 @@ def align(old: int, removed: list[str], new: int, added: list[str]) -> list[Edit
         return []
     if len(removed) * len(added) > _MOST_CELLS or set(removed).isdisjoint(added):
         return [Edit(old, len(removed), new, len(added))]
-    codes = SequenceMatcher(None, removed, added, autojunk=False).get_opcodes()
-    return [Edit(old + i, k - i, new + j, m - j) for kind, i, k, j, m in codes if kind != "equal"]
+    from rapidfuzz.distance import Indel  # Few patches need it, and it takes time to import.
+
+    edits: list[Edit] = []
+    was = now = 0
+    for block in Indel.opcodes(removed, added).as_matching_blocks():
+        if block.a > was or block.b > now:
+            edits.append(Edit(old + was, block.a - was, new + now, block.b - now))
+        was, now = block.a + block.size, block.b + block.size
+    return edits

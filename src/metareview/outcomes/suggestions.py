@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.patches import align
@@ -117,7 +116,7 @@ def taken(
     if _is_as_suggested(versions, wanted, old, span, new):
         return Finding(True)
     where, was = _finder(new), _finder(old)
-    lines = list(old.lines(*span))
+    lines = old.lines(*span)
     if not wanted:
         return _removed(old, span, gap, lambda line: where(line) is not None)
     dropped: list[int] = []
@@ -149,7 +148,7 @@ def _stands(
     for start in starts:
         if start < 0:
             continue
-        lines = list(new.lines(start, start + len(wanted)))
+        lines = new.lines(start, start + len(wanted))
         if len(lines) < len(wanted) or (had is not None and all(map(had, lines))):
             continue
         texts = [versions.text(line) for line in lines]
@@ -176,41 +175,33 @@ def _is_as_suggested(versions: Versions, wanted: Sequence[str], old: Version, sp
 
     Of equal lines a diff takes any for those that stayed, so what was changed may seem to stand beside the lines.
     """
-    where, size = _finder(new), span[1] - span[0]
-    above = _survivors(old, where, (span[0] - reach for reach in _REACHES))
-    below = _survivors(old, where, (span[1] + reach - 1 for reach in _REACHES))
-    for (low, new_low), (high, new_high) in product(above, below):
-        if new_high - new_low - high + low != len(wanted) - size:
+    where, size, reach = _finder(new), span[1] - span[0], _REACHES[-1]
+    first = max(span[0] - reach, 0)
+    before = old.lines(first, span[1] + reach)
+    survived = [(first + number, now) for number, line in enumerate(before) if (now := where(line)) is not None]
+    above = [each for each in survived if span[0] - each[0] in _REACHES]
+    below = [each for each in survived if each[0] - span[1] + 1 in _REACHES]
+    # Seen from a line above that stayed, the suggested lines can stand at one place only.
+    starts = {now + span[0] - place for place, now in above}
+    fitting = {start for start in starts if _stands(versions, wanted, new, [start], None).value}
+    for low, new_low in above:
+        if new_low + span[0] - low not in fitting:
             continue
-        before, now = list(old.lines(low, high + 1)), list(new.lines(new_low, new_high + 1))
-        if before == now:
-            continue
-        head, tail = span[0] - low, high + 1 - span[1]
-        stays = [*before[:head], *before[len(before) - tail :]]
-        stayed = [*now[:head], *now[len(now) - tail :]]
-        replaced = [versions.text(line) for line in now[head : len(now) - tail]]
-        if all(
-            line == other or _alike(versions, line, other) for line, other in zip(stays, stayed, strict=True)
-        ) and any(
-            all(text is not None and way(text) == way(line) for text, line in zip(replaced, wanted, strict=True))
-            for way in _WAYS
-        ):
-            return True
+        for high, new_high in below:
+            if new_high - new_low - high + low != len(wanted) - size:
+                continue
+            was, after = before[low - first : high + 1 - first], new.lines(new_low, new_high + 1)
+            head, tail = span[0] - low, high + 1 - span[1]
+            stays = [*was[:head], *was[len(was) - tail :]]
+            stayed = [*after[:head], *after[len(after) - tail :]]
+            if was != after and all(_alike(versions, *pair) for pair in zip(stays, stayed, strict=True)):
+                return True
     return False
 
 
-def _survivors(old: Version, where: Callable[[int], int | None], places: Iterable[int]) -> list[tuple[int, int]]:
-    """Those of the places whose lines survived, and where they are now."""
-    found = []
-    for place in places:
-        for line in old.lines(place, place + 1) if place >= 0 else ():
-            now = where(line)
-            if now is not None:
-                found.append((place, now))
-    return found
-
-
 def _alike(versions: Versions, line: int, other: int) -> bool:
+    if line == other:
+        return True
     text, there = versions.text(line), versions.text(other)
     return text is not None and there is not None and _ends(text) == _ends(there)
 

@@ -8,7 +8,6 @@ without having either. A patch whose lines are not those that others show does n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -38,15 +37,19 @@ class Version:
         total = sum(size for _, size in self.pieces)
         return total if total < ENDLESS // 2 else None
 
-    def lines(self, start: int, end: int) -> Iterator[int]:
+    def lines(self, start: int, end: int) -> list[int]:
         """The identities of the lines from `start` to before `end`."""
         place = 0
+        found: list[int] = []
         for first, size in self.pieces:
             if place >= end:
-                return
-            if place + size > start:
-                yield from range(first + max(start - place, 0), first + min(size, end - place))
-            place += size
+                break
+            after = place + size
+            if after > start:
+                begin = first + start - place if start > place else first
+                found += range(begin, first + (size if after < end else end - place))
+            place = after
+        return found
 
 
 ABSENT = Version(exists=False)
@@ -67,10 +70,11 @@ class Step:
 class _Files:
     """What a commit did, by path."""
 
-    __slots__ = ("by_path", "moved", "twice")
+    __slots__ = ("by_path", "kind", "moved", "twice")
 
     def __init__(self, files: tuple[ChangedFile, ...]) -> None:
         self.by_path: dict[str, ChangedFile] = {}
+        self.kind: dict[str, str] = {}
         self.moved: dict[str, str] = {}
         self.twice: set[str] = set()
         for file in files:
@@ -78,7 +82,8 @@ class _Files:
             if path in self.by_path:
                 self.twice.add(path)
             self.by_path[path] = file
-            if _kind(file) == "renamed":
+            self.kind[path] = kind = _kind(file)
+            if kind == "renamed":
                 self.moved[normal_path(file.previous_path) or ""] = path
 
 
@@ -148,14 +153,12 @@ class Versions:
             file = files.by_path.get(path)
             if file is None:
                 return Step(path)
-            kind = _kind(file)
-            if kind in ("renamed", "copied", "added"):
+            if files.kind[path] in ("renamed", "copied", "added"):
                 return Step(path, reason=DOES_NOT_APPLY)
             target = path
         self.version(place, target)
         patch = self._patches.get((place, target), UNCHANGED)
-        file = files.by_path[target]
-        if patch.reason is None and _kind(file) == "removed":
+        if patch.reason is None and files.kind[target] == "removed":
             return Step(None, patch)
         return Step(target, patch, patch.reason)
 
@@ -169,7 +172,7 @@ class Versions:
             return Step(None, reason=NO_FILE) if path in files.moved else Step(path)
         self.version(place, path)
         patch = self._patches.get((place, path), UNCHANGED)
-        kind = _kind(file)
+        kind = files.kind[path]
         if kind == "removed":
             return Step(None, reason=NO_FILE)
         before = normal_path(file.previous_path) if kind == "renamed" else None if kind in ("added", "copied") else path
@@ -189,9 +192,8 @@ class Versions:
                 break
             waiting.append((place, path))
             files, parent = self._changed(place), commits.parent[place]
-            file = None if files is None else files.by_path.get(path)
-            if file is not None and _kind(file) in ("renamed", "copied"):
-                path = normal_path(file.previous_path) or ""
+            if files is not None and files.kind.get(path) in ("renamed", "copied"):
+                path = normal_path(files.by_path[path].previous_path) or ""
             if parent == NEVER:
                 found = self._base(commits.root[place], path)
                 break
@@ -216,11 +218,11 @@ class Versions:
         file = files.by_path.get(path)
         if file is None:
             return ABSENT if path in files.moved else before
-        kind = _kind(file)
+        kind = files.kind[path]
         if path in files.twice:
             patch = Patch(reason=MALFORMED)
         elif file.patch is None:
-            patch = Patch(reason=NO_PATCH)
+            patch = Patch(reason=None if kind == "unchanged" else NO_PATCH)
         else:
             patch = parse_patch(file.patch)
         after, patch = self._applied(kind, before, patch)
@@ -238,7 +240,7 @@ class Versions:
             return self._unseen(True), Patch(reason=DOES_NOT_APPLY)
         self._text.update(shown)
         if kind == "removed" and patch.reason in (None, TRUNCATED, NO_PATCH):
-            return ABSENT, UNCHANGED  # Its status says all, however little the patch shows.
+            return ABSENT, Patch(patch.hunks)  # Its status says all, however little the patch shows.
         if patch.reason is not None:
             return self._unseen(True), patch
         return Version(self._spliced(before.pieces, patch), True), patch
@@ -247,8 +249,11 @@ class Versions:
         """What the patch shows of the lines before; None where others show something else, or no such lines."""
         shown: dict[int, str] = {}
         known = self._text
+        length = before.length
         for hunk in patch.hunks:
-            lines = list(before.lines(hunk.old, hunk.old + len(hunk.before)))
+            if length is not None and hunk.old > length:
+                return None
+            lines = before.lines(hunk.old, hunk.old + len(hunk.before))
             if len(lines) < len(hunk.before):
                 return None
             for line, text in zip(lines, hunk.before, strict=True):

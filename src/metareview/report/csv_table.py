@@ -14,6 +14,8 @@ from metareview.comments.measures import MEASURES, Counts
 from metareview.outcomes.records import FINDINGS
 from metareview.report.names import clean
 from metareview.report.numbers import ranked
+from metareview.routing.expertise import expertise_measures
+from metareview.routing.list_measures import ListMeasure
 from metareview.routing.measures import MRR, rank_measures
 from metareview.runs.comments_json import counts_to_json, record_to_json
 from metareview.runs.outcomes_json import comment_rows
@@ -49,10 +51,14 @@ def as_csv(run: AnyRun) -> str:
         rows: Iterable[Row] = _outcome_rows(run)
     elif is_comments(run):
         columns += ("runs",) if run.result.config.repeat else ()
+        columns += ("repeated_nums",) if any(block.repeated for block in run.result.reviewers.values()) else ()
         rows = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]
-        columns, rows = (*_ROUTING, *(hit.name for hit in hits)), _routing_rows(run)
+        whole = [measure.figure for measure in run.result.measures if isinstance(measure, ListMeasure)]
+        experts = [measure.name for measure in expertise_measures(run.result.config.ks)]
+        more = (*whole, *experts, "files", "truth_expertise")
+        columns, rows = (*_ROUTING, *(hit.name for hit in hits), *more), _routing_rows(run)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(columns)

@@ -163,8 +163,10 @@ def found_in(each: Sides, evidence: Evidence) -> list[str]:
 
 
 def raised(each: Sides, evidence: Evidence) -> str:
-    """Who else raised the reference; nothing where nobody else could have."""
+    """Who else raised the reference, nothing where nobody else could have; of noise, what it says again."""
     entry, everybody = each.entry, evidence.run.result.reviewers
+    if each.list == "noise" and entry.repeats is not None:
+        return f"says again what {_the('comment', entry.repeats)} says"
     if each.list == "noise" or entry.other is None or len(everybody) < 2:
         return ""
     asked = set(evidence.reviewers) if each.about_reference else {entry.reviewer}

@@ -72,6 +72,8 @@ def _coverage(run: AnyRun, name: str) -> dict[str, float | None]:
     if block.repeats is not None:
         spread = block.repeats.spread[f1.name]
         coverage |= {"runs": block.repeats.runs, "f1_sd_between_runs": None if spread is None else spread.sd}
+    if block.repeated:
+        coverage["repeated_nums"] = block.repeated
     return coverage
 
 

@@ -20,6 +20,7 @@ from metareview.report.labels_markdown import labels_sections
 from metareview.report.markdown_text import safe as safe
 from metareview.report.names import in_words, pull_request_name
 from metareview.report.numbers import count, rate
+from metareview.report.outcome_markdown import outcome_section
 from metareview.report.outcomes import (
     headline_of,
     judged_sentence,
@@ -29,6 +30,16 @@ from metareview.report.outcomes import (
     slice_tables,
 )
 from metareview.report.repeats import REMARK, repeats_table
+from metareview.report.routing_outcomes import (
+    EXPERTISE_REMARK,
+    REQUESTS_REMARK,
+    actual_lines,
+    expertise_table,
+    lists_table,
+    load_table,
+    requests_line,
+    requests_table,
+)
 from metareview.report.run_labels import RunLabels, read_labels
 from metareview.report.slices import FOOTNOTE, MOST_COLUMNS, Figure, Size, sliced
 from metareview.report.tables import (
@@ -108,7 +119,7 @@ def _first_warnings(warnings: Sequence[str]) -> list[str]:
 
 def as_markdown(run: AnyRun) -> str:
     if is_outcomes(run):
-        return document(_outcomes(run))
+        return document(_comment_outcomes(run))
     return document(_comments(run) if is_comments(run) else _routing(run))
 
 
@@ -188,7 +199,23 @@ def _pull_requests(run: CommentsRun) -> list[str]:
 def _routing(run: RoutingRun) -> list[str]:
     summary = run.result
     lines = ["# Reviewer routing", "", *_answer(run), *_gates(summary.build_gates)]
-    return lines + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
+    return lines + _outcomes(summary) + _queue(summary) + _declarations(summary) + _left_out(summary.warnings)
+
+
+def _outcomes(summary: RoutingSummary) -> list[str]:
+    """What comes of recommendations besides finding the right person."""
+    lines: list[str] = []
+    if whole := lists_table(summary, all_intervals=True):
+        lines += ["## All right people", "", *as_lines(whole)]
+    if expertise := expertise_table(summary, all_intervals=True):
+        lines += ["## Expertise and files at risk", "", *as_lines(expertise), EXPERTISE_REMARK, ""]
+        lines += [line for sentence in actual_lines(summary) for line in (safe(sentence), "")]
+    if load := load_table(summary):
+        lines += ["## Load per person", "", *as_lines(load)]
+    if asked := requests_table(summary):
+        sentences = [safe(line) for line in requests_line(summary)]
+        lines += ["## Who was asked, and responded", "", *sentences, "", *as_lines(asked), REQUESTS_REMARK, ""]
+    return lines
 
 
 def _queue(summary: RoutingSummary) -> list[str]:
@@ -219,11 +246,12 @@ def _outcomes_answer(run: OutcomesRun) -> list[str]:
     ]
 
 
-def _outcomes(run: OutcomesRun) -> list[str]:
+def _comment_outcomes(run: OutcomesRun) -> list[str]:
     summary = run.result
     lines = ["# What became of review comments", "", *_outcomes_answer(run), *_gates(summary.build_gates)]
     for title, table in slice_tables(summary).items():
         lines += [f"## {title}", "", *as_lines(table)]
+    lines += outcome_section(run, safe)
     if reasons := reasons_table(summary):
         lines += ["## What the data cannot tell", "", *as_lines(reasons)]
     return lines + _left_out(summary.warnings, summary.skipped)

@@ -173,9 +173,14 @@ def _agreement_lines(result: OutcomeCalibration) -> Iterator[str]:
     listed = ", ".join(f"{name} {rate(value)}" for name, value in figures.items())
     yield f"{result.judge} on {plural(found.n, 'comment')} that both decided: {listed}"
     yield (
-        "Labelled comments are no random sample of all: this agreement is on what was asked. Corrected figures allow"
-        " for how the sample was drawn."
+        "Labelled comments are no random sample of all: this agreement is on what was asked."
+        + (" Corrected figures allow for how the sample was drawn." if _has_figures(result) else "")
     )
+    yield ""
+
+
+def _has_figures(result: OutcomeCalibration) -> bool:
+    return result.correction is not None and bool(result.correction.figures)
 
 
 def _confusion_table(result: OutcomeCalibration) -> Table:

@@ -19,11 +19,11 @@ _MOST_RUNS = 12
 
 
 def repeats_table(summary: CommentsSummary, names: Sequence[str]) -> Table:
-    """A row per reviewer and main measure; no columns where nothing is repeated."""
+    """A row per reviewer with several runs and main measure; no columns where there is none."""
     rows = [
         (name, measure, repeats)
         for name in names
-        if (repeats := summary.reviewers[name].repeats) is not None
+        if (repeats := summary.reviewers[name].repeats) is not None and repeats.runs > 1
         for measure in MAIN
     ]
     if not rows:
@@ -69,4 +69,4 @@ def repeat_lines(summary: CommentsSummary, names: Sequence[str]) -> Iterator[str
 
 
 def _percent(share: float | None) -> str:
-    return NOT_DEFINED if share is None else f"{share:.0%}"
+    return NOT_DEFINED if share is None else f"{100 * share:.0f} %"

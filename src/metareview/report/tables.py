@@ -21,6 +21,7 @@ from metareview.model.words import plural
 from metareview.report.headline import order
 from metareview.report.names import capital, in_words
 from metareview.report.numbers import between_runs, count, duration, interval, of_all, ranked, rate
+from metareview.routing.measures import RankMeasure
 from metareview.routing.queue import QueueTimes
 from metareview.routing.summary import RoutingSummary
 
@@ -43,6 +44,8 @@ FIRST_WARNINGS = 5
 PULL_REQUESTS, INTERVAL, BUSIEST = "pull requests", "95 % interval", "share of the busiest"
 BETWEEN_RUNS = "between runs"
 """Heads that stand in several tables."""
+REPEATED = "of which repeated"
+"""The head of the part of the noise that a reviewer had said before, right behind the noise."""
 _OPTIONAL = {false_positive_rate.name: 4, line_f1.name: 5, unmatched_rate.name: 6}
 
 
@@ -73,6 +76,8 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None) 
             continue  # line F1 holds both
         rates = [rate(block.metrics[measure.name]) for block in blocks]
         columns.append(Column(measure.label, rates, optional=_OPTIONAL.get(measure.name, 0)))
+        if measure.name == unmatched_rate.name and any(block.repeated for block in blocks):
+            columns.append(Column(REPEATED, [rate(block.repeated_rate) for block in blocks], optional=7))
         if measure.name == f1.name:
             columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
             columns += between_runs_columns([block.repeats for block in blocks], f1.name)
@@ -86,7 +91,10 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None) 
 
 
 def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Table:
-    """One row per router, the best MRR first; intervals of every measure, or of MRR alone."""
+    """One row per router, the best MRR first; intervals of every measure, or of MRR alone.
+
+    Measures of whole lists have a table of their own.
+    """
     names = ranked(summary.metrics, "mrr")
     blocks = [summary.routers[name] for name in names]
     columns = [
@@ -94,6 +102,8 @@ def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Ta
         Column("answered", [of_all(block.answered, summary.prs) for block in blocks], optional=2),
     ]
     for measure in summary.measures:
+        if not isinstance(measure, RankMeasure):
+            continue
         columns.append(Column(measure.label, [rate(block.metrics[measure.name]) for block in blocks]))
         if all_intervals or measure.name == "mrr":
             ends = [interval(block.intervals.get(measure.name)) for block in blocks]

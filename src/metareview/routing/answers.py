@@ -10,6 +10,8 @@ import numpy as np
 from metareview.model.event import Eligibility, PullRequest, fold
 from metareview.model.prediction import Prediction
 from metareview.routing.counted import Asked, Counted, find_together
+from metareview.routing.expertise import expertise_worth
+from metareview.routing.list_measures import MAP, ListMeasure, Places, RoutingMeasure
 from metareview.routing.measures import MRR, RankMeasure
 from metareview.routing.protocol import Candidates, Ranking
 from metareview.routing.ranking import Numbered, People
@@ -22,8 +24,9 @@ _BLOCK = 2**16
 """How many people in all, each counted once for each ranking, are looked at together: half a megabyte of them."""
 
 RECIPROCAL_RANK = "reciprocal_rank"
-_Read = tuple[tuple[str, ...], tuple[float, ...], int, int]
-"""The first logins, their scores, how many there are in all, and the rank of the first target."""
+_OF_K = ("hit@", "ndcg@", "recall@", "expertise@")
+_Read = tuple[tuple[str, ...], tuple[float, ...] | None, int, tuple[int, ...]]
+"""The first logins, their scores, how many there are in all, and the ranks of the targets, rising."""
 
 
 Figures = Mapping[str, float | None]
@@ -40,15 +43,41 @@ def rank_worth(measures: Sequence[RankMeasure]) -> Callable[[int], Figures]:
     return worth
 
 
+def is_figure(key: str) -> bool:
+    """Whether this key of a stored answer is one of its figures."""
+    return key.startswith(_OF_K) or key in (RECIPROCAL_RANK, MAP.figure)
+
+
+Worth = Callable[[Places, int | None], Figures]
+"""What the places of all targets are worth, and that of the first expert; None: who is one is not known."""
+
+
+def places_worth(measures: Sequence[RoutingMeasure], ks: Sequence[int]) -> Worth:
+    """The figures of an answer. One mapping for all that share their places."""
+    of_lists = [measure for measure in measures if isinstance(measure, ListMeasure)]
+    of_rank = rank_worth([measure for measure in measures if isinstance(measure, RankMeasure)])
+
+    of_expert = expertise_worth(ks)
+
+    @cache
+    def of_first(rank: int, expert: int | None) -> Figures:
+        return {**of_rank(rank), **of_expert(expert)}
+
+    @cache
+    def of_all(places: Places, expert: int | None) -> Figures:
+        of_each = {measure.figure: measure.worth(places) for measure in of_lists}
+        return {**of_rank(places.first), **of_each, **of_expert(expert)}
+
+    return of_all if of_lists else lambda places, expert: of_first(places.first, expert)
+
+
 class AnswerReader:
     """Turns one router's rankings of one repository into answers.
 
     A router that has thousands of people gives them as numbers, so that a list costs a few array operations.
     """
 
-    def __init__(
-        self, eligible: Eligibility, names: Mapping[str, str], *, worth: Callable[[int], Figures], kept: int = KEPT
-    ) -> None:
+    def __init__(self, eligible: Eligibility, names: Mapping[str, str], *, worth: Worth, kept: int = KEPT) -> None:
         self._eligible = eligible
         self._names = names
         self._kept = kept
@@ -74,7 +103,7 @@ class AnswerReader:
             yield from self._read_block(block)
             block = []
             if not isinstance(candidates, Counted):
-                yield self._answer(ranking, self._read_one(candidates, author, truth.targets))
+                yield self._answer(ranking, self._read_one(candidates, author, truth.targets), truth.targets)
         yield from self._read_block(block)
 
     def _read_block(self, block: Sequence[tuple[Ranking, Asked]]) -> Iterator[RouterAnswer]:
@@ -84,16 +113,19 @@ class AnswerReader:
             together = find_together([asked for _, asked in block], self._bots, self._kept)
             for (ranking, asked), found in zip(block, together, strict=True):
                 if found is None:
-                    yield self._answer(ranking, self._read_one(*asked))
+                    yield self._answer(ranking, self._read_one(*asked), asked.targets)
                 else:
                     logins = tuple(map(people.logins.__getitem__, found.numbers))
-                    yield self._answer(ranking, (logins, tuple(found.scores), found.listed, found.rank))
+                    read = logins, tuple(found.scores), found.listed, found.ranks
+                    yield self._answer(ranking, read, asked.targets)
 
-    def _answer(self, ranking: Ranking, read: _Read) -> RouterAnswer:
+    def _answer(self, ranking: Ranking, read: _Read, targets: Sequence[str]) -> RouterAnswer:
         _, risk, evidence, notes = ranking
-        logins, scores, listed, rank = read
+        logins, scores, listed, ranks = read
         remarks = (notes,) if isinstance(notes, str) else tuple(notes)
-        return RouterAnswer(logins, scores, listed, rank, risk, self._worth(rank), evidence, remarks)
+        figures, rank = self._worth(Places(ranks, len(targets)), None), ranks[0] if ranks else 0
+        kept = ranks if MAP.figure in figures else ()
+        return RouterAnswer(logins, scores, listed, rank, risk, figures, evidence, remarks, kept)
 
     def _read_one(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
         if isinstance(candidates, Numbered):
@@ -106,9 +138,9 @@ class AnswerReader:
             for login, score in candidates
             if (name := self._name(login)) != author and not self._leaves_out(name)
         ]
-        rank = next((at for at, (name, _) in enumerate(pairs, 1) if name in targets), 0)
+        ranks = tuple([at for at, (name, _) in enumerate(pairs, 1) if name in targets])
         shown = pairs[: self._kept]
-        return tuple(name for name, _ in shown), tuple(score for _, score in shown), len(pairs), rank
+        return tuple(name for name, _ in shown), tuple(score for _, score in shown), len(pairs), ranks
 
     def _read_numbers(self, candidates: Numbered, author: str | None, targets: Sequence[str]) -> _Read:
         """Such a router always has the same people, and they are written as the history writes them."""
@@ -131,16 +163,17 @@ class AnswerReader:
             del shown[without], scores[without]
         listed, logins = len(candidates) - (without >= 0), people.logins
         first = tuple([logins[number] for number in shown[: self._kept]])
-        return first, tuple(scores[: self._kept]), listed, min(ranks, default=0)
+        return first, tuple(scores[: self._kept]), listed, tuple(sorted(ranks))
 
     def read_prediction(self, prediction: Prediction | None, targets: Sequence[str]) -> RouterAnswer:
         """The answer of a router that already ran, scored as given; without one, a miss."""
         if prediction is None:
-            return RouterAnswer(figures=self._worth(0))
+            return RouterAnswer(figures=self._worth(Places((), len(targets)), None))
         logins = prediction.candidates
-        rank = next((at for at, login in enumerate(logins, 1) if self._name(login) in targets), 0)
-        figures, evidence, notes = self._worth(rank), prediction.evidence, prediction.notes
-        return RouterAnswer(logins[: self._kept], None, len(logins), rank, prediction.risk, figures, evidence, notes)
+        ranks = tuple([at for at, login in enumerate(logins, 1) if self._name(login) in targets])
+        given = Ranking((), prediction.risk, prediction.evidence, prediction.notes)
+        read = logins[: self._kept], None, len(logins), ranks
+        return self._answer(given, read, targets)
 
     def _name(self, login: str) -> str:
         """The login of a person, who is one in any case."""

@@ -67,12 +67,12 @@ class Asked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The first ones, their scores, how many there are in all, and the rank of the first target; 0: none."""
+    """The first ones, their scores, how many there are in all, and the ranks of the targets, rising."""
 
     numbers: list[int]
     scores: list[float]
     listed: int
-    rank: int
+    ranks: tuple[int, ...]
 
 
 def find_together(asked: Sequence[Asked], bots: NDArray[np.bool_], count: int) -> list[Found | None]:
@@ -103,14 +103,14 @@ def find_together(asked: Sequence[Asked], bots: NDArray[np.bool_], count: int) -
     not_better = np.count_nonzero(keys[rows] <= theirs[:, None], axis=1)
     there = theirs >= ONE
     equal[rows[there & (not_worse + not_better > width + 1)]] = True
-    ranks = np.full(len(asked), width + 1)
-    np.minimum.at(ranks, rows[there], not_worse[there])
-    ranks[ranks > width] = 0
+    ranks: list[list[int]] = [[] for _ in asked]
+    for at, rank in sorted(zip(rows[there].tolist(), not_worse[there].tolist(), strict=True)):
+        ranks[at].append(rank)
     scores = (best >> INSTANT_BITS).astype(np.float64)
-    columns = (top.tolist(), scores.tolist(), listed.tolist(), ranks.tolist(), equal.tolist())
+    columns = (top.tolist(), scores.tolist(), listed.tolist(), map(tuple, ranks), equal.tolist())
     return [
-        None if tied else Found(first[:number], worth[:number], number, rank)
-        for first, worth, number, rank, tied in zip(*columns, strict=True)
+        None if tied else Found(first[:number], worth[:number], number, of_targets)
+        for first, worth, number, of_targets, tied in zip(*columns, strict=True)
     ]
 
 

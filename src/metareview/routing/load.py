@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from metareview.model.event import RESPONSES, Eligibility, Event, fold
 from metareview.routing.measures import gini, top1_share
 
-_NAMED = 20
-"""The busiest people by either count, who are named."""
-
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -39,7 +36,7 @@ class Load:
     actual: Spread
     population: int
     people: tuple[PersonLoad, ...] = ()
-    """The busiest by either count, the most recommended first."""
+    """Everybody of the population with either count above 0, the most recommended first."""
 
 
 def active_people(events: Iterable[Event], since: int, until: int | None, eligible: Eligibility) -> set[str]:
@@ -61,8 +58,8 @@ def spread_load(
 ) -> Load:
     """The load from counts by folded login; whoever is in the population and has no count carries nothing."""
     ours = _spread(recommended, population)
-    busiest = {login for counts in (recommended, actual) for login, _ in counts.most_common(_NAMED)}
-    people = (PersonLoad(names.get(login, login), recommended[login], actual[login]) for login in busiest)
+    carrying = {login for counts in (recommended, actual) for login, number in counts.items() if number}
+    people = (PersonLoad(names.get(login, login), recommended[login], actual[login]) for login in carrying)
     return Load(
         ours.gini,
         ours.top1_share,

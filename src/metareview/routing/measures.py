@@ -5,7 +5,7 @@ A rank is the position, from 1, of the first truth target in a list; 0 where non
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +33,7 @@ class RankMeasure(Measure):
 
     def in_column(self, column: int) -> RankMeasure:
         """The same measure, whose formula finds its sum in another column than the first."""
-        return replace(self, formula=_mean_of(column), parts=_parts_of(column))
+        return replace(self, formula=mean_of(column), parts=parts_of(column))
 
     def of_rank(self, rank: int) -> float:
         """What one rank is worth."""
@@ -52,17 +52,19 @@ def hit_at(k: int) -> RankMeasure:
         short=name,
         label=name,
         definition=f"pull requests with a rank of {k} or better / pull requests",
-        formula=_mean_of(1),
-        parts=_parts_of(1),
+        formula=mean_of(1),
+        parts=parts_of(1),
         worth=lambda ranks: ((ranks > 0) & (ranks <= k)).astype(np.float64),
     )
 
 
-def _mean_of(column: int) -> Formula:
-    return lambda sums: ratio(*_parts_of(column)(sums))
+def mean_of(column: int) -> Formula:
+    """The mean of what this column of summed counts adds up, over the pull requests that column 0 counts."""
+    return lambda sums: ratio(*parts_of(column)(sums))
 
 
-def _parts_of(column: int) -> Parts:
+def parts_of(column: int) -> Parts:
+    """That sum, and that number."""
     return lambda sums: (sums[..., column], sums[..., 0])
 
 
@@ -71,20 +73,15 @@ MRR = RankMeasure(
     short="mrr",
     label="MRR",
     definition="the mean of 1 / rank, misses counted as 0",
-    formula=_mean_of(1),
-    parts=_parts_of(1),
+    formula=mean_of(1),
+    parts=parts_of(1),
     worth=lambda ranks: np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0),
 )
 
 
 def rank_measures(ks: Iterable[int]) -> list[RankMeasure]:
-    """hit@k for each k, and MRR, each in its column of a `rank_table`."""
+    """hit@k for each k, and MRR, each in its column of a table whose first counts pull requests."""
     return [measure.in_column(at) for at, measure in enumerate([*map(hit_at, ks), MRR], 1)]
-
-
-def rank_table(ranks: Ranks, measures: Sequence[RankMeasure]) -> NDArray[np.float64]:
-    """One row per pull request: 1, and what its rank is worth under each measure, to be summed for their formulas."""
-    return np.column_stack([np.ones(len(ranks)), *(measure.worth(ranks) for measure in measures)])
 
 
 def first_ranks(rankings: NDArray[np.integer], targets: NDArray[np.integer]) -> Ranks:

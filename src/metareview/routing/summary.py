@@ -12,13 +12,17 @@ import numpy as np
 from metareview.model.build_gates import GateResult
 from metareview.model.event import fold
 from metareview.model.time import SECOND
+from metareview.routing.expertise import ActualExpertise, RouterExpertise, actual_expertise, router_expertise
+from metareview.routing.list_measures import RoutingMeasure, measures_of
 from metareview.routing.load import Load, spread_load
-from metareview.routing.measures import RankMeasure, Ranks, rank_measures, rank_table
 from metareview.routing.queue import QueueTimes, Wait, queue_times
+from metareview.routing.rank_figures import RankFigures
 from metareview.routing.records import Declarations, RoutingRecord
+from metareview.routing.responses import Responses
 from metareview.routing.truth import USUAL_SOURCES
-from metareview.routing.weeks import by_week, week_of
-from metareview.stats import Interval, intervals
+from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
+from metareview.routing.weeks import week_of
+from metareview.stats import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,14 @@ class RoutingConfig:
     """By router, the hash of what its factory was given; the text itself may hold a key."""
 
     @property
-    def measures(self) -> list[RankMeasure]:
-        """hit@k in rising order, and MRR."""
-        return rank_measures(sorted(set(self.k)))
+    def measures(self) -> list[RoutingMeasure]:
+        """hit@k in rising order, and MRR; under `all_reviewers` MAP, nDCG@k and recall@k too."""
+        return measures_of(self.ks, self.truth)
+
+    @property
+    def ks(self) -> list[int]:
+        """Each k once, in rising order."""
+        return sorted(set(self.k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,9 @@ class RouterSummary:
     load: Load
     not_applicable: str | None = None
     """Why there are no figures: what the router needs and never had."""
+    expertise: RouterExpertise | None = None
+    """None, as for files at risk, where no pull request has files, or where the router is not applicable."""
+    files_at_risk: RecommendedRisk | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +143,21 @@ class RoutingSummary:
     build_gates: tuple[GateResult, ...] = ()
     """What came of the gates that the run was last held to."""
 
+    expertise: ActualExpertise | None = None
+    """Of those who really responded; None, as for files at risk, where no pull request has files."""
+    files_at_risk: FilesAtRisk | None = None
+    """As it came."""
+    responses: Responses | None = None
+    """Of people who were asked; None where the history has no requests."""
+
     def with_gates(self, results: tuple[GateResult, ...]) -> Self:
         return replace(self, build_gates=results)
 
     @property
-    def measures(self) -> list[RankMeasure]:
-        return self.config.measures
+    def measures(self) -> list[RoutingMeasure]:
+        """Those of the configuration; but what an older version did not measure is not there."""
+        held = set().union(*(router.metrics for router in self.routers.values()))
+        return [measure for measure in self.config.measures if measure.name in held]
 
     @property
     def truth_warning(self) -> str | None:
@@ -156,21 +177,32 @@ class RoutingSummary:
         return {name: router.metrics for name, router in self.routers.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What only the replay can count: who would know which files, and who responded to requests."""
+
+    files_at_risk: FilesAtRisk | None = None
+    recommended: Mapping[str, RecommendedRisk] = field(default_factory=dict)
+    """By router."""
+    responses: Responses | None = None
+
+
+NO_OUTCOMES = Outcomes()
+
+
 def summarise(
     records: Sequence[RoutingRecord],
     config: RoutingConfig,
     facts: HistoryFacts,
     warnings: Iterable[str] = (),
     not_applicable: Mapping[str, str] | None = None,
+    outcomes: Outcomes = NO_OUTCOMES,
 ) -> RoutingSummary:
     """The summary of these records. `not_applicable` says why a router has no figures."""
     lacking = not_applicable or {}
     states = Counter(record.truth.state for record in records)
     observed = np.array([record.truth.state == "observed" for record in records], dtype=bool)
-    ranks = {
-        name: np.fromiter((record.answers[name].rank for record in records), np.int64, len(records))
-        for name in config.routers
-    }
+    ranks = {name: RankFigures(records, name, config.measures) for name in config.routers}
     weeks = [week_of(record.cutoff) for record in records]
     firsts = {name: _first_recommendations(records, name) for name in config.routers}
     actual = Counter(fold(target) for record in records for target in record.truth.targets)
@@ -181,24 +213,25 @@ def summarise(
         truth=TruthCounts(states["observed"], states["no_response"], states["unknown"]),
         routers={
             name: RouterSummary(
-                metrics=_metrics(of_one, config, name in lacking),
-                intervals=_intervals(of_one, weeks, config, name in lacking),
+                metrics=of_one.absent() if name in lacking else of_one.means(),
+                intervals=of_one.absent() if name in lacking else of_one.intervals(weeks),
                 answered=sum(record.answers[name].listed > 0 for record in records),
                 observed_prs=int(observed.sum()),
-                observed_metrics=_metrics(of_one[observed], config, name in lacking),
+                observed_metrics=of_one.absent() if name in lacking else of_one.means(observed),
                 queue=queue_times((_wait(record, name, facts.end) for record in records), ttfc=config.ttfc),
                 load=spread_load(firsts[name], actual, population, facts.names),
                 not_applicable=lacking.get(name),
+                expertise=None if name in lacking else router_expertise(records, name, config.ks),
+                files_at_risk=None if name in lacking else outcomes.recommended.get(name),
             )
             for name, of_one in ranks.items()
         },
         declarations={each.name: _rates(records, each.name, config, facts) for each in fields(Declarations)},
         warnings=tuple(warnings),
+        expertise=actual_expertise(records),
+        files_at_risk=outcomes.files_at_risk,
+        responses=outcomes.responses,
     )
-
-
-def _metrics(ranks: Ranks, config: RoutingConfig, lacking: bool) -> dict[str, float | None]:
-    return {measure.name: None if lacking else measure.mean(ranks) for measure in config.measures}
 
 
 def _first_recommendations(records: Iterable[RoutingRecord], router: str) -> Counter[str]:
@@ -209,12 +242,6 @@ def _first_recommendations(records: Iterable[RoutingRecord], router: str) -> Cou
 def _wait(record: RoutingRecord, router: str, end: int) -> Wait:
     watched = max(0, end - record.cutoff) / SECOND
     return Wait(record.answers[router].risk, record.ttfr_seconds, record.ttfc_seconds, watched)
-
-
-def _intervals(ranks: Ranks, weeks: Sequence[int], config: RoutingConfig, lacking: bool) -> dict[str, Interval | None]:
-    if lacking:
-        return {measure.name: None for measure in config.measures}
-    return intervals(by_week(rank_table(ranks, config.measures), weeks), config.measures)
 
 
 def _rates(

@@ -50,6 +50,7 @@ _BODY_KEYS = (
     *_COUNT_KEYS,
     *(measure.name for measure in MEASURES),
     "left_out_nums",
+    "repeated_nums",
     "judged_pairs",
     "reference_slices",
     "match_details",
@@ -104,6 +105,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         **counts_to_json(record.counts),
         **record.rates,
         "left_out_nums": record.left_out,
+        "repeated_nums": record.repeated,
         "judged_pairs": record.judged_pairs,
         "reference_slices": {
             name: {value: list(astuple(tally)) for value, tally in tallies.items()}
@@ -145,6 +147,7 @@ def _scored_comment_to_json(scored: ScoredComment) -> JsonObject:
         "semantic_match": scored.semantic_match,
         **{name: getattr(scored, name) for name in _PARTNERS},
         **({} if scored.verdict is None else _verdict_to_json(scored.verdict)),
+        **({} if scored.repeats is None else {"repeats": scored.repeats}),
     }
 
 
@@ -181,6 +184,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
         ),
         negatives=tuple(Negative(each["negative"], _comment(each)) for each in stored["negative_comments"]),
         bounds=None if bounds is None else (_counts(bounds[0]), _counts(bounds[1])),
+        repeated=stored.get("repeated_nums"),
     )
 
 
@@ -192,6 +196,7 @@ def _scored_comment(stored: JsonObject) -> ScoredComment:
         stored["semantic_match"],
         **{name: stored[name] for name in _PARTNERS},
         verdict=_verdict(stored) if "by" in stored else None,
+        repeats=stored.get("repeats"),
     )
 
 
@@ -248,6 +253,7 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
         "prs": block.prs,
         "prs_with_references": block.prs_with_references,
         **counts_to_json(block.counts),
+        "repeated_nums": block.repeated,
         "metrics": dict(block.metrics),
         "intervals": _intervals_to_json(block.intervals),
         "bounds": _intervals_to_json(block.bounds),
@@ -352,6 +358,7 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
             for name in DIMENSIONS
         },
         repeats=_repeats(stored["repeats"]) if "repeats" in stored else None,
+        repeated=stored.get("repeated_nums"),
     )
 
 

@@ -22,10 +22,10 @@ _OF_RECORD = ("pr", "reviewer", "author", "merged_at", "closed_at", "cost", "tok
 def record_to_json(record: OutcomeRecord) -> JsonObject:
     """The line of `results.jsonl`."""
     named = {name: getattr(record, name) for name in _OF_RECORD}
-    return {**named, "comments": [_outcome_to_json(outcome) for outcome in record.comments]}
+    return {**named, "comments": [outcome_to_json(outcome) for outcome in record.comments]}
 
 
-def _outcome_to_json(outcome: CommentOutcome) -> JsonObject:
+def outcome_to_json(outcome: CommentOutcome) -> JsonObject:
     findings = {name: getattr(outcome, name) for name in FINDINGS}
     return {
         "position": outcome.position,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from metareview.model.build_gates import GateResult
 from metareview.model.time import parse_time, show_time
-from metareview.routing.answers import RECIPROCAL_RANK
+from metareview.routing.answers import is_figure
+from metareview.routing.list_measures import MAP, ListMeasure
 from metareview.routing.load import Load, PersonLoad, Spread
 from metareview.routing.queue import QueueTimes
 from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth, TruthEvent
@@ -23,6 +24,7 @@ from metareview.routing.summary import (
     RoutingSummary,
     TruthCounts,
 )
+from metareview.runs import routing_outcomes_json as outcomes_json
 from metareview.runs.files import JsonObject
 
 if TYPE_CHECKING:
@@ -49,10 +51,12 @@ def _event_to_json(event: TruthEvent) -> JsonObject:
 
 
 def _answer_to_json(answer: RouterAnswer) -> JsonObject:
-    """Hits and the reciprocal rank stand beside the rank; evidence and notes only where there are any."""
+    """Figures stand beside the rank; all ranks only where several people may be right, evidence and notes only where
+    there are any."""
     document = _fields(answer)
-    figures, evidence, notes = (document.pop(key) for key in ("figures", "evidence", "notes"))
+    figures, evidence, notes, ranks = (document.pop(key) for key in ("figures", "evidence", "notes", "ranks"))
     document |= {"rank": answer.rank or None, **figures}
+    document |= {"ranks": ranks} if MAP.figure in figures else {}
     document |= {} if evidence is None else {"evidence": evidence}
     return document | ({"notes": notes} if notes else {})
 
@@ -80,9 +84,10 @@ def _answer_from_json(answer: JsonObject) -> RouterAnswer:
         answer["listed"],
         answer["rank"] or 0,
         answer["risk"],
-        {key: value for key, value in answer.items() if key.startswith("hit@") or key == RECIPROCAL_RANK},
+        {key: value for key, value in answer.items() if is_figure(key)},
         answer.get("evidence"),
         tuple(answer.get("notes", ())),
+        tuple(answer.get("ranks", ())),
     )
 
 
@@ -124,10 +129,15 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
                 "observed_only": {"prs": router.observed_prs, **router.observed_metrics},
                 "queue": {risk: asdict(times) for risk, times in router.queue.items()},
                 "load": asdict(router.load) | {"people": [asdict(person) for person in router.load.people]},
+                "expertise": outcomes_json.router_expertise_to_json(router.expertise),
+                "files_at_risk": outcomes_json.router_risk_to_json(router.files_at_risk),
                 **({"not_applicable": router.not_applicable} if router.not_applicable else {}),
             }
             for name, router in summary.routers.items()
         },
+        "expertise": outcomes_json.expertise_to_json(summary.expertise),
+        "files_at_risk": outcomes_json.risk_to_json(summary.files_at_risk),
+        "responses": outcomes_json.responses_to_json(summary.responses),
         "gates": {name: _rates_to_json(rates) for name, rates in summary.declarations.items()},
         "build_gates": [asdict(each) for each in summary.build_gates],
         "warnings": list(summary.warnings),
@@ -157,12 +167,16 @@ def summary_from_json(document: JsonObject) -> RoutingSummary:
         routers={name: _router_from_json(block, config) for name, block in document["routers"].items()},
         declarations={name: _rates_from_json(block) for name, block in document["gates"].items()},
         warnings=tuple(document["warnings"]),
+        expertise=outcomes_json.expertise_from_json(document.get("expertise")),
+        files_at_risk=outcomes_json.risk_from_json(document.get("files_at_risk")),
+        responses=outcomes_json.responses_from_json(document.get("responses")),
         build_gates=tuple(GateResult(**each) for each in document.get("build_gates", ())),
     )
 
 
 def _router_from_json(block: JsonObject, config: RoutingConfig) -> RouterSummary:
-    names = [measure.name for measure in config.measures]
+    # A run of a version that had no measures of whole lists is without them.
+    names = [each.name for each in config.measures if not isinstance(each, ListMeasure) or each.name in block]
     observed = block["observed_only"]
     intervals = block["intervals"]
     return RouterSummary(
@@ -174,6 +188,8 @@ def _router_from_json(block: JsonObject, config: RoutingConfig) -> RouterSummary
         queue={risk: QueueTimes(**times) for risk, times in block["queue"].items()},
         load=_load_from_json(block["load"]),
         not_applicable=block.get("not_applicable"),
+        expertise=outcomes_json.router_expertise_from_json(block.get("expertise")),
+        files_at_risk=outcomes_json.router_risk_from_json(block.get("files_at_risk")),
     )
 
 

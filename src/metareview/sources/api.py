@@ -30,7 +30,6 @@ _LONGEST_WAIT = 2 * 3_600.0
 _LONGEST_PAUSE = 60.0
 _REDIRECTS = 3
 _SHOWN = 200
-_KEPT = "What was done is kept: the same command goes on from there."
 ABSENT = (404, 410, 422)
 """What a server answers where there is nothing, or nothing that this token may see."""
 
@@ -74,6 +73,8 @@ class Api(ABC):
     """What the names of the headers begin with that tell of the limit."""
     used_up: ClassVar[str]
     """What is said where nothing is left of the limit."""
+    kept: ClassVar[str] = "What was done is kept: the same command goes on from there."
+    """What is said where it gave up."""
 
     def __init__(
         self, host: str, base: str, token: Secret, headers: Mapping[str, str], clock: Clock, tell: Callable[[str], None]
@@ -122,7 +123,7 @@ class Api(ABC):
                 return attempt()
             except TooMuch as problem:
                 if failures >= (_ATTEMPTS if self._reached else _FIRST_ATTEMPTS):
-                    raise UsageError(f"{self._host} does not answer ({problem}). {_KEPT}") from None
+                    raise UsageError(f"{self._host} does not answer ({problem}). {self.kept}") from None
                 pause = min(_LONGEST_PAUSE, 2.0 ** (failures - 1))
                 self._tell(f"{problem}; trying again in {pause:.0f} s")
                 ask_for_less()
@@ -135,12 +136,12 @@ class Api(ABC):
                 return attempt()
             except TooOften as limit:
                 self._wait(limit.seconds, str(limit))
-        raise UsageError(f"{self._host} says again and again that it is asked too often. Try later. {_KEPT}")
+        raise UsageError(f"{self._host} says again and again that it is asked too often. Try later. {self.kept}")
 
     def _wait(self, seconds: float, why: str) -> None:
         if not seconds <= _LONGEST_WAIT:
             then = clock_time(self._clock.now() + seconds)
-            raise UsageError(f"{why}, and {self._host} wants to be left alone until {then}. {_KEPT}")
+            raise UsageError(f"{why}, and {self._host} wants to be left alone until {then}. {self.kept}")
         self._tell(f"{why}; goes on at {clock_time(self._clock.now() + seconds)}")
         self._clock.sleep(seconds)
 

@@ -78,6 +78,8 @@ def _tags(board: Board, scored: ScoredComment) -> Iterator[Html]:
         yield tag("repeats a rejected comment", "bad")
     else:
         yield tag("not counted" if scored.left_out else "no match")
+    if scored.repeats is not None:
+        yield tag(f"says again what {board.comment_labels[scored.repeats]} says")
     if scored.line_match:
         yield tag("right location")
 

@@ -118,9 +118,14 @@ def issue_queue_page(labelling: Labelling, query: Query) -> Page:
             "Comments that match no reference are noise, or right about something that the references lack. They are "
             "grouped across reviewers into issues, on this computer and without a model, and a random sample is drawn."
         )
-        return Page(
-            "Unlisted issues", join([paragraph(text), _draw(labelling, ISSUES, "issues in the sample")]), crumbs
+        # A mean over repeated runs has no issues of its own.
+        repeated = labelling.run.result.config.repeat
+        ask = (
+            remark("They are not counted over repeated runs. Evaluate one of the runs without --repeat.")
+            if repeated
+            else _draw(labelling, ISSUES, "issues in the sample")
         )
+        return Page("Unlisted issues", join([paragraph(text), ask]), crumbs)
     chosen = number(query, "n", 0, len(queue.unlisted.drawn))
     question = queue.at(chosen) if chosen else queue.next()
     if question is None:

@@ -43,6 +43,7 @@ def _sections(run: CommentsRun) -> Html:
     summary, known = run.result, read_labels(run)
     sections = [
         comments.answer(run, known.sentence()),
+        comments.repeats_section(summary),
         *labels.sections(known),
         gates_section(summary.build_gates),
         slices.slice_section(summary),

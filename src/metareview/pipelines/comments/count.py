@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from metareview.comments.case import Case
 from metareview.comments.outcome import JudgedCase, make_record, skip_record
 from metareview.comments.records import CommentRecord
+from metareview.comments.repeats import with_repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
 from metareview.judges.protocol import ModelJudge, Usage
 from metareview.pipelines.comments.plan import Plan
 
+TOGETHER = 5_000
+"""How many comments are looked through for repeated ones at a time: many small reviews take no longer than a large."""
+Answered = tuple[Case, JudgedCase | None]
 
-def record_of(case: Case, judged: JudgedCase | None) -> CommentRecord:
-    return skip_record(case) if judged is None else make_record(judged)
+
+def records_of(answered: Iterable[Answered]) -> Iterator[tuple[Case, JudgedCase | None, CommentRecord]]:
+    """Each case with its verdicts and its record, in order."""
+    for part in _parts(answered):
+        records = [skip_record(case) if judged is None else make_record(judged) for case, judged in part]
+        rules = part[0][0].rules  # those of the run
+        marked = with_repeats(records, line_distance=rules.line_distance, location=rules.location)
+        for (case, judged), record in zip(part, marked, strict=True):
+            yield case, judged, record
+
+
+def _parts(answered: Iterable[Answered]) -> Iterator[list[Answered]]:
+    part: list[Answered] = []
+    comments = 0
+    for case, judged in answered:
+        part.append((case, judged))
+        comments += len(case.generated.comments)
+        if comments >= TOGETHER:
+            yield part
+            part, comments = [], 0
+    if part:
+        yield part
 
 
 def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) -> CommentsSummary:

@@ -12,7 +12,7 @@ from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.judges.protocol import ModelJudge
 from metareview.pipelines.comments.answer import answer
-from metareview.pipelines.comments.count import count, record_of
+from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.plan import Plan
 from metareview.runs.comments_json import config_to_json
 from metareview.runs.run import COMMENTS, CommentsRun, Key, Manifest, Run, now
@@ -43,8 +43,7 @@ def carry_out(
             plan.judge.progress, progress = progress, None
         if progress:
             progress(len(figures), len(plan.cases))
-        for case, judged in answer(left, plan.judge):
-            record = record_of(case, judged)
+        for case, judged, record in records_of(answer(left, plan.judge)):
             if writer is not None:
                 writer.append(record, pair_blocks(judged, record) if judged else ())
             else:

@@ -11,7 +11,14 @@ from typing import Self
 from metareview.formats.outcome_labels import read_outcome_labels
 from metareview.formats.source import Source
 from metareview.judges.remote.addressed import AddressedModel
-from metareview.outcomes.addressed import NOBODY, AddressedPlan, OutcomeLabels, plan_questions
+from metareview.outcomes.addressed import (
+    NOBODY,
+    AddressedPlan,
+    OutcomeLabels,
+    decided_by_labels,
+    label_remarks,
+    plan_questions,
+)
 from metareview.outcomes.records import OutcomeRecord
 from metareview.pipelines.outcomes.options import OutcomesOptions
 
@@ -26,7 +33,7 @@ class Answers:
     labels: OutcomeLabels = field(default_factory=OutcomeLabels)
     hashes: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    _plans: list[tuple[int, int]] = field(default_factory=list)
+    _labelled: tuple[int, int] = (0, 0)
 
     @classmethod
     @contextmanager
@@ -43,8 +50,9 @@ class Answers:
 
     def to(self, records: Sequence[OutcomeRecord]) -> list[OutcomeRecord]:
         """The records with every verdict that there is."""
+        if self.judge is None and not len(self.labels):
+            return list(records)
         plan = self._plan(records)
-        self._plans.append((plan.labelled, plan.against))
         return plan.answered([] if self.judge is None else self.judge.ask(plan.questions))
 
     def planned_calls(self, records: Sequence[OutcomeRecord]) -> int:
@@ -53,6 +61,12 @@ class Answers:
     def _plan(self, records: Sequence[OutcomeRecord]) -> AddressedPlan:
         return plan_questions(records, self.name, self.labels)
 
+    def count(self, records: Sequence[OutcomeRecord]) -> None:
+        """Of records with all their verdicts: what labels decided."""
+        labelled, against = decided_by_labels(records, self.name)
+        self._labelled = self._labelled[0] + labelled, self._labelled[1] + against
+
     def remarks(self) -> list[str]:
         """What the reader of the figures should know about who decided."""
-        return [*self.warnings, *(self.judge.warnings if self.judge else ())]
+        by_labels = label_remarks(self.labels, *self._labelled) if len(self.labels) else ()
+        return [*self.warnings, *by_labels, *(self.judge.warnings if self.judge else ())]

@@ -87,7 +87,7 @@ class _PullRequest:
         suggestion = fate.suggestion_taken
         return CommentOutcome(
             position,
-            replace(comment, meta=None),
+            comment if comment.meta is None else replace(comment, meta=None),
             lines_changed=fate.lines_changed,
             suggestion_taken=NOT_ASKED if suggestion.reason == NO_SUGGESTION else suggestion,
             resolved=resolved(comment),
@@ -99,7 +99,7 @@ class _PullRequest:
             changed_by=fate.changed_by,
             final_lines=fate.final_lines,
             code=fate.code,
-            later_change=self._later.text(comment, reviewer),
+            later_change=self._later.text(comment, reviewer, pr_author=self.conversation.author),
             replies=self._threads.replies(comment, reviewer),
         )
 

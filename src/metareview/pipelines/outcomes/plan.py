@@ -41,7 +41,9 @@ class Plan:
         for records in self._followed():
             missing = iter(self.answers.to([record for record in records if record.key not in done]))
             self.followed = len({record.pr for record in records}) + self.followed
-            yield [done[record.key] if record.key in done else next(missing) for record in records]
+            whole = [done[record.key] if record.key in done else next(missing) for record in records]
+            self.answers.count(whole)
+            yield whole
 
     def _followed(self) -> Iterator[list[OutcomeRecord]]:
         options, inputs = self.options, self.inputs

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from metareview.formats.source import Progress
-from metareview.model.event import Eligibility, Event, PullRequest
+from metareview.model.event import Eligibility, Event, PullRequest, fold
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Part, Plan
-from metareview.routing.answers import KEPT, AnswerReader, Figures, rank_worth
+from metareview.pipelines.routing.tally import Tally
+from metareview.routing.answers import KEPT, AnswerReader, Worth, places_worth
 from metareview.routing.declarations import declarations_of
-from metareview.routing.measures import rank_measures
+from metareview.routing.expertise import first_expert
+from metareview.routing.knowledge import Knowledge, find_experts
+from metareview.routing.list_measures import Places, measures_of
 from metareview.routing.protocol import Ranking
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
 from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
@@ -40,6 +43,7 @@ class Answers:
 
     lacks: Mapping[str, Lack]
     records: list[RoutingRecord] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
 
 
 class Ticker:
@@ -63,13 +67,14 @@ def answer(plan: Plan, progress: Progress | None = None) -> Answers:
     """Every router's answer for every pull request of the plan."""
     answers = Answers({named.name: Lack() for named in plan.routers})
     ticker = Ticker(len(plan.routers) * sum(len(part.cutoffs) for part in plan.parts), progress)
-    worth = rank_worth(rank_measures(sorted(set(plan.options.k))))
+    ks = sorted(set(plan.options.k))
+    worth = places_worth(measures_of(ks, plan.options.truth), ks)
     for part in plan.parts:
         _answer_part(part, plan, answers, worth, ticker)
     return answers
 
 
-def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int], Figures], ticker: Ticker) -> None:
+def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Worth, ticker: Ticker) -> None:
     options, history = plan.options, plan.inputs.history
     eligible = plan.eligible
     visible = visible_events(part.events, options.reviews_visible_at)
@@ -106,9 +111,31 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Callable[[int]
             for pull, truth in zip(pulls, truths, strict=True)
         ]
     declared = declarations_of(pull.body for pull in pulls)
-    for pull, truth, declarations, *row in zip(pulls, truths, declared, *lists.values(), strict=True):
+    knowledge = Knowledge()
+    experts = find_experts(knowledge, visible, pulls, plan.until(part))
+    spelled = {each.router: history.names for each in plan.inputs.predictions}
+    for pull, truth, declarations, known, *row in zip(pulls, truths, declared, experts, *lists.values(), strict=True):
         of_routers = dict(zip(lists, row, strict=True))
-        answers.records.append(_record(pull, stories[pull.pr], truth, declarations, of_routers, options, eligible))
+        if known is not None:
+            of_routers = {
+                name: _with_expertise(each, truth, _expert(each, known, max(options.k), spelled.get(name)), worth)
+                for name, each in of_routers.items()
+            }
+        told = None if known is None or not truth.targets else not known.isdisjoint(truth.targets)
+        record = _record(pull, stories[pull.pr], truth, declarations, of_routers, told, options, eligible)
+        answers.records.append(record)
+    answers.tally.add(part, plan, pulls, stories, lists, knowledge)
+
+
+def _expert(answer: RouterAnswer, experts: Collection[str], most: int, names: Mapping[str, str] | None) -> int:
+    """Where the first expert is among the most that any k asks for. `names`: predictions may spell people otherwise."""
+    listed = answer.candidates[:most]
+    return first_expert(listed if names is None else [names.get(fold(each), each) for each in listed], experts)
+
+
+def _with_expertise(answer: RouterAnswer, truth: Truth, expert: int, worth: Worth) -> RouterAnswer:
+    ranks = answer.ranks or ((answer.rank,) if answer.rank else ())
+    return answer.with_figures(worth(Places(ranks, len(truth.targets)), expert))
 
 
 def _record(
@@ -117,6 +144,7 @@ def _record(
     truth: Truth,
     declarations: Declarations,
     answers: Mapping[str, RouterAnswer],
+    truth_expertise: bool | None,
     options: RoutingOptions,
     eligible: Eligibility,
 ) -> RoutingRecord:
@@ -135,4 +163,6 @@ def _record(
         merged=any(at <= cutoff for at in merges),
         merged_within=None if within is None else any(at <= cutoff + within for at in merges),
         answers=answers,
+        files=len(pull_request.files),
+        truth_expertise=truth_expertise,
     )

@@ -12,6 +12,7 @@ from metareview.pipelines.routing.answer import BODY, Answers
 from metareview.pipelines.routing.plan import Plan
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
+from metareview.routing.responses import REQUESTED
 from metareview.routing.summary import HistoryFacts, RoutingSummary, summarise
 from metareview.routing.weeks import week_of, week_warning
 
@@ -26,10 +27,11 @@ class RoutingResult:
 
 def count(answers: Answers, plan: Plan) -> RoutingResult:
     config = plan.options.config(plan.names, plan.inputs.router_hashes())
-    facts = _facts(plan)
+    history, facts = plan.inputs.history, _facts(plan)
     lacking = _not_applicable(answers, plan)
     records = [_without_figures(record, lacking) for record in answers.records] if lacking else answers.records
-    summary = summarise(records, config, facts, not_applicable=lacking)
+    outcomes = answers.tally.outcomes(history.names, any(event.kind == REQUESTED for event in history.events))
+    summary = summarise(records, config, facts, not_applicable=lacking, outcomes=outcomes)
     first = [] if summary.truth_warning is None else [summary.truth_warning]
     warnings = [*first, *plan.warnings, *_warnings(answers, plan, facts, lacking)]
     return RoutingResult(records, replace(summary, warnings=tuple(warnings)))

@@ -17,6 +17,7 @@ from metareview.routing.harness_router import TOP_K, looks_ahead
 from metareview.routing.registry import NamedRouter, built_in_routers, configured, make_router
 from metareview.routing.replay import cutoffs
 from metareview.routing.routers.codeowners import CodeOwnersRouter
+from metareview.routing.turnover import last_instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class Plan:
     @property
     def eligible(self) -> Eligibility:
         return Eligibility(self.inputs.history.bots, self.options.include_bots, self.options.include_author)
+
+    def until(self, part: Part) -> int:
+        """The end of a repository's replayed period."""
+        return last_instant(part.cutoffs.values(), self.options.truth_span, self.inputs.history.end)
 
     @property
     def pull_requests(self) -> list[tuple[str, int]]:

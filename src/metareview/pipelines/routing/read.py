@@ -87,10 +87,11 @@ def _as_named_in(repos: Collection[str], predictions: Iterable[Predictions]) -> 
 
 
 def _texts_wanted(options: RoutingOptions) -> TextsWanted:
-    """What an event says is looked at in the repositories that are scored, up to their last cutoff."""
+    """What an event says is looked at in the repositories that are scored, up to their last cutoff and the window."""
     delayed = options.cutoff_rule.policy == "created_at" and options.reviews_visible_at == "event"
-    known = options.until_instant is not None and delayed
-    until = (options.until_instant or 0) + options.cutoff_rule.delay if known else None
+    if options.until_instant is None or options.truth_span is None or not delayed:
+        return TextsWanted(options.repository_keys)
+    until = options.until_instant + options.cutoff_rule.delay + options.truth_span
     return TextsWanted(options.repository_keys, until)
 
 

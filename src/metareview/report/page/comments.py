@@ -34,6 +34,11 @@ _TERMS = (
         f"{TIES_AT:g}.",
     ),
 )
+_REPEATED = (
+    "Repeated",
+    "Of the comments, the share that match no reference and say again what the reviewer said before on the same pull "
+    "request: a part of the noise, on its own pull requests. Lower is better.",
+)
 _BY_LABELS = "Precision, recall, F1 and noise in this table are corrected by labels; all other charts are as judged."
 
 
@@ -59,7 +64,8 @@ def answer(run: CommentsRun, corrected: str = "") -> Section:
         parts.append(_leaderboard(summary, board))
         if board.labelled:
             parts.append(paragraph(_BY_LABELS, css="muted"))
-    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *_TERMS])]
+    repeated = [_REPEATED] if any(block.repeated for block in summary.reviewers.values()) else []
+    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *repeated, *_TERMS])]
     return Section("answer", "The answer", join(parts))
 
 
@@ -87,8 +93,10 @@ def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
     for measure in summary.measures:
         if measure.name != f1.name and measure.needs != "location":  # line measures have a section of their own
             columns.append((capital(measure.label), "num", [rate(each.metrics[measure.name]) for each in figures]))
-    columns += [("Comments", "num", [count(each.counts.generated) for each in figures if each.counts])]
     of_run = [summary.reviewers[row.name] for row in rows]
+    if any(block.repeated for block in of_run):
+        columns += [("Repeated", "num", [rate(block.repeated_rate) for block in of_run])]
+    columns += [("Comments", "num", [count(each.counts.generated) for each in figures if each.counts])]
     if any(block.counts.undecided for block in of_run):
         columns += [("Undecided", "num", [count(block.counts.undecided) for block in of_run])]
         columns += [(f"{f1.label} bounds", "num", [interval(block.bounds[f1.name]) for block in of_run])]

@@ -82,7 +82,9 @@ def _by_person(loads: Loads, people: Mapping[str, str]) -> object:
     for column, of_one in loads.items():
         counts = [of_one[person] for person in named] + ([sum(of_one[person] for person in others)] if rest else [])
         head = ACTUAL.capitalize() if column == ACTUAL else name(column)
-        columns.append((head, "num", map(count, counts)))
+        total = of_one.total()
+        shown = [f"{count(number)} ({number / total:.0%})" if number else "0" for number in counts]
+        columns.append((head, "num", shown))
     return table_of("Pull requests per person: who really responded, and whom each router recommended first", columns)
 
 

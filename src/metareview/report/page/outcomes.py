@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from metareview.comparison.outcome_evidence import TOP, OutcomeEntry, OutcomeEvidence, outcome_evidence
 from metareview.model.words import plural
 from metareview.outcomes.summary import OutcomeFigures, OutcomesSummary
+from metareview.report.evidence_words import about
+from metareview.report.names import capital, pull_request_name
 from metareview.report.numbers import NOT_DEFINED, count, interval, rate
+from metareview.report.outcome_lines import OVERVIEW
+from metareview.report.outcome_words import ORDERING, became, title
 from metareview.report.outcomes import (
     EVIDENCE,
     headline_of,
@@ -21,10 +28,13 @@ from metareview.report.page.charts import headed, interval_bar
 from metareview.report.page.comments import INTERVAL_TERM, meaning
 from metareview.report.page.evidence import settings_table
 from metareview.report.page.gates import gates_section
-from metareview.report.page.markup import Html, html, join
+from metareview.report.page.markup import Html, html, join, link
+from metareview.report.page.notes import note
 from metareview.report.tables import Table
 from metareview.runs.run import OutcomesRun
 
+_IN_SIGHT, _REPLIES = 3, 5
+"""Entries of a list before the click that shows the others; answers of an entry."""
 _TERMS = (
     INTERVAL_TERM,
     ("In brackets", "The comments that a rate is over: those that the data can tell about."),
@@ -33,19 +43,19 @@ _TERMS = (
 
 
 def sections(run: OutcomesRun) -> list[Section | None]:
-    return figures(run)
+    summary = run.result
+    return [
+        *figures(run),
+        evidence_section(run),
+        _cannot_tell(summary),
+        Section("settings", "Settings", settings_table(run)),
+    ]
 
 
 def figures(run: OutcomesRun) -> list[Section | None]:
     """All but what became of single comments."""
     summary = run.result
-    return [
-        _answer(summary),
-        gates_section(summary.build_gates),
-        _slices(summary),
-        _cannot_tell(summary),
-        Section("settings", "Settings", settings_table(run)),
-    ]
+    return [_answer(summary), gates_section(summary.build_gates), _slices(summary)]
 
 
 def _answer(summary: OutcomesSummary) -> Section:
@@ -102,6 +112,58 @@ def _cannot_tell(summary: OutcomesSummary) -> Section | None:
     said = "These comments are in no rate of that kind: what the data cannot tell is never counted as a no."
     parts = [paragraph(f"{said} {EVIDENCE}"), _plain("Reasons, and how many comments each is about", table)]
     return Section("cannot-tell", "What the data cannot tell", join(parts))
+
+
+def evidence_section(run: OutcomesRun) -> Section | None:
+    """Ten comments of each list; None where all of them are empty."""
+    found = outcome_evidence(run, OVERVIEW, top=TOP)
+    parts = [_list(each, found) for each in OVERVIEW if found.lists[each]]
+    return Section("evidence", "The evidence", join(parts)) if parts else None
+
+
+def _list(which: str, found: OutcomeEvidence) -> Html:
+    entries = found.lists[which]
+    first, rest = entries[:_IN_SIGHT], entries[_IN_SIGHT:]
+    left = None
+    if len(entries) < found.counts[which]:
+        left = html(" {} of them are shown; <code>metareview show</code> has them all.", len(entries))
+    more = plural(len(rest), "more entry", "more entries")
+    return join(
+        [
+            html("<h3>{}</h3>", title(which, found)),
+            paragraph(f"{capital(ORDERING)}.", left, css="muted"),
+            items(first),
+            blocks.behind(more, items(rest)) if rest else None,
+        ]
+    )
+
+
+def items(entries: Sequence[OutcomeEntry]) -> Html:
+    return html('<ul class="items">{}</ul>\n', [item(entry) for entry in entries])
+
+
+def item(entry: OutcomeEntry) -> Html:
+    """A comment, what became of it, what was answered, and the later change behind a click."""
+    outcome = entry.outcome
+    known = [blocks.where(outcome.comment), *about(outcome.comment), html("by {}", name(entry.reviewer))]
+    replies = [
+        html('<p class="where"><b>{}</b> answered</p>{}', name(reply.author or "somebody"), note(reply.note))
+        for reply in outcome.replies[:_REPLIES]
+    ]
+    change = outcome.later_change
+    return html(
+        '<li class="pair"><div><p class="where"><b>{}</b> {}</p>{}</div>{}<p class="verdict">{}</p></li>\n',
+        link(entry.pr, pull_request_name(entry.pr)),
+        join([part for part in known if part], " · "),
+        note(outcome.comment.note),
+        html(
+            '<div class="other">{}{}{}</div>',
+            replies,
+            blocks.behind("The lines that it points at", html("<pre>{}</pre>", outcome.code)) if outcome.code else None,
+            blocks.behind("The later change", html("<pre>{}</pre>", change)) if change else None,
+        ),
+        capital("; ".join(became(outcome))) + ".",
+    )
 
 
 def _plain(caption: str, table: Table) -> Html:

@@ -166,8 +166,8 @@ def _found_in(record: CommentRecord, position: int, *, lone: bool) -> Html | Non
     found = next((each for each in record.references if each.position == position), None)
     if found is None or (found.runs or 1) < 2:
         return None
-    told = f"found in {found.found_in} of {plural(found.runs or 1, 'run')}"
-    return tag(told) if lone else html("{} {} ·", name(record.reviewer), told)
+    told = f"in {found.found_in} of {plural(found.runs or 1, 'run')}"
+    return tag(f"found {told}") if lone else html("found by {} {} ·", name(record.reviewer), told)
 
 
 def _raised(who: Sequence[str], of: int, kept: bool) -> Html:

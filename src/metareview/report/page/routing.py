@@ -18,7 +18,10 @@ from metareview.report.page.evidence import settings_table
 from metareview.report.page.gates import gates_section
 from metareview.report.page.load import load_section
 from metareview.report.page.markup import Html, html, join
+from metareview.report.page.routing_outcomes import expertise_section, lists_section, requests_section
 from metareview.report.tables import QUEUE_REMARK, merged_rates, queue_table
+from metareview.routing.list_measures import ListMeasure
+from metareview.routing.measures import RankMeasure
 from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import RoutingRun
@@ -54,9 +57,12 @@ def figures(run: RoutingRun) -> list[Section | None]:
         _answer(run),
         gates_section(run.result.build_gates),
         _ranks(run),
+        lists_section(run.result),
+        expertise_section(run.result),
         _queue(run.result),
         _declarations(run.result),
         load_section(run),
+        requests_section(run.result),
         Section("settings", "Settings", settings_table(run)),
     ]
 
@@ -65,7 +71,9 @@ def _answer(run: RoutingRun) -> Section:
     summary = run.result
     names = ranked(summary.metrics, "mrr")
     routers = {router: summary.routers[router] for router in names}
-    measures = sorted(summary.measures, key=lambda measure: measure.name != "mrr")  # MRR, then hit@k by rising k
+    of_rank = [measure for measure in summary.measures if isinstance(measure, RankMeasure)]
+    measures = sorted(of_rank, key=lambda measure: measure.name != "mrr")  # MRR, then hit@k by rising k
+    whole = [measure for measure in summary.measures if isinstance(measure, ListMeasure)]
     figures = {
         measure: [(block.metrics[measure.name], block.intervals.get(measure.name)) for block in routers.values()]
         for measure in measures
@@ -96,7 +104,7 @@ def _answer(run: RoutingRun) -> Section:
             ("Not known yet", count(summary.truth.unknown)),
         ),
         behind("The same over pull requests with a truth only", of_observed),
-        blocks.terms([*map(meaning, measures), *_TERMS]),
+        blocks.terms([*map(meaning, [*measures, *whole]), *_TERMS]),
     ]
     return Section("answer", "The answer", join(parts))
 

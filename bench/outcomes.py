@@ -1,0 +1,130 @@
+"""What became of 100,000 comments on 10,000 pull requests with 100,000 commits: following their lines, on one core.
+
+Pull requests are made one at a time, so the memory is that of the work and not of the input.
+"""
+
+from __future__ import annotations
+
+import difflib
+import random
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from metareview.model.comment import ChangedFile, Comment, Commit, Review
+from metareview.outcomes.lines import Changes
+
+PULL_REQUESTS, COMMITS, COMMENTS = 10_000, 10, 10
+SECONDS, MEGABYTES = 30, 1_000
+TEMPLATES = 200
+"""Different pull requests; more would only take longer to make."""
+BOT = "helper[bot]"
+
+
+def pull_requests(number: int, seed: int = 0) -> Iterator[Review]:
+    """Pull requests with ten commits on six files and ten comments on three; some suggest, some are rewritten."""
+    chance = random.Random(seed)
+    templates = [_pull_request(chance, place) for place in range(min(number, TEMPLATES))]
+    for place in range(number):
+        commits, comments = templates[place % len(templates)]
+        # Texts of their own, as a reader makes them.
+        yield Review(
+            f"https://github.com/acme/app/pull/{place + 1}",
+            tuple(comments),
+            BOT,
+            author="dev",
+            merged_at="2026-02-01T00:00:00Z",
+            commits=tuple(commits),
+        )
+
+
+def _pull_request(chance: random.Random, place: int) -> tuple[list[Commit], list[Comment]]:
+    paths = [f"src/module_{place % 7}/file_{number}.py" for number in range(6)]
+    states = [{path: _lines(chance, chance.randrange(50, 400)) for path in paths}]
+    commits: list[Commit] = []
+    parent = f"base{place}"
+    for number in range(COMMITS):
+        now, files = dict(states[-1]), []
+        for path in chance.sample(paths, chance.choice([1, 2, 4])):
+            now[path] = _edited(chance, now[path])
+            files.append(ChangedFile(path, None, "modified", _patch(states[-1][path], now[path])))
+        sha = f"{chance.getrandbits(160):040x}"
+        amended = number == 5 and place % 10 == 0
+        if amended:  # A force push: the commit before is replaced.
+            parent = commits[-2].sha
+            now = {path: _edited(chance, lines) for path, lines in states[-1].items()}
+            files = [ChangedFile(p, None, "modified", _patch(states[-2][p], now[p])) for p in paths]
+        commits.append(Commit(sha, f"2026-01-{number + 1:02d}T00:00:00Z", "dev", (parent,), tuple(files)))
+        parent = sha
+        states.append(now)
+    return commits, [_comment(chance, paths[:3], states, commits) for _ in range(COMMENTS)]
+
+
+def _comment(
+    chance: random.Random, paths: list[str], states: list[dict[str, list[str]]], commits: list[Commit]
+) -> Comment:
+    number, path = chance.randrange(COMMITS - 1), chance.choice(paths)
+    lines = states[number + 1][path]
+    first = chance.randint(1, len(lines))
+    last = min(len(lines), first + chance.choice([0, 0, 0, 2, 9]))
+    note = "Leaks the handle."
+    if chance.random() < 0.3:
+        note += f"\n```suggestion\n{lines[first - 1]}  # checked\n```"
+    return Comment(
+        note,
+        path,
+        "right",
+        first,
+        last,
+        author=BOT,
+        at=f"2026-01-{number + 1:02d}T12:00:00Z",
+        commit=commits[number].sha,
+        is_ai_comment=True,
+    )
+
+
+def _lines(chance: random.Random, size: int) -> list[str]:
+    return [f"    value_{chance.randrange(1000)} = compute({chance.randrange(1000)})" for _ in range(size)]
+
+
+def _edited(chance: random.Random, lines: list[str]) -> list[str]:
+    lines = list(lines)
+    for _ in range(chance.choice([1, 2, 4])):
+        start = chance.randrange(len(lines))
+        lines[start : start + chance.choice([0, 1, 3])] = _lines(chance, chance.choice([0, 1, 2, 6]))
+    return lines
+
+
+def _patch(before: list[str], after: list[str]) -> str:
+    return "\n".join(list(difflib.unified_diff(before, after, lineterm=""))[2:])
+
+
+def run() -> dict[str, Any]:
+    seconds = 0.0
+    told: Counter[bool | None] = Counter()
+    for review in pull_requests(PULL_REQUESTS):
+        begun = time.process_time()
+        changes = Changes(review.commits, until=review.merged_at)
+        fates = [changes.fate(each, reviewer=review.reviewer, pr_author=review.author) for each in review.comments]
+        seconds += time.process_time() - begun
+        told.update(fate.lines_changed.value for fate in fates)
+    number = told.total()
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+    return {
+        "title": f"Following {number:,} comments through {PULL_REQUESTS * COMMITS:,} commits",
+        "rows": [
+            {
+                "what": "processor time",
+                "value": seconds,
+                "unit": "s",
+                "target": f"< {SECONDS}",
+                "met": seconds < SECONDS,
+            },
+            {"what": "most memory", "value": size, "unit": "MB", "target": f"< {MEGABYTES}", "met": size < MEGABYTES},
+            {"what": "lines changed", "value": told[True] / number, "unit": "of comments"},
+            {"what": "cannot be told", "value": told[None] / number, "unit": "of comments"},
+        ],
+    }

@@ -1,0 +1,152 @@
+"""Files that too few people know, as it came and as it would be if the people first recommended had reviewed.
+
+After Mirsaeedi and Rigby, "Mitigating turnover with code review recommendation" (ICSE 2020): a file is at risk if none
+or one of those who know it is still there. They count at the end of each quarter, and put the recommendation in the
+place of one of a review's reviewers; here the end is that of the replayed period, and the place that of whoever came
+first.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from metareview.model.event import Eligibility, Event, PullRequest
+from metareview.model.time import DAY
+from metareview.routing.knowledge import REVIEWED, Knowledge
+
+ACTIVE_DAYS = 180
+FEWEST_PEOPLE = 2
+"""With fewer who are active and know it, a file is at risk."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAtRisk:
+    """Over the files of the scored pull requests; counts of repositories add up."""
+
+    files: int
+    active_people: int
+    at_risk: int
+    """As it came: fewer than two active people know the file."""
+
+    @property
+    def share(self) -> float | None:
+        return self.at_risk / self.files if self.files else None
+
+    def __add__(self, other: FilesAtRisk) -> FilesAtRisk:
+        people = self.active_people + other.active_people
+        return FilesAtRisk(self.files + other.files, people, self.at_risk + other.at_risk)
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendedRisk:
+    """The same if a router's first recommendation had reviewed in the place of whoever came first."""
+
+    files: int
+    at_risk: int
+    replaced: int
+    """Pull requests on which that would have been somebody else."""
+
+    @property
+    def share(self) -> float | None:
+        return self.at_risk / self.files if self.files else None
+
+    def __add__(self, other: RecommendedRisk) -> RecommendedRisk:
+        return RecommendedRisk(self.files + other.files, self.at_risk + other.at_risk, self.replaced + other.replaced)
+
+
+class Review(NamedTuple):
+    """What the first reviewer of a scored pull request learned by reviewing it."""
+
+    pr: int
+    reviewer: str
+    files: tuple[str, ...]
+    also_pushed: bool
+    """Who changed the files too knows them without the review."""
+
+
+class Turnover:
+    """Who knows the files of one repository's scored pull requests at the end of the replayed period.
+
+    `knowledge` has observed everything up to that end, `until`; `events` are the repository's, `stories` those of each
+    scored pull request, in order.
+    """
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        events: Sequence[Event],
+        stories: Mapping[int, Sequence[Event]],
+        pull_requests: Sequence[PullRequest],
+        until: int,
+        eligible: Eligibility,
+    ) -> None:
+        recent = events[bisect_right(events, until - ACTIVE_DAYS * DAY, key=_at) : bisect_right(events, until, key=_at)]
+        people = {event.actor for event in recent if event.actor is not None}
+        self._active = {login for login in people if eligible.include_bots or not eligible.is_bot(login)}
+        self._knowledge = knowledge
+        # By file, how many active people know it.
+        self._known = {
+            path: sum(person in self._active for person in knowledge.sources(path))
+            for path in {path for pull_request in pull_requests for path in pull_request.files}
+        }
+        firsts = (self._first_review(stories[each.pr], each, until, eligible) for each in pull_requests)
+        self._reviews = [review for review in firsts if review is not None]
+
+    def _first_review(
+        self, story: Sequence[Event], pull_request: PullRequest, until: int, eligible: Eligibility
+    ) -> Review | None:
+        pr, author = pull_request.pr, pull_request.author
+        for event in story:
+            if event.at <= pull_request.cutoff or event.kind not in REVIEWED or not eligible(event.actor, author):
+                continue
+            if event.at > until or event.actor is None:
+                return None
+            pushed = any(each.kind == "pushed" and each.actor == event.actor for each in story)
+            return Review(pr, event.actor, self._knowledge.learned(pr, event.actor), pushed)
+        return None
+
+    def as_it_came(self) -> FilesAtRisk:
+        at_risk = sum(number < FEWEST_PEOPLE for number in self._known.values())
+        return FilesAtRisk(len(self._known), len(self._active), at_risk)
+
+    def recommended(self, first: Mapping[int, str]) -> RecommendedRisk:
+        """As it would be with the first recommendation of each pull request for which the router named anybody.
+
+        Where it named nobody, or nobody reviewed, everything stays as it came.
+        """
+        changes: dict[tuple[str, str], int] = {}  # by file and person, in sources
+        replaced = 0
+        for pr, reviewer, files, also_pushed in self._reviews:
+            person = first.get(pr, reviewer)
+            if person == reviewer:
+                continue
+            replaced += 1
+            if person in self._active:
+                for path in files:
+                    changes[path, person] = changes.get((path, person), 0) + 1
+            if reviewer in self._active and not also_pushed:
+                for path in files:
+                    changes[path, reviewer] = changes.get((path, reviewer), 0) - 1
+        gained: dict[str, int] = {}  # by file, in people
+        for (path, person), change in changes.items():
+            before = self._knowledge.sources(path).get(person, 0)
+            if path in self._known and (before > 0) != (before + change > 0):
+                gained[path] = gained.get(path, 0) + (1 if change > 0 else -1)
+        at_risk = sum(self._known[path] + number < FEWEST_PEOPLE for path, number in gained.items())
+        at_risk += sum(number < FEWEST_PEOPLE for path, number in self._known.items() if path not in gained)
+        return RecommendedRisk(len(self._known), at_risk, replaced)
+
+
+def _at(event: Event) -> int:
+    return event.at
+
+
+def last_instant(cutoffs: Collection[int], window: int | None, end: int) -> int:
+    """The end of a repository's replayed period: its last cutoff and the truth window, no later than the history's.
+
+    Without a window it is the last cutoff: a late vote, years after everybody has left, is not when the period ends.
+    """
+    return min(max(cutoffs) + (window or 0), end)
