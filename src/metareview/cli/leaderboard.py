@@ -39,15 +39,17 @@ def command(
     from metareview.report import TABLE_FORMATS, check_path
     from metareview.report.comparison import costs_of_standings, leaderboard_section, leaderboard_table, ties_remark
     from metareview.report.comparison_files import write_table
+    from metareview.report.outcomes import IN_BRACKETS
     from metareview.report.tables import costs_table
 
     targets = [check_path(path, TABLE_FORMATS) for path in outputs]
     result = leaderboard(runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs)
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: leaderboard_section(result))
-    written = [f"Wrote {write_table(result, target)}" for target in targets]
+    remarks = [ties_remark(result), *([] if result.paired else [IN_BRACKETS])]
+    remarks += [f"Wrote {write_table(result, target)}" for target in targets]
     costs = costs_table(costs_of_standings(result))
     tables: list[str | Table] = [leaderboard_table(result, kinds_of_cost=1)]
     if costs:
         tables += ["", costs]
-    screen.show(result.to_dict(), *tables, "", result.headline, remarks=[ties_remark(result), *written])
+    screen.show(result.to_dict(), *tables, "", result.headline, remarks=remarks)

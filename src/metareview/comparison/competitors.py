@@ -29,7 +29,7 @@ from metareview.comparison.outcome_corrected import (
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
-from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of
+from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of, measured
 from metareview.routing.list_measures import ListMeasure
 from metareview.routing.measures import RankMeasure
 from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
@@ -55,7 +55,7 @@ Source = AnyRun | str | Path
 _CHOICES = (
     {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer", "repeat"}
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
-    | {"by", "pr"}
+    | {"by", "pr", "labels"}  # of outcomes; where labels override the judge on one side, a warning says so
     | {
         "routers",
         "router_config",
@@ -69,6 +69,7 @@ _CHOICES = (
         "ttfc",
     }
 )
+_UNASKED = measured(addressed=False)
 _SAME_KIND = ", made by metareview outcomes both or by metareview comments both"
 _EXPECTED, _NEGATIVES, _MATCHED = (
     [each.name for each in fields(Counts)].index(name) for name in ("expected", "negatives", "matched")
@@ -330,8 +331,8 @@ def with_beta(run: AnyRun, beta: float | None) -> dict[str, Measure]:
 def check_settings(competitors: Sequence[Competitor]) -> None:
     """UsageError where two figures would not mean the same: another kind of run, judge, distance, cutoff."""
     check_kinds([one.run for one in competitors])
-    # Outcomes that nobody was asked about have no figure that a judge could change.
-    asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.config.judge != "none"]
+    # Where nobody was asked what was addressed, outcomes have no figure that a judge could change.
+    asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.measures != _UNASKED]
     for first, other in ((asked[0], other) for other in asked[1:]):
         ours, theirs = _settings(first), _settings(other)
         differing = [

@@ -136,7 +136,7 @@ class Leaderboard:
         value = first.figures.metrics[self.sort.name]
         shown = f"{label} {value:.3f}"
         # Of outcomes nobody need have another's pull requests: the figure is on one's own.
-        where = f"on {plural(first.prs if not self.paired else self.prs, 'pull request')}"
+        where = f"on {plural(self.prs if self.paired else first.prs, 'pull request')}"
         if len(self.rows) == 1:
             return f"{first.label} has {shown} {where}."
         if self.leader:
@@ -145,7 +145,8 @@ class Leaderboard:
         if len(names) > _NAMED:
             names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"{listed} cannot be told apart at the top by {label}, {where if self.paired else 'each on its own'}."
+        where = where if self.paired else "each on its own pull requests"
+        return f"{listed} cannot be told apart at the top by {label}, {where}."
 
     def to_dict(self) -> JsonObject:
         of = "blocks" if self.paired else "comments"

@@ -16,7 +16,6 @@ from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison, MetricDifference
 from metareview.report import TABLE_FORMATS, check_path, json_text, write_whole
 from metareview.report.comparison import (
-    OVER,
     comparison_lines,
     comparison_section,
     comparison_table,
@@ -29,6 +28,7 @@ from metareview.report.comparison import (
 from metareview.report.costs import cost_properties
 from metareview.report.csv_table import cell
 from metareview.report.names import capital, clean
+from metareview.report.outcomes import IN_BRACKETS
 from metareview.report.page.blocks import Section
 from metareview.report.page.blocks import table as page_table
 from metareview.report.page.markup import Html, html, join
@@ -150,7 +150,7 @@ def _as_page(result: Result) -> str:
         title = f"{result.b.label} against {result.a.label}"
         caption = "Every measure of both, and the difference; ↓ lower is better"
         lines = [line for line in comparison_lines(result) if line and line != result.verdict]
-        remark, lead = (OVER if result.samples else ""), result.verdict
+        remark, lead = (IN_BRACKETS if result.samples else ""), result.verdict
         more = [(text.rstrip(":"), table) for text, table in slice_tables(result)]
         table = comparison_table(result)
     else:
@@ -161,7 +161,8 @@ def _as_page(result: Result) -> str:
     answer += [html("<p>{}</p>\n", f"Warning: {warning}") for warning in result.warnings]
     sections = [Section("answer", "The answer", join(answer))]
     sections += [
-        Section(f"by-{number}", text, _html_table(text, of_kind)) for number, (text, of_kind) in enumerate(more, 1)
+        Section(f"by-{number}", text, _html_table("The kinds with the most comments first", of_kind))
+        for number, (text, of_kind) in enumerate(more, 1)
     ]
     if lines:
         sections.append(Section("why", "What made the difference", join([html("<p>{}</p>\n", line) for line in lines])))
@@ -182,7 +183,7 @@ def _as_page(result: Result) -> str:
 
 def _html_table(caption: str, table: Table) -> Html:
     columns = [
-        (column.head if column.from_data or column.head.startswith("p") else capital(column.head),
+        (column.head if column.from_data or column.head in ("p", "p (Holm)") else capital(column.head),
          "name" if column.text else "num")
         for column in table
     ]  # fmt: skip

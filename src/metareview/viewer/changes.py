@@ -12,8 +12,10 @@ from metareview.model.words import plural
 from metareview.report.comparison import comparison_table, found_line
 from metareview.report.names import capital
 from metareview.report.numbers import count
+from metareview.report.outcomes import IN_BRACKETS
 from metareview.report.page.blocks import Section, behind, capped, facts, name, paragraph, remark, table_of, warnings
 from metareview.report.page.markup import Html, html, join
+from metareview.runs.run import is_outcomes
 from metareview.viewer.change_cards import Sides, change_card
 from metareview.viewer.controls import number, pager
 from metareview.viewer.differences import Change, Changes, ReviewerChange, changes_between
@@ -52,6 +54,10 @@ def changes_page(a: RunView, b: RunView, *, query: Mapping[str, str], choices: S
     parts: list[Html | None] = [_chooser(a, b, names, kept, choices)]
     compared = _compared(a, b, names, common=bool(query.get("common")))
     parts.append(_answer(compared) if isinstance(compared, Comparison) else _reason(compared, kept))
+    if is_outcomes(a.run):
+        return Page(
+            title, join(parts), crumbs
+        )  # pull requests are not paired, so nothing changed from one to the other
     try:
         changes = _changes(a, b, names, comparable=isinstance(compared, Comparison))
     except UsageError as error:
@@ -89,7 +95,7 @@ def _chooser(
             fields.append(_select(f"Run {side.upper()} ({which})", side, dict(choices) or {run.id: run.title}, run.id))
         else:
             fields.append(html('<input type="hidden" name="{}" value="{}">', side, run.id))
-        word = "Reviewer" if run.run.kind.name == "comments" else "Router"
+        word = capital(competitors.word(run.run))
         fields.append(
             _select(f"{word} {side.upper()}", f"reviewer_{side}", {each: each for each in run.run.metrics}, chosen)
         )
@@ -120,7 +126,7 @@ def _answer(result: Comparison) -> Html:
         paragraph(result.verdict, css="lead"),
         warnings(result.warnings),
         table_of("Every measure of both, and the difference; ↓ lower is better", columns),
-        paragraph(found_line(result)),
+        paragraph(found_line(result) or IN_BRACKETS),
     ]
     return Section("answer", "The answer", join(parts)).markup()
 
