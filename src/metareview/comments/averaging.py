@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from metareview.comments.measures import MEASURES, Counts, rates, table, whole
 from metareview.comments.records import CommentRecord, ScoredReference, Tally
+from metareview.errors import InputError
 
 Numbers = TypeVar("Numbers", Counts, Tally)
 
@@ -28,8 +29,18 @@ def averaged_by_pull_request(records: Iterable[CommentRecord]) -> Iterator[Comme
 
 
 def averaged(records: Sequence[CommentRecord]) -> CommentRecord:
-    """The runs of one reviewer on one pull request as one record; counts are means over these runs."""
+    """The runs of one reviewer on one pull request as one record; counts are means over these runs.
+
+    A run that a filter drops there, by a language that only its own records name, is none of them. InputError where
+    the runs do not have the same references, which only a broken folder can hold.
+    """
+    records = [record for record in records if not record.skipped] or records
     first = records[0]
+    if len({tuple(each.position for each in record.references) for record in records}) > 1:
+        raise InputError(
+            f"the runs of {first.reviewer} on {first.pr} have different references",
+            fix="Run the evaluation again with --overwrite.",
+        )
     names = tuple(record.run or "" for record in records)
     if first.skipped:
         return replace(first, run=None, runs=names)
@@ -46,8 +57,8 @@ def averaged(records: Sequence[CommentRecord]) -> CommentRecord:
         judged_pairs=sum(record.judged_pairs for record in records),
         slices={
             name: {
-                value: _mean(record.slices[name].get(value, Tally()) for record in records)
-                for value in dict.fromkeys(value for record in records for value in record.slices[name])
+                value: _mean(record.slices.get(name, {}).get(value, Tally()) for record in records)
+                for value in dict.fromkeys(value for record in records for value in record.slices.get(name, {}))
             }
             for name in first.slices
         },
