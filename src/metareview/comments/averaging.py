@@ -11,6 +11,7 @@ from dataclasses import astuple, replace
 from itertools import chain, groupby
 from typing import Any, TypeVar
 
+from metareview.comments.costs import KINDS, Spent
 from metareview.comments.measures import MEASURES, Counts, rates, table, whole
 from metareview.comments.records import CommentRecord, ScoredReference, Tally
 
@@ -59,6 +60,7 @@ def averaged(records: Sequence[CommentRecord]) -> CommentRecord:
         references=tuple(_reference(each) for each in zip(*(record.references for record in records), strict=True)),
         bounds=_mean_bounds(records),
         repeated=_mean_repeated(records),
+        spent=Spent(*(_mean_spent(getattr(record.spent, kind) for record in records) for kind in KINDS)),
         run=None,
         runs=names,
     )
@@ -86,6 +88,12 @@ def _mean_bounds(records: Sequence[CommentRecord]) -> tuple[Counts, Counts] | No
 def _mean_repeated(records: Sequence[CommentRecord]) -> float | None:
     known = [record.repeated for record in records if record.repeated is not None]
     return whole(sum(known) / len(known)) if len(known) == len(records) else None
+
+
+def _mean_spent(amounts: Iterable[float | None]) -> float | None:
+    """None where it is not known of each run: the mean is over all of them, as are the matches beside it."""
+    known = list(amounts)
+    return None if None in known else whole(sum(amount for amount in known if amount is not None) / len(known))
 
 
 def _reference(of_runs: Sequence[ScoredReference]) -> ScoredReference:

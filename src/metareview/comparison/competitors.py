@@ -10,13 +10,14 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
 from metareview.comparison.outcome_corrected import (
@@ -70,7 +71,9 @@ _CHOICES = (
 )
 _UNASKED = measured(addressed=False)
 _SAME_KIND = ", made by metareview outcomes both or by metareview comments both"
-_EXPECTED, _NEGATIVES = ([field.name for field in fields(Counts)].index(name) for name in ("expected", "negatives"))
+_EXPECTED, _NEGATIVES, _MATCHED = (
+    [each.name for each in fields(Counts)].index(name) for name in ("expected", "negatives", "matched")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ class Row:
     """The counts with what labels make of the matches; None where too little is labelled."""
     judged: tuple[float, ...] | None = None
     """The counts as the judge has them, where others are used."""
+    spent: Spent = field(default_factory=Spent)
+    """What a review took, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,18 @@ class Competitor:
             return None
         rows = [self.rows[key].judged or self.rows[key].counts for key in prs]
         return Counts.from_sums(total(np.array(rows).reshape(len(rows), len(fields(Counts)))), location=True)
+
+    def spent(self, prs: Iterable[str]) -> list[Spent]:
+        """What its review of each of these pull requests took."""
+        return [self.rows[key].spent for key in prs]
+
+    def matched(self, prs: Iterable[str]) -> list[float]:
+        """Its comments on each of these pull requests that match a reference, by the judge."""
+        return [(self.rows[key].judged or self.rows[key].counts)[_MATCHED] for key in prs]
+
+    def costs(self, prs: Collection[str]) -> Costs | None:
+        """What its reviews of these pull requests took; None where that is not known, and for a router."""
+        return costs_of(self.spent(prs), self.matched(prs)) if is_comments(self.run) else None
 
 
 def is_routing(run: AnyRun) -> TypeGuard[RoutingRun]:
@@ -192,7 +209,7 @@ def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
             # A router that says nothing still counts as asked, and a reviewer's references still count.
             kept = {0} if not is_comments(one.run) else {_EXPECTED, _NEGATIVES}
             silent = tuple(value if at in kept else 0.0 for at, value in enumerate(row.counts))
-            rows.setdefault(key, replace(row, counts=silent))
+            rows.setdefault(key, replace(row, counts=silent, spent=Spent()))
         if is_comments(one.run):
             unreviewed = one.run.result.unreviewed
             full = full_addresses((*known, *unreviewed))
@@ -261,7 +278,7 @@ def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[t
             references = _digest([(each.position, each.comment) for each in record.references])
             negatives = _digest(record.negatives) if run.result.config.negatives else None
             corrected = correction.row(record.key, counts) if correction and correction.complete else None
-            row = Row(counts, references, negatives, record, corrected=corrected)
+            row = Row(counts, references, negatives, record, corrected=corrected, spent=record.spent)
             yield record.reviewer, pull_request_key(record.pr), row
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from metareview.comments.costs import Costs
 from metareview.comments.measures import Counts, Rates
 from metareview.comments.repeated_runs import Repeats
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.runs.comments_json import counts_to_json, repeats_to_json
+from metareview.runs.comments_json import costs_to_json, counts_to_json, repeats_to_json
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun
 from metareview.stats import Interval, PairTest
@@ -31,6 +32,8 @@ class Figures:
     """Their sums; None where nothing was compared with references."""
     known: Mapping[str, int] = field(default_factory=dict)
     """For outcomes: how many comments each figure is over."""
+    costs: Costs | None = None
+    """What reviews took; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class Standing:
         counts = counts_to_json(self.figures.counts) if self.figures.counts else {}
         counts |= {"known": self.figures.known} if self.figures.known else {}
         figures, own = (
-            {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
+            {"metrics": figures.metrics, "intervals": figures.intervals, **costs_to_json(figures.costs)}
+            for figures in (self.figures, self.own)
         )
         repeats = {} if self.repeats is None else {"repeats": repeats_to_json(self.repeats)}
         return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided, **repeats})

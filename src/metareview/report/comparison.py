@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from metareview.comments.costs import CostDifference, Costs
 from metareview.comparison.explain import OutcomePair, PullRequestPair, RouterPair
 from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison, MetricDifference
 from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.costs import PER, WORDS, amount, cost_columns, signed_amount, signed_amounts
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import capital, excerpt, in_words
 from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
 from metareview.report.outcomes import IN_BRACKETS
-from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns
+from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns, costs_table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
 TIES = "A shared letter: these pull requests cannot tell them apart (paired test over all pairs at once, 0.05)."
@@ -34,14 +37,15 @@ def ties_remark(result: Leaderboard) -> str:
 
 
 def comparison_table(result: Comparison) -> Table:
-    """Of outcomes only those that the data of either side can tell."""
+    """Each measure, then each kind of cost: of these an interval, but no test. Of outcomes only those that the data of
+    either side can tell."""
     shown = {name: metric for name, metric in result.metrics.items() if _told(result, name)}
     metrics = shown.values()
     labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
     known = [] if result.samples is None else [result.samples.known[name] for name in shown]
     # Of two samples, the sentence below says how many pull requests each has.
     head = "outcome" if result.samples and not result.samples.paired else plural(result.prs, "pull request")
-    return _differences_table(result, head, labels, metrics, known)
+    return _with_costs(_differences_table(result, head, labels, metrics, known), list(_compared(result)))
 
 
 def _told(result: Comparison, name: str) -> bool:
@@ -95,8 +99,36 @@ def _rates(figures: Sequence[float | None], known: Sequence[int]) -> list[str]:
     ]
 
 
-def leaderboard_table(result: Leaderboard) -> Table:
-    """The measure that decides with its interval and ties, then the others that somebody has."""
+def _with_costs(table: Table, costs: Sequence[tuple[str, str, CostDifference]]) -> Table:
+    """The table with a row for each of these."""
+    if not costs:
+        return table
+    none = [NOT_DEFINED] * len(costs)
+    added = [
+        [label for label, _, _ in costs],
+        [amount(kind, each.a) for _, kind, each in costs],
+        [amount(kind, each.b) for _, kind, each in costs],
+        [signed_amount(kind, each.diff) for _, kind, each in costs],
+        [signed_amounts(kind, each.interval) for _, kind, each in costs],
+        none,
+        none,
+    ]
+    return [replace(column, cells=[*column.cells, *more]) for column, more in zip(table, added, strict=True)]
+
+
+def _compared(result: Comparison) -> Iterator[tuple[str, str, CostDifference]]:
+    """Label, kind and difference of each cost that both sides know."""
+    for kind, word in WORDS.items():
+        if kind in result.costs:
+            of_kind = result.costs[kind]
+            known = "" if of_kind.prs == result.prs else f" (on {count(of_kind.prs)})"
+            yield f"{word} {PER['per_pr']}{known} ↓", kind, of_kind.per_pr
+            yield f"{word} {PER['per_valid_finding']}{known} ↓", kind, of_kind.per_valid_finding
+
+
+def leaderboard_table(result: Leaderboard, *, kinds_of_cost: int = 2) -> Table:
+    """The measure that decides with its interval and ties, what reviews took (the first kinds that are known), then
+    the other measures that somebody has."""
     rows, sort = [*result.rows, *result.unranked], result.sort
     figures = [row.figures.metrics[sort.name] for row in rows]
     own = [row.own.metrics[sort.name] for row in rows]
@@ -117,11 +149,21 @@ def leaderboard_table(result: Leaderboard) -> Table:
         columns.append(
             Column(f"{sort.label} on its own pull requests", [rate(figure) for figure in own], optional=True)
         )
+    costs = cost_columns([row.figures.costs for row in rows], kinds_of_cost)
+    columns += [Column(head, cells, optional=1) for head, cells in costs]
     for measure in result.measures:
         others = [row.figures.metrics[measure.name] for row in rows]
         if measure.name != sort.name and any(figure is not None for figure in others):
             columns.append(Column(measure.label, _rates(others, known(measure)), optional=True))
     return columns
+
+
+def costs_of_standings(result: Leaderboard) -> list[tuple[str, int, Costs | None]]:
+    """The name, the pull requests that figures are over, and the costs of each, in the order of the table."""
+    return [
+        (row.label, row.prs if row.rank is None else result.prs, row.figures.costs)
+        for row in (*result.rows, *result.unranked)
+    ]
 
 
 def found_line(result: Comparison) -> str:
@@ -208,5 +250,7 @@ def comparison_section(result: Comparison) -> str:
 def leaderboard_section(result: Leaderboard) -> str:
     """A leaderboard for the page of a build."""
     lines = ["### Leaderboard", "", f"**{safe(result.headline)}**", "", *as_lines(leaderboard_table(result))]
+    costs = costs_table(costs_of_standings(result))
+    lines += as_lines(costs) if costs else []
     lines += [ties_remark(result), ""] if result.paired else [ties_remark(result), "", IN_BRACKETS, ""]
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])
