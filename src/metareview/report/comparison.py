@@ -37,8 +37,8 @@ def ties_remark(result: Leaderboard) -> str:
 
 
 def comparison_table(result: Comparison) -> Table:
-    """Each measure, of outcomes only those that the data of either side can tell; then each kind of cost: of these an
-    interval, but no test."""
+    """Each measure, then each kind of cost: of these an interval, but no test. Of outcomes only those that the data of
+    either side can tell."""
     shown = {name: metric for name, metric in result.metrics.items() if _told(result, name)}
     metrics = shown.values()
     labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
