@@ -78,9 +78,8 @@ def test_a_deleted_file_is_a_change():
     commits = [*history("", "abc"), commit("c2", ChangedFile("a.py", status="removed"), at=2, author="dev")]
     fate = Changes(commits).fate(comment_on(2))
     assert (fate.lines_changed.value, fate.changed_by, fate.final_lines) == (True, ("c2",), None)
-    assert fate.later_change == "commit c2\n[the file was deleted]"
     shown = ChangedFile("a.py", status="removed", patch="@@ -1,3 +0,0 @@\n-a\n-b\n-c")
-    assert "-b" in Changes([commits[0], commit("c2", shown)]).fate(comment_on(2)).later_change
+    assert changed([commits[0], commit("c2", shown)], comment_on(2)) is True
 
 
 def test_a_merge_shifts_and_never_counts():
@@ -178,29 +177,13 @@ def test_a_line_end_is_no_change():
     assert changed(commits, comment_on(1, 2)) is False
 
 
-def test_the_code_and_the_later_change_are_there_to_read():
+def test_the_code_is_there_to_read():
     numbers = [f"line {number}" for number in range(1, 31)]
     later = [*numbers[:9], "new", *numbers[10:29], "far"]
     fate = Changes(history("\n".join(["x", "y"]), "\n".join(numbers), "\n".join(later))).fate(comment_on(10))
     assert fate.code == "\n".join(numbers[6:13])
-    assert fate.later_change.startswith("commit c2\n@@ -7,7 +7,7 @@")
-    assert fate.later_change.index("+new") < fate.later_change.index("+far")
     untouched = Changes(history("", "abc")).fate(comment_on(1))
-    assert untouched.later_change == ""
     assert untouched.code == "a\nb\nc"
-
-
-def test_a_comment_on_a_file_has_its_later_change_to_read():
-    fate = Changes(history("", "abc", "aXc")).fate(comment_on(None))
-    assert (fate.lines_changed.value, fate.lines_changed.reason) == (None, reasons.NO_LINES)
-    assert "+X" in fate.later_change
-
-
-def test_the_later_change_is_bounded():
-    long = "\n".join(f"{'x' * 90} {number}" for number in range(500))
-    fate = Changes(history("a\nb", "a\nb", long)).fate(comment_on(1, 2))
-    assert 6_000 < len(fate.later_change) < 6_100
-    assert fate.later_change.endswith("[…]")
 
 
 def test_paths_are_compared_as_elsewhere():

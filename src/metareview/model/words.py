@@ -22,6 +22,8 @@ def plural(number: float, one: str, many: str | None = None) -> str:
 
 def one_line(text: str, length: int = 1_000) -> str:
     """A stranger's text, fit for a terminal and UTF-8: one line, no control characters, not endless."""
+    if len(text) <= length and text.isprintable() and "  " not in text and text == text.strip():
+        return text
     text = text[: 4 * length].encode("utf-8", "replace").decode()
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return text if len(text) <= length else text[: length - 1] + "…"

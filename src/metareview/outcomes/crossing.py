@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metareview.outcomes.commits import Commits
-from metareview.outcomes.following import DELETED, Trail, filled, follow
+from metareview.outcomes.following import Trail, filled, follow
 from metareview.outcomes.reasons import MERGED, NO_FILES, RESTORED, REWRITTEN
 from metareview.outcomes.rewritten import difference, replacement, search
 from metareview.outcomes.spans import Span, grown, moved, touches
@@ -50,11 +50,8 @@ def cross(commits: Commits, versions: Versions, trail: Trail, final: int) -> Tra
             if step.path is None:
                 return _deleted(versions, trail, place, new_places[number + 1 :])
             trail.path = step.path
-            hunks = step.patch.hunks
         else:
             is_there = bool(versions.version(place, trail.path).exists)
-            hunks = versions.step_back(place, trail.path).patch.hunks if is_there else ()
-        trail.hunks += ((place, hunk, 0) for hunk in hunks)
         if span is None or not is_there:
             continue
         found = _look(
@@ -146,7 +143,6 @@ def _blame(commits: Commits, trail: Trail, place: int) -> None:
 
 def _deleted(versions: Versions, trail: Trail, place: int, later: Iterable[int]) -> Trail:
     trail.touched += [place] if trail.span is not None else []
-    trail.hunks.append((place, DELETED, 0))
     trail.reached.append(place)
     trail.place, trail.rewritten_by = place, place
     trail.span, trail.gap, trail.gone = None, None, True

@@ -1,11 +1,7 @@
-"""What to read about a comment: the code that it points at, and what was done to it later."""
+"""The code that a comment points at, to be read beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from operator import itemgetter
-
-from metareview.outcomes.patches import Hunk
 from metareview.outcomes.spans import Span
 from metareview.outcomes.versions import Version, Versions
 
@@ -33,20 +29,6 @@ def code(versions: Versions, version: Version, span: Span) -> str | None:
 def _next_to(texts: list[str | None]) -> list[str | None]:
     """Those up to the first that is not shown."""
     return texts[: texts.index(None)] if None in texts else texts
-
-
-def later_change(hunks: Iterable[tuple[str, Hunk, int]]) -> str:
-    """The hunks of later commits, those next to the lines first; each is a commit's hash, the hunk and its distance."""
-    parts: list[str] = []
-    left = _MOST_CHARACTERS
-    for sha, hunk, _ in sorted(hunks, key=itemgetter(2)):
-        if left <= 0:
-            parts.append(LEFT_OUT)
-            break
-        part = f"commit {sha[:12]}\n" + "\n".join(hunk.text)
-        parts.append(part if len(part) <= left else _cut(part, left))
-        left -= len(part) + 1
-    return "\n".join(parts)
 
 
 def _bounded(text: str) -> str:

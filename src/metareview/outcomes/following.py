@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from metareview.outcomes.commits import Commits
-from metareview.outcomes.patches import Hunk
 from metareview.outcomes.reasons import MERGED, RESTORED
 from metareview.outcomes.spans import Span, grown, moved, touches
 from metareview.outcomes.versions import Step, Versions
@@ -28,17 +27,12 @@ class Trail:
     """The commits that changed a line, or put one between them."""
     reached: list[int] = field(default_factory=list)
     """The commits that changed something between the neighbours."""
-    hunks: list[tuple[int, Hunk, int]] = field(default_factory=list)
-    """What commits did to the file: the commit, a hunk, and how far from the lines it is."""
     reason: str | None = None
     """Why it cannot be followed to the end."""
     doubt: str | None = None
     """Why nothing having been found does not mean that nothing changed."""
     rewritten_by: int | None = None
     """The commit that has other lines in their place after a force push."""
-
-
-DELETED = Hunk(0, (), 0, (), ("[the file was deleted]",))
 
 
 def follow(commits: Commits, versions: Versions, trail: Trail, places: Iterable[int]) -> None:
@@ -58,13 +52,11 @@ def follow(commits: Commits, versions: Versions, trail: Trail, places: Iterable[
 
 def _take(commits: Commits, trail: Trail, place: int, step: Step) -> None:
     edits, span = step.patch.edits, trail.span
-    trail.hunks += ((place, hunk, _distance(hunk, span)) for hunk in step.patch.hunks)
     if span is not None and (step.path is None or touches(edits, span)):
         trail.touched.append(place)
         if any(isinstance(commits.find(parent), int) for parent in commits.commits[place].parents[1:]):
             trail.doubt = trail.doubt or MERGED  # It may bring in what a commit of the list did.
     if step.path is None:
-        trail.hunks += [] if step.patch.hunks else [(place, DELETED, 0)]
         trail.reached.append(place)
         trail.span, trail.gap, trail.gone = None, None, True
         return
@@ -85,12 +77,6 @@ def filled(span: Span) -> Span | None:
     return span if span[0] < span[1] else None
 
 
-def _distance(hunk: Hunk, span: Span | None) -> int:
-    if span is None:
-        return 0
-    return max(0, hunk.old - span[1], span[0] - hunk.old - len(hunk.before))
-
-
 @dataclass(slots=True)
 class Origin:
     """Where lines were before some commits, and which of these touched them, newest first.
@@ -106,7 +92,6 @@ class Origin:
     """The commit that put in all of the lines that were left, where there is one."""
     replaced: int | None = None
     """A commit that put all of them in the place of others."""
-    hunks: list[tuple[int, Hunk, int]] = field(default_factory=list)
 
 
 def follow_back(versions: Versions, path: str, span: Span, places: Sequence[int]) -> Origin:
@@ -119,8 +104,6 @@ def follow_back(versions: Versions, path: str, span: Span, places: Sequence[int]
             origin.span = None
             break
         edits = [edit.inverse for edit in step.patch.edits]
-        hunks = (hunk._replace(old=hunk.new, before=hunk.after) for hunk in step.patch.hunks)
-        origin.hunks += ((place, hunk, _distance(hunk, span)) for hunk in hunks)
         if any(edit.old <= span[0] and span[1] <= edit.old + edit.removed for edit in edits):
             origin.replaced = place
         before = None if step.path is None else filled(moved(edits, span))

@@ -6,6 +6,7 @@ Which commits are later, and whose count, is the same question as for changed li
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -75,10 +76,13 @@ def _part(header: re.Match[str], body: list[str]) -> Part:
     while body and not body[-1]:
         body.pop()  # the end of the patch, not a line of it
     old, old_lines, _, new_lines = (1 if part is None else int(part) for part in header.groups())
-    before = sum(line[:1] in (" ", "-", "") for line in body[1:])
-    after = sum(line[:1] in (" ", "+", "") for line in body[1:])
+    marks = Counter([line[:1] for line in body[1:]])
+    kept = marks[" "] + marks[""]
+    before, after = kept + marks["-"], kept + marks["+"]
     broken = before < old_lines or after < new_lines
-    lines = tuple(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in body)
+    lines = tuple(body)
+    if max(map(len, lines)) > _LONGEST_LINE:
+        lines = tuple(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in body)
     text = "\n".join((*lines, _BREAKS_OFF) if broken else lines)
     return Part(old, old_lines, new_lines, lines, broken, text)
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from metareview.model.comment import Comment, Commit, normal_path, normal_side
 from metareview.outcomes.commits import Commits
 from metareview.outcomes.crossing import cross
-from metareview.outcomes.excerpts import code, later_change
+from metareview.outcomes.excerpts import code
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.following import Origin, Trail, follow, follow_back
-from metareview.outcomes.patches import Hunk
 from metareview.outcomes.reasons import (
     BEYOND_END,
     CHANGES_NOTHING,
@@ -44,8 +43,6 @@ class Fate:
     """The commits that count as a change of the lines, in order."""
     code: str | None = None
     """The lines with up to three on either side, as far as patches show them."""
-    later_change: str | None = None
-    """What later commits did to the file, next to the lines first; None where that cannot be told."""
     final_lines: tuple[int, int] | None = None
     """Where the lines, or what replaced them, are in the end; None where that is not known or nothing is left."""
 
@@ -75,9 +72,9 @@ class Changes:
         anchor = CIRCULAR if commits.circular else commits.anchor(comment)
         if isinstance(anchor, str):
             return _untold(reason or anchor, proposed)
-        pursuit = _Pursuit(commits, versions, anchor, Watch(commits, comment, reviewer, pr_author, anchor))
         if reason is not None or span is None:
-            return _untold(reason, proposed, pursuit.change_of_file(path))
+            return _untold(reason, proposed)
+        pursuit = _Pursuit(commits, versions, anchor, Watch(commits, comment, reviewer, pr_author, anchor))
         return pursuit.fate(comment, path, span, proposed)
 
 
@@ -88,8 +85,8 @@ def _span(comment: Comment) -> Span | None:
     return first - 1, last
 
 
-def _untold(reason: str | None, proposed: Sequence[Suggestion], change: str | None = None) -> Fate:
-    return Fate(Finding(None, reason), Finding(None, reason if proposed else NO_SUGGESTION), later_change=change)
+def _untold(reason: str | None, proposed: Sequence[Suggestion]) -> Fate:
+    return Fate(Finding(None, reason), Finding(None, reason if proposed else NO_SUGGESTION))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +105,6 @@ class _Pursuit:
     def __init__(self, commits: Commits, versions: Versions, anchor: int, watch: Watch) -> None:
         self._commits, self._versions, self._anchor, self._watch = commits, versions, anchor, watch
 
-    def change_of_file(self, path: str) -> str | None:
-        """What later commits did to a file; None where that cannot be told."""
-        trail = self._from_anchor(path, None)
-        return None if trail.reason is not None else self._excerpt(trail.hunks)
-
     def fate(self, comment: Comment, path: str, span: Span, proposed: Sequence[Suggestion]) -> Fate:
         there = self._versions.version(self._anchor, path)
         if there.exists is False:
@@ -122,13 +114,11 @@ class _Pursuit:
         start, origin = self._start(there, path, span)
         trail = start.trail(start.span)
         changed, changed_by = self._changed(comment, trail, origin)
-        by_hunk = [*origin.hunks, *trail.hunks] if origin.span is None else trail.hunks
         return Fate(
             changed,
             self._taken(proposed, start, trail, origin),
             changed_by,
             code(self._versions, there, span),
-            None if changed.value is None else self._excerpt(by_hunk),
             None if trail.reason is not None or trail.span is None else (trail.span[0] + 1, trail.span[1]),
         )
 
@@ -207,11 +197,3 @@ class _Pursuit:
             if not any(map(self._watch.is_later, trail.reached)):
                 return Finding(None, CHANGES_NOTHING)
         return found
-
-    def _excerpt(self, hunks: Sequence[tuple[int, Hunk, int]]) -> str:
-        counting = {
-            place: self._commits.commits[place].sha
-            for place in {each[0] for each in hunks}
-            if self._watch.counts(place)
-        }
-        return later_change([(counting[place], hunk, distance) for place, hunk, distance in hunks if place in counting])

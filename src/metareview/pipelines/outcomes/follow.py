@@ -17,12 +17,19 @@ from metareview.outcomes.reasons import NO_SUGGESTION
 from metareview.outcomes.records import NOT_ASKED, CommentOutcome, OutcomeRecord
 from metareview.pipelines.outcomes.read import is_review
 
-BATCH_COMMENTS = 20_000
+BATCH_COMMENTS = 5_000
 """How many comments are looked at in one go: enough to compare notes in bulk, few enough to fit in memory."""
+KEPT_CHANGE = 3_000
+"""Characters of the later change that are kept for people to read, where no model is asked."""
 
 
 def follow(
-    conversations: Iterable[Conversation], chosen: Selection, *, has_threads: bool, since: str | None
+    conversations: Iterable[Conversation],
+    chosen: Selection,
+    *,
+    has_threads: bool,
+    since: str | None,
+    change_length: int = KEPT_CHANGE,
 ) -> Iterator[list[OutcomeRecord]]:
     """The records of the chosen reviewers, many pull requests at a time, in the order of the input."""
     earliest = None if since is None else parse_time(since)
@@ -33,7 +40,7 @@ def follow(
         followed: _PullRequest | None = None
         for (conversation, review), earlier in zip(batch, again, strict=True):
             if followed is None or followed.conversation is not conversation:
-                followed = _PullRequest(conversation, has_threads=has_threads)
+                followed = _PullRequest(conversation, has_threads, change_length)
             record = followed.record(review, earlier)
             records += [record] if earliest is None else _made_since(record, earliest)
         yield records
@@ -57,8 +64,8 @@ def _batches(conversations: Iterable[Conversation], chosen: Selection) -> Iterat
 class _PullRequest:
     """One pull request, with what all of its comments are looked up in."""
 
-    def __init__(self, conversation: Conversation, *, has_threads: bool) -> None:
-        self.conversation = conversation
+    def __init__(self, conversation: Conversation, has_threads: bool, change_length: int) -> None:
+        self.conversation, self._change_length = conversation, change_length
         self._changes = Changes(conversation.commits, until=conversation.until)
         self._later = LaterChanges(conversation.commits, until=conversation.until)
         self._threads = Threads(conversation.reviews, known=has_threads)
@@ -99,7 +106,9 @@ class _PullRequest:
             changed_by=fate.changed_by,
             final_lines=fate.final_lines,
             code=fate.code,
-            later_change=self._later.text(comment, reviewer, pr_author=self.conversation.author),
+            later_change=self._later.text(
+                comment, reviewer, pr_author=self.conversation.author, most=self._change_length
+            ),
             replies=self._threads.replies(comment, reviewer),
         )
 

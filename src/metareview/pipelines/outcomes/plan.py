@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from metareview.judges.remote.addressed import AddressedModel
 from metareview.model.time import instant
 from metareview.model.words import plural
+from metareview.outcomes.later import LENGTH
 from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesConfig
 from metareview.pipelines.outcomes.answer import Answers
-from metareview.pipelines.outcomes.follow import follow
+from metareview.pipelines.outcomes.follow import KEPT_CHANGE, follow
 from metareview.pipelines.outcomes.options import OutcomesOptions
 from metareview.pipelines.outcomes.read import OutcomeInputs, is_review, read
 from metareview.runs.run import Key
@@ -48,7 +49,13 @@ class Plan:
 
     def _followed(self) -> Iterator[list[OutcomeRecord]]:
         options, inputs = self.options, self.inputs
-        return follow(inputs.conversations, options.chosen, has_threads=inputs.has_threads, since=options.since)
+        return follow(
+            inputs.conversations,
+            options.chosen,
+            has_threads=inputs.has_threads,
+            since=options.since,
+            change_length=KEPT_CHANGE if self.judge is None else LENGTH,
+        )
 
     def model_calls(self) -> tuple[int, int]:
         """How many comments there are, and how many of them a model would be asked about, after the cache."""
