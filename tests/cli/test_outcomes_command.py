@@ -261,3 +261,20 @@ def test_a_killed_run_goes_on(comments, capsys, tmp_path):
     (tmp_path / "cut/results.jsonl").write_bytes(lines[: len(lines) // 2])
     assert shown(capsys, comments, "--out", "cut") == whole | {"run": "cut"}
     assert (tmp_path / "cut/results.jsonl").read_bytes() == lines
+
+
+def test_costs_stand_beside_the_rates(comments, capsys, tmp_path):
+    records = [
+        {**record, "cost": 3.0} if record.get("commits") and record["pr"][-1] in "12" else record for record in RECORDS
+    ]
+    write("cost.jsonl", records)
+    bot = shown(capsys, "cost.jsonl", "--out", "run")["reviewers"][BOT]
+    # Known on two of three pull requests, 6 in all; on these, two comments were heeded.
+    assert bot["costs"]["prs"] == {"cost": 2}
+    assert bot["costs"]["per_pr"] == {"cost": 3.0}
+    assert bot["costs"]["per_heeded_comment"] == {"cost": 3.0}
+    assert load_run("run").result.reviewers[BOT].costs.total == {"cost": 6.0}
+    assert _run(["outcomes", "cost.jsonl", "--out", "run"]) == 0
+    assert "per heeded comment" in capsys.readouterr().out
+    assert _run(["report", "run", "-o", "r.html", "-o", "r.md", "-q"]) == 0
+    assert all("per heeded comment" in (tmp_path / name).read_text("utf-8") for name in ("r.html", "r.md"))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from metareview.comparison.evidence_search import Best, known_pull_requests, known_reviewers, place
 from metareview.errors import UsageError
-from metareview.model.addressed import FULLY, NOT, PARTLY
 from metareview.model.severity import severity_rank
 from metareview.outcomes.records import CommentOutcome
 from metareview.outcomes.references import rejecting_words
@@ -19,27 +18,14 @@ TOP = 10
 """Entries of a list that are shown."""
 
 
-def heeded(outcome: CommentOutcome) -> bool:
-    """As far as anybody can tell: the verdict on what was addressed goes before changed lines."""
-    if outcome.addressed is not None:
-        return outcome.addressed in (FULLY, PARTLY)
-    return bool(outcome.suggestion_taken.value or outcome.lines_changed.value)
-
-
-def unheeded(outcome: CommentOutcome) -> bool:
-    if outcome.addressed is not None:
-        return outcome.addressed == NOT
-    return outcome.lines_changed.value is False and not outcome.suggestion_taken.value
-
-
 def turned_down(outcome: CommentOutcome) -> bool:
     """By a reaction, or in the words of somebody's answer."""
     return bool(outcome.disliked.value) or any(rejecting_words(reply.note) for reply in outcome.replies)
 
 
 LISTS: Mapping[str, Callable[[CommentOutcome], bool]] = {
-    "heeded": heeded,
-    "unheeded": unheeded,
+    "heeded": lambda outcome: outcome.heeded,
+    "unheeded": lambda outcome: outcome.unheeded,
     "rejected": turned_down,
     "repeated": lambda outcome: bool(outcome.repeated.value),
     "cannot-tell": lambda outcome: outcome.lines_changed.value is None and outcome.addressed is None,

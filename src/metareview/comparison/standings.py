@@ -10,7 +10,8 @@ from metareview.comments.measures import Counts, Rates
 from metareview.comments.repeated_runs import Repeats
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.runs.comments_json import costs_to_json, counts_to_json, repeats_to_json
+from metareview.runs.comments_json import counts_to_json, repeats_to_json
+from metareview.runs.costs_json import costs_to_json
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun
 from metareview.stats import Interval, PairTest

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from metareview.model.addressed import UNKNOWN, Addressed
+from metareview.model.addressed import FULLY, NOT, PARTLY, UNKNOWN, Addressed
 from metareview.model.comment import Comment
 from metareview.model.time import DAY, instant
 from metareview.outcomes.finding import Finding
@@ -58,6 +58,19 @@ class CommentOutcome:
         """fully, partly or not; None where nobody was asked, nobody could tell, or it stayed undecided."""
         told = self.verdict.verdict if self.verdict else None
         return None if told == UNKNOWN else told
+
+    @property
+    def heeded(self) -> bool:
+        """As far as anybody can tell: the verdict on what was addressed goes before changed lines."""
+        if self.addressed is not None:
+            return self.addressed in (FULLY, PARTLY)
+        return bool(self.suggestion_taken.value or self.lines_changed.value)
+
+    @property
+    def unheeded(self) -> bool:
+        if self.addressed is not None:
+            return self.addressed == NOT
+        return self.lines_changed.value is False and not self.suggestion_taken.value
 
     @property
     def undecided(self) -> bool:

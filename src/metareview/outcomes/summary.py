@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.summary import Intervals, JudgeSummary
 from metareview.model.address import pull_request_key
 from metareview.model.build_gates import GateResult
@@ -80,6 +81,8 @@ class ReviewerOutcomes:
     undecided: int = 0
     """Comments that the judge could not decide."""
     bot: bool = False
+    costs: Costs | None = None
+    """What its reviews took, per pull request and per heeded comment; None where the input does not say."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,8 @@ class Tally:
     undecided: int
     by_machine: int
     """Comments that say of themselves that a model wrote them."""
+    heeded: int = 0
+    spent: Spent = field(default_factory=Spent)
 
 
 def tally(record: OutcomeRecord, by: Iterable[str]) -> Tally:
@@ -147,6 +152,8 @@ def tally(record: OutcomeRecord, by: Iterable[str]) -> Tally:
         reasons,
         record.undecided,
         sum(outcome.comment.is_ai_comment is True for outcome in record.comments),
+        sum(outcome.heeded for outcome in record.comments),
+        Spent(record.cost, record.tokens, record.seconds),
     )
 
 
@@ -185,6 +192,7 @@ def _reviewer(name: str, tallies: Sequence[Tally], config: OutcomesConfig) -> Re
         cannot_tell,
         sum(each.undecided for each in tallies),
         is_bot(name) or (comments > 0 and sum(each.by_machine for each in tallies) == comments),
+        costs_of([each.spent for each in tallies], (each.heeded for each in tallies)),
     )
 
 

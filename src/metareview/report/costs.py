@@ -10,6 +10,8 @@ from metareview.report.numbers import NOT_DEFINED, duration
 WORDS: Mapping[str, str] = {"cost": "cost", "seconds": "time", "tokens": "tokens"}
 """What each kind is called, in the order of the columns."""
 PER = {"per_pr": "per pull request", "per_valid_finding": "per valid finding"}
+PER_HEEDED = "per heeded comment"
+"""What stands in the place of valid findings in a run of outcomes."""
 MEANING = (
     "Cost, time and tokens",
     "What the reviewer's own input says its reviews took, in its units, over the pull requests for which it does. A "
@@ -40,11 +42,13 @@ def amounts(kind: str, ends: Sequence[float] | None) -> str:
     return NOT_DEFINED if ends is None else "–".join(amount(kind, end) for end in ends)
 
 
-def cost_columns(costs: Sequence[Costs | None], kinds: int) -> Iterator[tuple[str, list[str]]]:
+def cost_columns(
+    costs: Sequence[Costs | None], kinds: int, per_finding: str = PER["per_valid_finding"]
+) -> Iterator[tuple[str, list[str]]]:
     """Heads and cells of so many of the kinds that somebody has: `costs_table` holds them all."""
     shown = [kind for kind in WORDS if any(each and kind in each.prs for each in costs)]
     for kind in shown[:kinds]:
-        for name, per in PER.items():
+        for name, per in {**PER, "per_valid_finding": per_finding}.items():
             cells = [amount(kind, getattr(each, name).get(kind) if each else None) for each in costs]
             yield f"{WORDS[kind]} {per}", cells
 

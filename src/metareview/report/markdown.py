@@ -26,6 +26,7 @@ from metareview.report.outcomes import (
     headline_of,
     judged_sentence,
     left_out_of,
+    outcome_costs,
     outcomes_table,
     reasons_table,
     slice_tables,
@@ -247,6 +248,8 @@ def _outcomes_answer(run: OutcomesRun) -> list[str]:
     summary = run.result
     lines = [f"**{safe(headline_of(summary), longest=1_000)}**", "", *_first_warnings(summary.warnings)]
     lines += as_lines(outcomes_table(summary, all_intervals=True))
+    if costs := outcome_costs(summary):
+        lines += as_lines(costs)
     return [
         *lines,
         *map(safe, left_out_of(summary)),

@@ -9,8 +9,9 @@ from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.outcomes.measures import ADDRESSED
 from metareview.outcomes.summary import BOTS, NO_SLICE, PEOPLE, OutcomeFigures, OutcomesSummary
+from metareview.report.costs import PER_HEEDED, cost_columns
 from metareview.report.numbers import NOT_DEFINED, count, interval, rate
-from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table
+from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, costs_table
 
 MOST_REVIEWERS = 20
 """Rows of reviewers in a table; the JSON has all."""
@@ -66,10 +67,18 @@ def outcomes_table(summary: OutcomesSummary, *, all_intervals: bool = False) -> 
         if all_intervals or measure.name in (main, "lines_changed"):
             ends = [interval(block.intervals[measure.name]) for block in blocks.values()]
             columns.append(Column(INTERVAL, ends, optional=0 if measure.name == main else 8))
+    took = [summary.reviewers[name].costs if name in summary.reviewers else None for name in blocks]
+    columns += [Column(head, cells, optional=9) for head, cells in cost_columns(took, 1, PER_HEEDED)]
     if any(block.undecided for block in summary.reviewers.values()):
         undecided = {name: count(block.undecided) for name, block in summary.reviewers.items()}
         columns.append(Column("undecided", [undecided.get(name, NOT_DEFINED) for name in blocks]))
     return columns
+
+
+def outcome_costs(summary: OutcomesSummary) -> Table:
+    """What reviews took, per pull request and per heeded comment; no columns where nothing is known."""
+    blocks = {name: summary.reviewers[name] for name in order(summary)[:MOST_REVIEWERS]}
+    return costs_table([(name, block.figures.prs, block.costs) for name, block in blocks.items()], PER_HEEDED)
 
 
 def slice_tables(summary: OutcomesSummary) -> dict[str, Table]:
@@ -107,6 +116,8 @@ def left_out_of(summary: OutcomesSummary) -> list[str]:
 def outcome_tables(summary: OutcomesSummary) -> list[str | Table]:
     """What the terminal shows."""
     parts: list[str | Table] = [outcomes_table(summary), *left_out_of(summary)]
+    if costs := outcome_costs(summary):
+        parts += ["", costs]
     for table in slice_tables(summary).values():
         parts += ["", table]
     return parts

@@ -19,7 +19,7 @@ from metareview.comments.summary import CommentsSummary, JudgeSummary
 from metareview.comparison.standings import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.costs import WORDS, amount, amounts, cost_columns
+from metareview.report.costs import PER, WORDS, amount, amounts, cost_columns
 from metareview.report.headline import order
 from metareview.report.names import capital, in_words
 from metareview.report.numbers import between_runs, count, duration, interval, of_all, ranked, rate
@@ -95,9 +95,9 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None, 
     return columns
 
 
-def costs_table(everybody: Iterable[tuple[str, int, Costs | None]]) -> Table:
+def costs_table(everybody: Iterable[tuple[str, int, Costs | None]], per: str = PER["per_valid_finding"]) -> Table:
     """What reviews took, a row per reviewer and kind; no columns where nothing is known. Given by the name, the pull
-    requests and the figures of each."""
+    requests and the figures of each; `per`: what a cost is set against beside pull requests."""
     known = [
         (name, kind, of_all(costs.prs[kind], prs), costs)
         for name, prs, costs in everybody
@@ -112,9 +112,9 @@ def costs_table(everybody: Iterable[tuple[str, int, Costs | None]]) -> Table:
         Column("known for", [prs for _, _, prs, _ in known]),
         Column("per pull request", [amount(kind, costs.per_pr[kind]) for _, kind, _, costs in known]),
         Column(INTERVAL, [amounts(kind, costs.per_pr_intervals[kind]) for _, kind, _, costs in known], optional=2),
-        Column("per valid finding", [amount(kind, costs.per_valid_finding[kind]) for _, kind, _, costs in known]),
+        Column(per, [amount(kind, costs.per_valid_finding[kind]) for _, kind, _, costs in known]),
         Column(
-            f"{INTERVAL} per finding",
+            f"{INTERVAL} {per}",
             [amounts(kind, costs.per_valid_finding_intervals[kind]) for _, kind, _, costs in known],
             optional=1,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, astuple, fields
 
-from metareview.comments.costs import KINDS, Costs, Spent
+from metareview.comments.costs import KINDS, Spent
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, Counts
 from metareview.comments.records import (
@@ -31,6 +31,7 @@ from metareview.comments.summary import (
 )
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Comment, Skipped
+from metareview.runs.costs_json import costs_from_json, costs_to_json
 from metareview.runs.files import JsonObject
 from metareview.runs.stored_items import COMPARISONS, StoredItems
 
@@ -252,24 +253,6 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
     }
 
 
-def costs_to_json(costs: Costs | None) -> JsonObject:
-    """Under the key `costs`, where anything is known."""
-    if costs is None:
-        return {}
-    ends = {"per_pr": costs.per_pr_intervals, "per_valid_finding": costs.per_valid_finding_intervals}
-    figures = {name: dict(getattr(costs, name)) for name in ("prs", "total", "per_pr", "per_valid_finding")}
-    return {"costs": {**figures, "intervals": {name: _intervals_to_json(of) for name, of in ends.items()}}}
-
-
-def _costs(stored: JsonObject | None) -> Costs | None:
-    if stored is None:
-        return None
-    kinds = [kind for kind in KINDS if kind in stored["prs"]]
-    figures = [stored[name] for name in ("prs", "total", "per_pr", "per_valid_finding")]
-    ends = [_intervals(stored["intervals"][name]) for name in ("per_pr", "per_valid_finding")]
-    return Costs(*({kind: of_all[kind] for kind in kinds} for of_all in (*figures, *ends)))
-
-
 def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
     return {
         "prs": block.prs,
@@ -382,7 +365,7 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
         },
         repeats=_repeats(stored["repeats"]) if "repeats" in stored else None,
         repeated=stored.get("repeated_nums"),
-        costs=_costs(stored.get("costs")),
+        costs=costs_from_json(stored.get("costs")),
     )
 
 

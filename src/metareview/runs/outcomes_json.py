@@ -13,6 +13,7 @@ from metareview.model.comment import Comment, Skipped
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.records import FINDINGS, CommentOutcome, OutcomeRecord, Reply
 from metareview.outcomes.summary import OutcomeFigures, OutcomesConfig, OutcomesSummary, ReviewerOutcomes
+from metareview.runs.costs_json import HEEDED, costs_from_json, costs_to_json
 from metareview.runs.files import JsonObject
 
 SCHEMA = "metareview.outcomes/1"
@@ -128,6 +129,7 @@ def _reviewer_to_json(block: ReviewerOutcomes) -> JsonObject:
         "cannot_tell": {name: dict(reasons) for name, reasons in block.cannot_tell.items()},
         "undecided": block.undecided,
         "bot": block.bot,
+        **costs_to_json(block.costs, HEEDED),
     }
 
 
@@ -168,6 +170,7 @@ def _reviewer_from_json(block: JsonObject) -> ReviewerOutcomes:
         block["cannot_tell"],
         block["undecided"],
         block["bot"],
+        costs_from_json(block.get("costs"), HEEDED),
     )
 
 

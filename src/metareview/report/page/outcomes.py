@@ -18,6 +18,7 @@ from metareview.report.outcomes import (
     judged_sentence,
     left_out_of,
     main_measure,
+    outcome_costs,
     reasons_table,
     rows_of,
     slice_tables,
@@ -71,10 +72,12 @@ def _answer(summary: OutcomesSummary) -> Section:
         if measure.name == main.name or any(block.known[measure.name] for block in rows.values()):
             cells = [_figure(f"{who}: {measure.label}", block, measure.name) for who, block in rows.items()]
             columns.append((headed(measure.label), "bar", cells))
+    costs = outcome_costs(summary)
     parts: list[Html | None] = [
         paragraph(headline_of(summary), css="lead"),
         blocks.warnings(summary.warnings),
         table_of("What became of the comments, by reviewer; bars are 95 % intervals", columns),
+        _plain("What reviews took, in the units of the input", costs) if costs else None,
         *(paragraph(each, css="muted") for each in (*left_out_of(summary), *judged_sentence(summary))),
         blocks.facts(
             ("Pull requests", count(summary.prs)),
