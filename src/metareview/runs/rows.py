@@ -6,7 +6,7 @@ Numbers and texts come out as they are stored; whoever keeps them checks what th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
@@ -17,8 +17,10 @@ import orjson
 from metareview.comments.measures import whole
 from metareview.comments.records import Pair
 from metareview.errors import InputError
+from metareview.outcomes.records import OutcomeRecord
 from metareview.runs.comments_json import pair_from_json
 from metareview.runs.files import PAIRS, RESULTS, JsonObject, broken_line, parsed_line
+from metareview.runs.outcomes_json import record_from_json
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 
@@ -61,6 +63,27 @@ class RecordRow(NamedTuple):
     comments: Sequence[Note]
     references: Sequence[Note]
     negatives: Sequence[Note]
+    place: Place
+
+
+class Became(NamedTuple):
+    """What became of a comment, as far as lists are made of it: as it is stored."""
+
+    at: str | None
+    outcomes: Mapping[str, bool | None]
+    verdict: Mapping[str, Any] | None
+    replies: Sequence[str]
+    """What the answers say."""
+
+
+class OutcomeRow(NamedTuple):
+    """What a record of a run of outcomes is found by."""
+
+    pr: str
+    reviewer: str
+    comments: Sequence[Note]
+    became: Sequence[Became]
+    """Of each of the comments."""
     place: Place
 
 
@@ -140,6 +163,34 @@ def routing_record_rows(folder: Path) -> Iterator[tuple[str, Place]]:
             yield f"{stored['repo']}#{stored['pr']}", place
         except (KeyError, TypeError) as error:
             raise _unreadable(folder, number, error) from None
+
+
+def outcome_record_rows(folder: Path) -> Iterator[OutcomeRow]:
+    """The records of a run of outcomes, in their order."""
+    path = folder / RESULTS
+    for number, (place, line) in enumerate(_lines(path), 1):
+        stored = _parsed(path, number, line, parsed_line)
+        try:
+            comments = stored["comments"]
+            notes = [Note._make((each["position"], *map(each["comment"].get, _NOTE_FIELDS))) for each in comments]
+            became = [
+                Became(
+                    each["comment"].get("at"),
+                    each["outcomes"],
+                    each["addressed"],
+                    [reply["note"] for reply in each["replies"]],
+                )
+                for each in comments
+            ]
+            yield OutcomeRow(stored["pr"], stored["reviewer"], notes, became, place)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise _unreadable(folder, number, error) from None
+
+
+def outcomes_at(folder: Path, place: Place, positions: Container[int]) -> OutcomeRecord:
+    """The record that stands there, with these of its comments and no others."""
+    [record] = read_at(folder / RESULTS, [place], lambda line: record_from_json(line, positions))
+    return record
 
 
 def pair_rows(folder: Path) -> Iterator[tuple[int, list[int], list[Row]]]:

@@ -1,0 +1,73 @@
+"""Two reviewers' outcomes side by side: which pull requests made the difference, and the comments behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from metareview.comparison.explain import OutcomePair
+from metareview.comparison.verdict import Comparison
+from metareview.model.address import pull_request_key
+from metareview.report.comparison import OVER
+from metareview.report.names import pull_request_name
+from metareview.report.numbers import signed
+from metareview.report.page.blocks import Section, name, paragraph, table
+from metareview.report.page.markup import Html, html, join
+from metareview.viewer.links import address_with, within
+from metareview.viewer.run_view import RunView
+
+Views = tuple[RunView, RunView]
+_LISTS = {"": "all", "heeded": "heeded", "unheeded": "not heeded", "rejected": "turned down"}
+
+
+def how_compared(result: Comparison, kept: Mapping[str, str]) -> Html | None:
+    """Whether the two are paired, and the way to the other kind of comparison."""
+    samples = result.samples
+    if samples is None:
+        return None
+    if samples.paired:
+        said = f"Paired: only the {result.units} that both have are compared."
+        other = within(address_with("", {**kept, "common": None}), "Compare all that each has")
+    else:
+        said = f"Not paired: {result.units}, as two independent samples; {samples.shared} are in both."
+        other = within(address_with("", {**kept, "common": 1}), "Compare those that both have, paired")
+    return join([paragraph(said, " ", other if samples.shared else None), paragraph(OVER, css="muted")])
+
+
+def outcome_difference(views: Views, names: tuple[str, str], result: Comparison) -> Html:
+    """What added most to the difference, and the lists of both sides' comments."""
+    label = result.metrics[result.main].measure.label
+    parts: list[Html] = []
+    for word, pairs in (("gains", result.explanation.gains), ("losses", result.explanation.losses)):
+        shown = [pair for pair in pairs if isinstance(pair, OutcomePair)]
+        if shown:
+            parts.append(_pairs(f"Largest {word} of B in {label}, by what each adds to the difference", views, shown))
+    parts += [paragraph("No pull request adds to a difference.", css="muted")] if not parts else []
+    for side, view, who in zip("AB", views, names, strict=True):
+        comments = f"{view.address()}/comments"
+        links = [
+            within(address_with(comments, {"list": which, "reviewer": who}), text) for which, text in _LISTS.items()
+        ]
+        parts.append(paragraph(f"Comments of {side}, ", name(who), ": ", join(links, ", ")))
+    return Section("changes", "What made the difference", join(parts)).markup()
+
+
+def _pairs(caption: str, views: Views, pairs: Sequence[OutcomePair]) -> Html:
+    keys = tuple({pull_request_key(pr): pr for pr in view.prs} for view in views)
+    columns = [("Pull request", "name"), ("Adds", "num"), *((f"{side}: true of", "") for side in "AB")]
+    rows = [
+        [
+            name(pull_request_name(pair.pr)),
+            signed(pair.effect),
+            *(_side(*each, pair.pr) for each in zip(views, keys, (pair.a, pair.b), strict=True)),
+        ]
+        for pair in pairs
+    ]
+    return table(caption, columns, rows)
+
+
+def _side(view: RunView, keys: Mapping[str, str], told: tuple[int, int] | None, pr: str) -> Html:
+    if told is None:
+        return html('<span class="muted">no comment there</span>')
+    text = html("{} of {}", *told)
+    known = keys.get(pull_request_key(pr))
+    return text if known is None else within(view.address(known), text)
