@@ -6,7 +6,7 @@ Numbers and texts come out as they are stored; whoever keeps them checks what th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
@@ -17,7 +17,7 @@ import orjson
 from metareview.comments.measures import whole
 from metareview.comments.records import Pair
 from metareview.errors import InputError
-from metareview.outcomes.records import OutcomeRecord
+from metareview.outcomes.records import FINDINGS, OutcomeRecord
 from metareview.runs.comments_json import pair_from_json
 from metareview.runs.files import PAIRS, RESULTS, JsonObject, broken_line, parsed_line
 from metareview.runs.outcomes_json import record_from_json
@@ -66,13 +66,19 @@ class RecordRow(NamedTuple):
     place: Place
 
 
-class Became(NamedTuple):
-    """What became of a comment, as far as lists are made of it: as it is stored."""
+class OutcomeNote(NamedTuple):
+    """What a comment of a run of outcomes is found by."""
 
+    position: int
+    note: str
+    path: str | None
+    severity: str | None
     at: str | None
-    outcomes: Mapping[str, bool | None]
-    verdict: Mapping[str, Any] | None
-    replies: Sequence[str]
+    findings: Row
+    """In the order of FINDINGS."""
+    verdict: tuple[str | None, str] | None
+    """Whether it was addressed, and who says so; None where nobody was asked."""
+    replies: tuple[str, ...]
     """What the answers say."""
 
 
@@ -81,9 +87,7 @@ class OutcomeRow(NamedTuple):
 
     pr: str
     reviewer: str
-    comments: Sequence[Note]
-    became: Sequence[Became]
-    """Of each of the comments."""
+    comments: Sequence[OutcomeNote]
     place: Place
 
 
@@ -99,6 +103,7 @@ _COUNT_KEYS = itemgetter(
     "judge_error_nums",
     "judged_pairs",
 )
+_FINDINGS = itemgetter(*FINDINGS)
 _NOTE_FIELDS = ("note", "path", "from_line", "to_line", "category", "severity")
 Stored = TypeVar("Stored")
 
@@ -169,22 +174,31 @@ def outcome_record_rows(folder: Path) -> Iterator[OutcomeRow]:
     """The records of a run of outcomes, in their order."""
     path = folder / RESULTS
     for number, (place, line) in enumerate(_lines(path), 1):
-        stored = _parsed(path, number, line, parsed_line)
         try:
-            comments = stored["comments"]
-            notes = [Note._make((each["position"], *map(each["comment"].get, _NOTE_FIELDS))) for each in comments]
-            became = [
-                Became(
-                    each["comment"].get("at"),
-                    each["outcomes"],
-                    each["addressed"],
-                    [reply["note"] for reply in each["replies"]],
-                )
-                for each in comments
-            ]
-            yield OutcomeRow(stored["pr"], stored["reviewer"], notes, became, place)
+            stored = orjson.loads(line)
+        except ValueError:
+            stored = _parsed(path, number, line, parsed_line)
+        try:
+            comments = [_outcome_note(each) for each in stored["comments"]]
+            yield OutcomeRow(stored["pr"], stored["reviewer"], comments, place)
         except (KeyError, TypeError, AttributeError) as error:
             raise _unreadable(folder, number, error) from None
+
+
+def _outcome_note(stored: JsonObject) -> OutcomeNote:
+    known, verdict, replies = stored["comment"].get, stored["addressed"], stored["replies"]
+    return OutcomeNote._make(
+        (
+            stored["position"],
+            known("note"),
+            known("path"),
+            known("severity"),
+            known("at"),
+            _FINDINGS(stored["outcomes"]),
+            verdict and (verdict["verdict"], verdict["by"]),
+            tuple([reply["note"] for reply in replies]) if replies else (),
+        )
+    )
 
 
 def outcomes_at(folder: Path, place: Place, positions: Container[int]) -> OutcomeRecord:

@@ -39,7 +39,7 @@ def _cut(text: str) -> tuple[list[str], Html | None]:
     if not more and len(text) == len(beginning):
         return shown, None
     left = plural(more, "more line") if more else "the end of it"
-    return shown, html('<p class="muted small">Cut here: {} in the run’s files.</p>\n', left)
+    return shown, html('<p class="muted fine">Cut here: {} in the run’s files.</p>\n', left)
 
 
 def commit(pr: str, sha: str) -> Html:

@@ -131,36 +131,43 @@ class Index:
         self._insert(records, notes)
 
     def _build_outcomes(self, rows: Iterable[OutcomeRow]) -> None:
+        """Every comment in a narrow table, and its text in another, which only who looks for words reads."""
         records: list[tuple[Any, ...]] = []
-        notes: list[tuple[Any, ...]] = []
         outcomes: list[tuple[Any, ...]] = []
-        counts, number_of_note = (0,) * len(_COUNTS), 0
+        texts: list[tuple[int, str]] = []
+        counts, comment = (0,) * len(_COUNTS), 0
+        kinds: dict[str | None, tuple[int | None, int]] = {}
         for number, row in enumerate(rows):
             pr, reviewer = self._prs.add(row.pr), self.reviewer_names.add(row.reviewer)
             records.append((number, pr, reviewer, None, None, False, *counts, *row.place))
-            notes += self._notes(number, COMMENT, row.comments)
-            for note, became in zip(row.comments, row.became, strict=True):
-                number_of_note += 1  # as SQLite counts them
-                severity, at = self.severities.add(note.severity), became.at
-                at = None if at is None else _storable(at)
-                where = number_of_note, number, note.position, pr, reviewer
-                kinds = severity, severity_rank(note.severity), outcome_index.lists_of(became)
-                outcomes.append((*where, *kinds, at))
-            if len(notes) > 10_000:
-                self._insert(records, notes, outcomes)
-        self._insert(records, notes, outcomes)
+            for position, note, path, severity, at, findings, verdict, replies in row.comments:
+                if type(position) is not int:
+                    raise TypeError("a position that is no whole number")
+                if severity not in kinds:
+                    kinds[severity] = self.severities.add(severity), severity_rank(severity)
+                comment += 1
+                lists = outcome_index.lists_of(findings, verdict, replies)
+                made = at if at is None else _storable(at)
+                outcomes.append((comment, number, position, pr, reviewer, *kinds[severity], lists, made))
+                texts.append((comment, _storable(f"{path or ''}\n{note}").casefold()))
+            if len(texts) > 10_000:
+                self._insert_outcomes(records, outcomes, texts)
+        self._insert_outcomes(records, outcomes, texts)
 
-    def _insert(
-        self,
-        records: list[tuple[Any, ...]],
-        notes: list[tuple[Any, ...]],
-        outcomes: list[tuple[Any, ...]] | None = None,
+    def _insert_outcomes(
+        self, records: list[tuple[Any, ...]], outcomes: list[tuple[Any, ...]], texts: list[tuple[int, str]]
     ) -> None:
         self._db.executemany(_INSERT, records)
-        self._db.executemany("INSERT INTO notes VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", notes)
-        self._db.executemany(outcome_index.INSERT, outcomes or ())
-        for each in (records, notes, outcomes or []):
+        self._db.executemany(outcome_index.INSERT, outcomes)
+        self._db.executemany(outcome_index.INSERT_TEXT, texts)
+        for each in (records, outcomes, texts):
             each.clear()
+
+    def _insert(self, records: list[tuple[Any, ...]], notes: list[tuple[Any, ...]]) -> None:
+        self._db.executemany(_INSERT, records)
+        self._db.executemany("INSERT INTO notes VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", notes)
+        records.clear()
+        notes.clear()
 
     def _notes(self, record: int, side: int, notes: Sequence[Note]) -> Iterator[tuple[Any, ...]]:
         category, severity = self.categories.add, self.severities.add

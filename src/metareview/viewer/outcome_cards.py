@@ -117,7 +117,7 @@ def _replies(replies: Sequence[Reply]) -> Iterator[Html]:
         at = html(" · {}", when(reply.at)) if reply.at else None
         yield html(_REPLY, name(excerpt(reply.author or "somebody", _LONGEST_NAME)), at, note(reply.note))
     if (more := len(replies) - MOST_REPLIES) > 0:
-        yield html('<p class="muted small">{}</p>\n', plural(more, "more answer"))
+        yield html('<p class="muted fine">{}</p>\n', plural(more, "more answer"))
 
 
 def evidence(outcome: CommentOutcome, *, opened: bool) -> Iterator[Html]:
@@ -126,8 +126,8 @@ def evidence(outcome: CommentOutcome, *, opened: bool) -> Iterator[Html]:
     if outcome.code:
         yield html(_FOLDED, is_open, "The lines that it points at", code(outcome.code))
     if outcome.later_change is None:
-        yield html('<p class="muted small">The later change is not known.</p>\n')
+        yield html('<p class="muted fine">The later change is not known.</p>\n')
     elif not outcome.later_change.strip():
-        yield html('<p class="muted small">Nothing was changed after the comment.</p>\n')
+        yield html('<p class="muted fine">Nothing was changed after the comment.</p>\n')
     else:
         yield html(_FOLDED, is_open, "The later change", diff(outcome.later_change))

@@ -20,17 +20,17 @@ _LISTS = {"": "all", "heeded": "heeded", "unheeded": "not heeded", "rejected": "
 
 
 def how_compared(result: Comparison, kept: Mapping[str, str]) -> Html | None:
-    """Whether the two are paired, and the way to the other kind of comparison."""
+    """What the table’s numbers are over, and the way to the other kind of comparison; None where all is paired."""
     samples = result.samples
     if samples is None:
         return None
     if samples.paired:
-        said = f"Paired: only the {result.units} that both have are compared."
-        other = within(address_with("", {**kept, "common": None}), "Compare all that each has")
+        other = within(
+            address_with("", {**kept, "common": None}), "Compare all pull requests that each has, not paired"
+        )
     else:
-        said = f"Not paired: {result.units}, as two independent samples; {samples.shared} are in both."
-        other = within(address_with("", {**kept, "common": 1}), "Compare those that both have, paired")
-    return join([paragraph(said, " ", other if samples.shared else None), paragraph(OVER, css="muted")])
+        other = within(address_with("", {**kept, "common": 1}), "Compare the pull requests that both have, paired")
+    return join([paragraph(OVER, css="muted"), paragraph(other) if samples.shared else None])
 
 
 def outcome_difference(views: Views, names: tuple[str, str], result: Comparison) -> Html:
@@ -40,7 +40,8 @@ def outcome_difference(views: Views, names: tuple[str, str], result: Comparison)
     for word, pairs in (("gains", result.explanation.gains), ("losses", result.explanation.losses)):
         shown = [pair for pair in pairs if isinstance(pair, OutcomePair)]
         if shown:
-            parts.append(_pairs(f"Largest {word} of B in {label}, by what each adds to the difference", views, shown))
+            caption = f"Largest {word} of B, by what each adds to the difference"
+            parts.append(_pairs(caption, label, views, shown))
     parts += [paragraph("No pull request adds to a difference.", css="muted")] if not parts else []
     for side, view, who in zip("AB", views, names, strict=True):
         comments = f"{view.address()}/comments"
@@ -51,9 +52,9 @@ def outcome_difference(views: Views, names: tuple[str, str], result: Comparison)
     return Section("changes", "What made the difference", join(parts)).markup()
 
 
-def _pairs(caption: str, views: Views, pairs: Sequence[OutcomePair]) -> Html:
+def _pairs(caption: str, label: str, views: Views, pairs: Sequence[OutcomePair]) -> Html:
     keys = tuple({pull_request_key(pr): pr for pr in view.prs} for view in views)
-    columns = [("Pull request", "name"), ("Adds", "num"), *((f"{side}: true of", "") for side in "AB")]
+    columns = [("Pull request", "name"), ("Adds", "num"), *((f"{side}: {label}", "") for side in "AB")]
     rows = [
         [
             name(pull_request_name(pair.pr)),

@@ -13,19 +13,22 @@ from metareview.model.comment import Comment
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.records import FINDINGS, CommentOutcome, Reply
 from metareview.report.names import pull_request_name
-from metareview.runs.rows import Became, Place
+from metareview.runs.rows import Place
 
 if TYPE_CHECKING:
     from metareview.viewer.index import Index
 
 SCHEMA = """
-CREATE TABLE outcomes (note INTEGER PRIMARY KEY, record INT, position INT, pr INT, reviewer INT, severity INT,
+CREATE TABLE outcomes (id INTEGER PRIMARY KEY, record INT, position INT, pr INT, reviewer INT, severity INT,
                        severity_rank INT, lists INT, at TEXT);
+CREATE TABLE texts (id INTEGER PRIMARY KEY, folded TEXT);
 """
 INSERT = "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_TEXT = "INSERT INTO texts VALUES (?, ?)"
 BITS: Mapping[str, int] = {name: 1 << at for at, name in enumerate(LISTS)}
-ORDERS = {"severity": "severity_rank, note", "order": "note"}
+ORDERS = {"severity": "severity_rank, id", "order": "id"}
 """How lists are sorted: the most severe first, or as the run has them."""
+_PLACES = "(SELECT id AS number, offset, length FROM records) ON number = record"
 _ABOUT = Comment(note="")
 
 
@@ -78,7 +81,7 @@ class CommentFilter:
             clauses.append("pr IN (SELECT value FROM json_each(?))")
             values.append(str(numbers))
         if self.text:
-            clauses.append("note IN (SELECT id FROM notes WHERE instr(folded, ?))")
+            clauses.append("id IN (SELECT id FROM texts WHERE instr(folded, ?))")
             values.append(_storable(self.text.casefold()))
         return clauses, values
 
@@ -95,24 +98,16 @@ def numbers_of(prs: Sequence[str], wanted: str) -> list[int]:
     return exact or [at for at, (pr, name) in enumerate(names) if text in pr or text in name]
 
 
-def lists_of(became: Became) -> int:
-    """The lists that hold a comment, as a sum of BITS; TypeError or KeyError where it is not stored as ours are."""
-    values = tuple(became.outcomes[name] for name in FINDINGS)
-    verdict = became.verdict
-    told = None if verdict is None else (verdict["verdict"], verdict["by"])
-    return _lists(values, told, tuple(became.replies))
-
-
 @lru_cache(maxsize=4096)
-def _lists(values: tuple[bool | None, ...], told: tuple[str | None, str] | None, replies: tuple[str, ...]) -> int:
-    """The same definition as everywhere, asked once for all comments of which the same is known."""
-    for reply in replies:
-        if not isinstance(reply, str):
-            raise TypeError("an answer that is no text")
+def lists_of(findings: tuple[bool | None, ...], told: tuple[str | None, str] | None, replies: tuple[str, ...]) -> int:
+    """The lists that hold a comment, as a sum of BITS: by the same definition as everywhere, asked once for all
+    comments of which the same is known. TypeError where something is no text."""
+    if not all(isinstance(reply, str) for reply in replies):
+        raise TypeError("an answer that is no text")
     outcome = CommentOutcome(
         0,
         _ABOUT,
-        **{name: Finding(value) for name, value in zip(FINDINGS, values, strict=True)},
+        **{name: Finding(value) for name, value in zip(FINDINGS, findings, strict=True)},
         replies=tuple(Reply(None, None, reply) for reply in replies),
         verdict=None if told is None else Addressed(*told),
     )
@@ -133,7 +128,7 @@ def find_comments(index: Index, wanted: CommentFilter, *, order: str, first: int
         total = by_list[wanted.list]
     page = f"SELECT * FROM outcomes WHERE {where} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"  # noqa: S608  the same
     columns = "record, offset, length, position, at"
-    query = f"SELECT {columns} FROM ({page}) JOIN records ON records.id = record ORDER BY {ORDERS[order]}"  # noqa: S608  the same
+    query = f"SELECT {columns} FROM ({page}) AS found JOIN {_PLACES} ORDER BY {ORDERS[order]}"  # noqa: S608  the same
     found = index.rows(query, [*values, most, first])
     return FoundComments(total, by_list, every, [_spot(*row) for row in found])
 
@@ -141,8 +136,7 @@ def find_comments(index: Index, wanted: CommentFilter, *, order: str, first: int
 def comments_of_pr(index: Index, pr: str) -> list[Spot]:
     """Everybody's on a pull request, in the order of the run."""
     found = index.rows(
-        "SELECT record, offset, length, position, at FROM outcomes JOIN records ON records.id = record"
-        " WHERE outcomes.pr = ? ORDER BY note",
+        f"SELECT record, offset, length, position, at FROM outcomes JOIN {_PLACES} WHERE pr = ? ORDER BY id",  # noqa: S608
         [index.number_of(pr)],
     )
     return [_spot(*row) for row in found]

@@ -72,7 +72,7 @@ def _question(labelling: OutcomeLabelling, question: OutcomeQuestion, done: int,
             html('<p class="ask"><b>Did the later change do what the comment asks?</b></p>\n'),
             form(labelling, fields, here, buttons(_KEYS, known)),
             steps(labelling, here, question.number, question.of, OUTCOMES, back_key=_BACK),
-            paragraph(_MEANING, css="muted small"),
+            paragraph(_MEANING, css="muted fine"),
         ]
     )
 

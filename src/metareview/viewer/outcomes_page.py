@@ -103,7 +103,7 @@ def _tally(view: RunView, found: FoundComments, path: str, query: Query) -> Html
 
 def _toggle(path: str, query: Query, opened: bool) -> Html:
     text = "Fold code and changes away" if opened else "Show code and changes of all"
-    return paragraph(within(address(path, query, open=None if opened else 1), text), css="small")
+    return paragraph(within(address(path, query, open=None if opened else 1), text), css="fine")
 
 
 def _nothing(view: RunView, path: str) -> Html:
@@ -168,7 +168,7 @@ def _facts(pr: str, record: OutcomeRecord | None, comments: int, reviewers: Sequ
         ended = ("Merged", record.merged_at) if record.merged_at else ("Closed", record.closed_at)
         items.append((ended[0], when(ended[1])) if ended[1] else ("State", "not known to be merged or closed"))
     address_of_pr = link(pr, pr) if pr.startswith("https://") else None
-    return join([facts(*items), paragraph(address_of_pr, css="small") if address_of_pr else None])
+    return join([facts(*items), paragraph(address_of_pr, css="fine") if address_of_pr else None])
 
 
 # Labels
