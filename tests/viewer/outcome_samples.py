@@ -56,7 +56,7 @@ def many(prs, each=4, reviewer="bot[bot]", heeded=2):
     about = {"author": "ann", "merged_at": "2026-03-02T15:00:00Z", "commits": COMMITS}
     return [
         review(pull(number), reviewer, [
-            said(f"{number}-{at}", 2 if at < heeded else 3, f"Remark {at} of {number}: line {at}.") for at in range(each)
+            said(f"{number}-{at}", 2 if at < heeded else 3, f"Remark {at} of {number}: at {at}.") for at in range(each)
         ], **about)
         for number in range(1, prs + 1)
     ]  # fmt: skip

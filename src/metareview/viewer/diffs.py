@@ -9,7 +9,7 @@ from metareview.report.page.blocks import name
 from metareview.report.page.markup import Html, html, join, link
 
 MOST_LINES, MOST_CHARACTERS, _LONGEST_LINE = 400, 40_000, 1_000
-_BOX = '<pre class="{}" role="region" tabindex="0" aria-label="{}">{}</pre>\n'
+_BOX = '<pre class="{}" role="group" tabindex="0" aria-label="{}">{}</pre>\n'
 _LINE = '<span class="{}">{}\n</span>'
 _KINDS = {"+": "added", "-": "removed", "@": "hunk", "[": "hunk", "=": "file"}
 """By the first character of a line; whatever else begins one is as it was."""

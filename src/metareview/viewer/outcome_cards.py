@@ -25,7 +25,7 @@ MOST_REPLIES, MOST_COMMITS = 20, 10
 _LONGEST_NAME = 60
 TAGS = {"heeded": "good", "rejected": "bad", "repeated": "warn", "undecided": "warn"}
 _CARD = (
-    '<article class="card outcome" id="{id}"><div class="head"><h3>{title}</h3> {tags}</div>\n'
+    '<article class="card outcome" id="{id}"><div class="head"><h2>{title}</h2> {tags}</div>\n'
     '<p class="where">{about}</p>\n{note}<p class="became">{became}</p>\n{rest}</article>\n'
 )
 _REPLY = '<div class="reply"><p class="where"><b>{}</b> answered{}</p>{}</div>\n'

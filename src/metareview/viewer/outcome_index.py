@@ -58,7 +58,8 @@ class FoundComments:
 class CommentFilter:
     """Which comments are wanted; None: whatever it is."""
 
-    list: str | None = None
+    which: str | None = None
+    """The list."""
     reviewer: str | None = None
     pr: str | None = None
     """A pull request's address, name or number, or a part of a name."""
@@ -68,7 +69,8 @@ class CommentFilter:
 
     def clauses(self, index: Index) -> tuple[list[str], list[Any]]:
         """In the numbers of an index, but for the list."""
-        clauses, values = ["1"], []
+        clauses: list[str] = ["1"]
+        values: list[Any] = []
         for column, name, names in (
             ("reviewer", self.reviewer, index.reviewer_names),
             ("severity", self.severity, index.severities),
@@ -104,10 +106,11 @@ def lists_of(findings: tuple[bool | None, ...], told: tuple[str | None, str] | N
     comments of which the same is known. TypeError where something is no text."""
     if not all(isinstance(reply, str) for reply in replies):
         raise TypeError("an answer that is no text")
+    known: dict[str, Any] = {name: Finding(value) for name, value in zip(FINDINGS, findings, strict=True)}
     outcome = CommentOutcome(
         0,
         _ABOUT,
-        **{name: Finding(value) for name, value in zip(FINDINGS, findings, strict=True)},
+        **known,
         replies=tuple(Reply(None, None, reply) for reply in replies),
         verdict=None if told is None else Addressed(*told),
     )
@@ -123,9 +126,9 @@ def find_comments(index: Index, wanted: CommentFilter, *, order: str, first: int
     [(every, *counts)] = index.rows(counted, values)
     by_list = dict(zip(BITS, map(int, counts), strict=True))
     total = every
-    if wanted.list is not None:
-        where += f" AND lists & {BITS[wanted.list]}"
-        total = by_list[wanted.list]
+    if wanted.which is not None:
+        where += f" AND lists & {BITS[wanted.which]}"
+        total = by_list[wanted.which]
     page = f"SELECT * FROM outcomes WHERE {where} ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"  # noqa: S608  the same
     columns = "record, offset, length, position, at"
     query = f"SELECT {columns} FROM ({page}) AS found JOIN {_PLACES} ORDER BY {ORDERS[order]}"  # noqa: S608  the same

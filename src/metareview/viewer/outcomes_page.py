@@ -27,8 +27,8 @@ from metareview.viewer.runs_page import when
 
 PER_PAGE = 25
 """Comments on one page: each may bring a change of many lines."""
-_TEXTS = ("list", "reviewer", "pr", "severity", "text")
-_FIELDS = (*_TEXTS, "sort")
+_TEXTS = ("reviewer", "pr", "severity", "text")
+_FIELDS = ("list", *_TEXTS, "sort")
 _LONGEST_TEXT = 200
 _ORDERS = {"severity": "the most severe first", "order": "as the run has them"}
 
@@ -38,7 +38,8 @@ def comments_page(view: RunView, query: Query) -> Page:
     query = {name: value for name, value in query.items() if name in (*_FIELDS, "open", "page")}
     if query.get("list") not in LISTS:
         query.pop("list", None)
-    wanted = CommentFilter(**{field: query.get(field, "")[:_LONGEST_TEXT] or None for field in _TEXTS})
+    texts = {field: query.get(field, "")[:_LONGEST_TEXT] or None for field in _TEXTS}
+    wanted = CommentFilter(query.get("list"), **texts)
     order = query.get("sort", "") if query.get("sort", "") in ORDERS else "severity"
     page = number(query, "page", 1)
     found = _found(view, wanted, order, page)
