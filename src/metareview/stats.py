@@ -65,6 +65,31 @@ def _interval(counts: Array, measure: Measure) -> Interval | None:
     return float(expit(logit(figure) - reach)), float(expit(logit(figure) + reach))
 
 
+def ratio_interval(y: Array, x: Array) -> Interval | None:
+    """The 95 % interval of sum(y) / sum(x) where that is no rate, but an amount per something: t on its own scale, not
+    below 0. None for fewer than two units, and where one unit holds all of x."""
+    figure, without = _ratio_left_out(y, x)
+    ends = _t_interval(figure, without)
+    return None if ends is None else (max(0.0, ends[0]), ends[1])
+
+
+def ratio_difference(y_a: Array, x_a: Array, y_b: Array, x_b: Array) -> Interval | None:
+    """The same of B's ratio minus A's; row i of all four is the same unit."""
+    (of_a, without_a), (of_b, without_b) = _ratio_left_out(y_a, x_a), _ratio_left_out(y_b, x_b)
+    return _t_interval(of_b - of_a, without_b - without_a)
+
+
+def _ratio_left_out(y: Array, x: Array) -> tuple[float, Array]:
+    return float(ratio(y.sum(), x.sum())), ratio(y.sum() - y, x.sum() - x)
+
+
+def _t_interval(figure: float, without: Array) -> Interval | None:
+    if len(without) < 2 or np.isnan(without).any():
+        return None
+    reach = float(stdtrit(len(without) - 1, (1 + LEVEL) / 2)) * _standard_error(without)
+    return figure - reach, figure + reach
+
+
 def _left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
     """The figure, the figure without each unit in turn, and which units have anything to measure.
 

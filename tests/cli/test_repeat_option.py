@@ -8,7 +8,7 @@ import pytest
 from repeated_sample import CHECK, NAME, PRS, REFERENCES, RUNS, VALIDATE, flat, records, said, write
 from review_sample import lines
 
-from metareview import compare, evaluate_comments, load_run
+from metareview import FilterConfig, compare, evaluate_comments, load_run
 
 ASK = ("comments", "reviews", "--reference", "ref.jsonl", "--judge", "exact")
 
@@ -260,5 +260,40 @@ def test_runs_that_the_option_does_not_see_keep_their_files(repeated, run):
     """Nothing of a run without --repeat speaks of runs."""
     run("comments", "reviews/steady", *ASK[2:], "--out", "runs/s")
     for name in ("manifest.json", "results.jsonl", "pairs.jsonl", "summary.json"):
-        assert '"run":"' not in (repeated / "runs/s" / name).read_text()
-        assert "repeat" not in (repeated / "runs/s" / name).read_text()
+        text = (repeated / "runs/s" / name).read_text()
+        assert not [key for key in ('"run":"', '"repeat":', '"repeats":', '"found_in":') if key in text]
+
+
+def test_a_run_that_a_filter_drops_is_no_part_of_the_mean():
+    references = [{**REFERENCES[1], "language": None}]
+    given = [
+        {"pr": PRS[1], "reviewer": "x", "run": run, "language": language, "comments": [said(note, 9)]}
+        for run, language, note in (("run-1", "Go", "odd"), ("run-2", "C", CHECK))
+    ]
+    some = evaluate_comments(
+        given, reference=references, judge="exact", repeat=True, filters=FilterConfig(project_languages=("C",))
+    )
+    assert block(some, "x")["positive_match_nums"] == 1
+    assert block(some, "x")["repeats"]["prs_per_run"] == {"run-1": 0, "run-2": 1}
+
+
+def test_runs_with_other_references_are_a_broken_folder(repeated, run):
+    run(*ASK, "--repeat", "--out", "runs/a")
+    results = repeated / "runs/a/results.jsonl"
+    first, *rest = map(json.loads, results.read_text().splitlines())
+    first["reference_comments"].pop()
+    results.write_text("".join(json.dumps(each) + "\n" for each in (first, *rest)))
+    for command in (("show", "runs/a"), ("compare", "runs/a"), ("report", "runs/a", "-o", "r.html")):
+        code, _, err = run(*command)
+        assert code == 2
+        assert "different references" in err
+        assert "Traceback" not in err
+
+
+def test_converted_runs_stay_apart(repeated, run):
+    code, *_ = run("convert", "reviews", "--to", "jsonl", "-o", "all.jsonl")
+    assert code == 0
+    code, out, _ = run("comments", "all.jsonl", *ASK[2:], "--repeat", "--json")
+    figures = json.loads(out)["reviewers"]
+    assert figures["claude"]["metrics"]["f1"] == pytest.approx(12 / 23)
+    assert figures["claude"]["repeats"]["runs"] == 3

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+from importlib.resources import files
+from pathlib import Path
 
 from metareview.api import evaluate_comments, load_run
 from metareview.report.csv_table import as_csv
@@ -84,6 +86,24 @@ def test_what_is_left_out_of_the_figures_is_not_counted_as_repeated():
     run = evaluate_comments([record(1, RACE, LEAK, LEAK)], reference=neutral)
     bot = run.summary["reviewers"]["bot"]
     assert (bot["total_generated_nums"], bot["unmatched_nums"], bot["repeated_nums"]) == (1, 0, 0)
+
+
+def test_on_the_demo_some_of_what_repeats_is_found_and_nothing_else():
+    """The figures that docs/comments.md gives."""
+    demo = Path(str(files("metareview") / "data" / "demo"))
+    run = evaluate_comments(demo / "reviews", reference=demo / "references.jsonl")
+    truth = json.loads((Path(__file__).parents[1] / "demo_truth.json").read_text("utf-8"))
+    found, repeating = set(), set()
+    for record in run.records:
+        raises = dict(truth[record["reviewer"]].get(record["github_pr_url"], []))
+        for each in record["match_details"]:
+            position = each["generated"]
+            before = {raises[other] for other in raises if other < position}
+            if each["reference"] is None and raises.get(position) in before:
+                repeating.add((record["github_pr_url"], record["reviewer"], position))
+            if "repeats" in each:
+                found.add((record["github_pr_url"], record["reviewer"], position))
+    assert (len(found), len(repeating), found <= repeating) == (6, 23, True)
 
 
 def test_a_run_of_before_is_read_and_knows_of_none(tmp_path):

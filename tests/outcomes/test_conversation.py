@@ -47,6 +47,12 @@ def test_a_reply_to_a_reply_answers_the_comment_that_began_the_thread():
     assert held.answered(comment(), "bot") == Finding(True)
 
 
+def test_a_finding_out_of_a_summary_begins_no_thread_where_threads_are_known():
+    held = threads(comment(id="9", resolved=False, author="bot"))
+    assert held.answered(comment(), "bot") == Finding(None, NO_THREAD)
+    assert held.answered(comment(resolved=True), "bot") == Finding(False)
+
+
 def test_replies_in_a_circle_end():
     held = threads(comment(id="2", in_reply_to="3", author="a"), comment(id="3", in_reply_to="2", author="b"))
     assert held.answered(comment(), "bot") == Finding(False)

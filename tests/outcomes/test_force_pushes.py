@@ -102,6 +102,14 @@ def test_a_line_that_stands_twice_is_not_mistaken():
     assert told(commits, comment_on(11)) != (False, ())
 
 
+def test_lines_that_are_found_twice_with_their_neighbours_could_be_either():
+    commits = [
+        made("c1", TOP + TAIL, f"{TOP}xyz{TAIL}", at=1, parent="base"),
+        made("n1", "PQ", f"P{TOP}xyz{TAIL}-{TOP}xyz{TAIL}Q", at=2, parent="newer base"),
+    ]
+    assert told(commits, comment_on(11, 13)) == (reasons.REWRITTEN, ())
+
+
 def test_a_new_file_is_compared_as_a_whole():
     def commits(again):
         added = (commit("c1", change("a.py", "", "abcdef"), at=1, parents=("base",)),)

@@ -84,6 +84,23 @@ def test_a_rebase_is_no_change():
             assert text.count("=== commit") == 4, "what was there before is not known"
 
 
+def test_what_is_put_back_is_a_change():
+    undo = "@@ -10,3 +10,3 @@\n a\n-c\n+b\n d"
+    commits = [
+        commit("c1", file(), parents=("base",)),
+        commit("c2", file(patch=undo), parents=("c1",)),
+        commit("c3", file(), parents=("c2",)),
+    ]
+    text = LaterChanges(commits).text(on("c1"))
+    assert text == f"=== commit c2: a.py\n{undo}\n=== commit c3: a.py\n{FIX}"
+
+
+def test_a_copy_of_its_file_is_another_file():
+    copied = file("copy.py", NEAR, previous_path="a.py", status="copied")
+    text = LaterChanges([commit("c1"), commit("c2", copied, file(patch=None, status="D"))]).text(on("c1"))
+    assert text == f"=== commit c2: a.py\n(the file was removed)\n=== commit c2: copy.py (from a.py)\n{NEAR}"
+
+
 def test_nothing_after_the_merge_counts():
     commits = [commit("c1", at="2026-01-01"), commit("c2", file(), at="2026-01-03")]
     assert LaterChanges(commits, until="2026-01-02").text(on("c1")) == ""
@@ -116,7 +133,7 @@ def test_lines_move_with_what_is_added_above_and_files_with_renames():
     heads = [line for line in text.splitlines() if line.startswith(("===", "@@"))]
     assert heads == [
         *("=== commit c3: b.py", "@@ -90,2 +90,3 @@"),
-        *("=== commit c2: b.py (was a.py)", "@@ -1,1 +1,61 @@"),
+        *("=== commit c2: b.py (from a.py)", "@@ -1,1 +1,61 @@"),
         *("=== commit c3: b.py", "@@ -30,1 +30,2 @@"),
     ]
 

@@ -174,7 +174,11 @@ def test_the_page_of_a_routing_run_has_its_parts():
         '<th scope="row">1</th><td class="num">0.500</td><td class="num">0.667</td><td class="num">1.000</td>' in page
     )
     people = page[page.index("Pull requests per person") :]
-    for row in (("&lt;bob&gt;", 1, 2, 0), ("cy", 1, 0, 2), ("dee", 0, 1, 0)):
+    for row in (
+        ("&lt;bob&gt;", "1 (50%)", "2 (67%)", "0"),
+        ("cy", "1 (50%)", "0", "2 (100%)"),
+        ("dee", "0", "1 (33%)", "0"),
+    ):
         cells = "".join(f'<td class="num">{number}</td>' for number in row[1:])
         assert f"<bdi>{row[0]}</bdi></th>{cells}" in people
     warned = page.index("Warning: codeowners left out: it needs --codeowners FILE &lt;now&gt;")

@@ -155,8 +155,8 @@ def test_both_equal_brute_force(seed):
         experts = set().union(*(sources(before).get((record.repo, path), set()) for path in files))
         reviews = [
             event.actor for event in history.events
-            if (event.repo, event.pr) == key and record.cutoff < event.at <= last[record.repo] and event.actor != record.author
-            and event.kind in ("review_submitted", "review_comment")
+            if (event.repo, event.pr) == key and record.cutoff < event.at <= last[record.repo]
+            and event.actor != record.author and event.kind in ("review_submitted", "review_comment")
         ]  # fmt: skip
         for name, answer in record.answers.items():
             for k in (1, 2):

@@ -1,7 +1,11 @@
 import pytest
 from page_samples import FirstWord, comment_run, pull, read, said
 
+from labelled_outcomes import make_run, outcome
+from labelled_outcomes import pr as outcome_pr
 from metareview.viewer.changes import changes_page
+from metareview.viewer.index import Index
+from metareview.viewer.run_view import RunView
 
 REFERENCES = {
     pull(1): [said("leak of the handle", 1), said("slow loop", 30)],
@@ -94,3 +98,23 @@ def test_the_runs_may_be_chosen_where_they_have_names(runs):
         for select in form.all("select")
     }
     assert chosen == {"a": ["a"], "reviewer_a": ["ann"], "b": ["b"], "reviewer_b": ["ann"]}
+
+
+def test_outcomes_are_compared_as_samples_without_a_list_of_changes(tmp_path):
+    views = []
+    for name, rows, first in (("a", [(0, 4)] * 5, 1), ("b", [(3, 4)] * 5, 20)):
+        records = {
+            (outcome_pr(first + number), "bot"): [outcome(at, at < changed) for at in range(comments)]
+            for number, (changed, comments) in enumerate(rows)
+        }
+        run = make_run(tmp_path / name, records, "none")
+        index = Index(run.folder, tmp_path / f"{name}.db", "outcomes")
+        views.append(RunView(name, run.folder, run, index, "secret-token"))
+    root = read(changes_page(*views, query={}))
+    assert [section["id"] for section in root.all("section")] == ["answer", "changes"]
+    assert "Pull request" in root.one(id="changes").text
+    assert not list(root.one(id="changes").all("article"))
+    answer = root.one(id="answer").text
+    assert "Not paired: two independent samples of pull requests, 5 of bot (a) and 5 of bot (b)" in answer
+    assert "0.750 (20)" in answer
+    assert "In brackets: the comments that a rate is over" in answer

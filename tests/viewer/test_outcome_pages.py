@@ -252,7 +252,7 @@ def test_two_runs_are_compared_as_two_samples_or_paired(tmp_path):
     assert "that each has, not paired" in paired
     mixed = client.get("/compare?a=old&b=comments")
     assert mixed.status_code == 400
-    assert "One is a run of outcomes and one of comments" in mixed.text
+    assert "One is of outcomes and one of comments" in mixed.text
 
 
 def test_the_list_of_runs_has_the_main_figure_of_who_says_most(tmp_path):

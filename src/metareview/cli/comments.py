@@ -31,6 +31,7 @@ from metareview.errors import UsageError
 if TYPE_CHECKING:
     from metareview.pipelines.comments.options import CommentsKeywords
     from metareview.pipelines.comments.plan import Plan
+    from metareview.report.tables import Table
 
 
 @click.command(epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4")
@@ -104,7 +105,7 @@ def command(
     from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
     from metareview.report.repeats import repeat_lines
-    from metareview.report.tables import judged_by, reviewers_table
+    from metareview.report.tables import costs_of_reviewers, costs_table, judged_by, reviewers_table
     from metareview.runs.files import VERDICTS, default_folder
     from metareview.runs.writer import keep_gates
 
@@ -137,7 +138,11 @@ def command(
         screen.show(run.summary)
     else:
         remarks = [headline(run, board()), *repeat_lines(run.result, list(run.result.reviewers)), judged]
-        screen.show(run.summary, reviewers_table(run.result, board()), *gate_lines(results), remarks=remarks)
+        costs = costs_table(costs_of_reviewers(run.result))
+        tables: list[str | Table] = [reviewers_table(run.result, board(), kinds_of_cost=1)]
+        if costs:
+            tables += ["", costs]
+        screen.show(run.summary, *tables, *gate_lines(results), remarks=remarks)
     check_undecided(run.result.judge)
     check_gates(results)
 

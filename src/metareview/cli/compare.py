@@ -63,6 +63,7 @@ def command(
     from metareview.report import TABLE_FORMATS, check_path
     from metareview.report.comparison import comparison_lines, comparison_section, comparison_table, slice_tables
     from metareview.report.comparison_files import write_table
+    from metareview.report.outcomes import IN_BRACKETS
 
     targets = [check_path(path, TABLE_FORMATS) for path in outputs]
     result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha, plan=plan, by=by)
@@ -71,8 +72,9 @@ def command(
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: comparison_section(result))
     slices = [part for title, table in slice_tables(result) for part in ("", title, table)]
-    written = [f"Wrote {write_table(result, target)}" for target in targets]
-    screen.show(result.to_dict(), comparison_table(result), *slices, *comparison_lines(result), remarks=written)
+    remarks = [IN_BRACKETS] if result.samples else []
+    remarks += [f"Wrote {write_table(result, target)}" for target in targets]
+    screen.show(result.to_dict(), comparison_table(result), *slices, *comparison_lines(result), remarks=remarks)
     _check(result, [result.metrics[name] for name in names])
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from metareview.cli.options import PATH, Paths, common_options, completing, metrics_to_choose, table_output_option
 from metareview.cli.output import Screen, append_step_summary, warning_lines
+
+if TYPE_CHECKING:
+    from metareview.report.tables import Table
 
 
 @click.command(epilog="Example: metareview leaderboard runs/* --sort recall")
@@ -32,14 +37,19 @@ def command(
     the pull requests that each has."""
     from metareview.comparison.leaderboard import leaderboard
     from metareview.report import TABLE_FORMATS, check_path
-    from metareview.report.comparison import leaderboard_section, leaderboard_table, ties_remark
+    from metareview.report.comparison import costs_of_standings, leaderboard_section, leaderboard_table, ties_remark
     from metareview.report.comparison_files import write_table
+    from metareview.report.outcomes import IN_BRACKETS
+    from metareview.report.tables import costs_table
 
     targets = [check_path(path, TABLE_FORMATS) for path in outputs]
     result = leaderboard(runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs)
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: leaderboard_section(result))
-    written = [f"Wrote {write_table(result, target)}" for target in targets]
-    screen.show(
-        result.to_dict(), leaderboard_table(result), "", result.headline, remarks=[ties_remark(result), *written]
-    )
+    remarks = [ties_remark(result), *([] if result.paired else [IN_BRACKETS])]
+    remarks += [f"Wrote {write_table(result, target)}" for target in targets]
+    costs = costs_table(costs_of_standings(result))
+    tables: list[str | Table] = [leaderboard_table(result, kinds_of_cost=1)]
+    if costs:
+        tables += ["", costs]
+    screen.show(result.to_dict(), *tables, "", result.headline, remarks=remarks)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.comments.align import Mode
+from metareview.comments.costs import Spent
 from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
 from metareview.judges.protocol import SAME, Answer, Question, judged_part
@@ -71,6 +72,7 @@ class Case:
     negative_candidates: Candidates
     run: str | None = None
     """Which of the reviewer's repeated runs it is of."""
+    spent: Spent = field(default_factory=Spent)
 
     @classmethod
     def of(
@@ -112,6 +114,7 @@ class Case:
             candidates(theirs),
             candidates(rejected),
             generated.run,
+            Spent.of(generated),
         )
 
     @property

@@ -194,6 +194,7 @@ def make_record(judged: JudgedCase) -> CommentRecord:
         negatives=tuple(map(Negative, case.negative.positions, case.negative.comments)),
         bounds=_bounds(judged, outcome.counts) if undecided else None,
         run=case.run,
+        spent=case.spent,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from metareview.comments.costs import Spent
 from metareview.comments.measures import Counts, Rates
 from metareview.model.address import repository_and_number
 from metareview.model.comment import Comment
@@ -199,6 +200,7 @@ class CommentRecord:
     """The runs that it is the mean of, where it is one."""
     repeated: float | None = None
     """How many of the unmatched comments say again what an earlier one says; None in a run that did not note it."""
+    spent: Spent = field(default_factory=Spent)
 
     @property
     def key(self) -> tuple[str, str]:

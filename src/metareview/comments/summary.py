@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from metareview.comments.averaging import averaged_by_pull_request
+from metareview.comments.costs import Costs, costs_of
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table, total, whole
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
@@ -77,6 +78,8 @@ class ReviewerSummary:
     repeated: float | None = None
     """Of the unmatched comments, those that say again what the reviewer said before on the pull request; None in a
     run that did not note it."""
+    costs: Costs | None = None
+    """What its reviews took; None where the input does not say."""
 
     @property
     def repeated_rate(self) -> float | None:
@@ -191,6 +194,7 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         by_reference={name: _reference_slices(scored, name, config) for name in DIMENSIONS},
         repeats=repeats,
         repeated=_repeated(scored),
+        costs=costs_of([record.spent for record in scored], (record.counts.matched for record in scored)),
     )
 
 

@@ -10,13 +10,14 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
 from metareview.comparison.outcome_corrected import (
@@ -28,7 +29,7 @@ from metareview.comparison.outcome_corrected import (
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
-from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of
+from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of, measured
 from metareview.routing.list_measures import ListMeasure
 from metareview.routing.measures import RankMeasure
 from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
@@ -54,7 +55,7 @@ Source = AnyRun | str | Path
 _CHOICES = (
     {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer", "repeat"}
     | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
-    | {"by", "pr"}
+    | {"by", "pr", "labels"}  # of outcomes; where labels override the judge on one side, a warning says so
     | {
         "routers",
         "router_config",
@@ -68,8 +69,11 @@ _CHOICES = (
         "ttfc",
     }
 )
+_UNASKED = measured(addressed=False)
 _SAME_KIND = ", made by metareview outcomes both or by metareview comments both"
-_EXPECTED, _NEGATIVES = ([field.name for field in fields(Counts)].index(name) for name in ("expected", "negatives"))
+_EXPECTED, _NEGATIVES, _MATCHED = (
+    [each.name for each in fields(Counts)].index(name) for name in ("expected", "negatives", "matched")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class Row:
     """The counts with what labels make of the matches; None where too little is labelled."""
     judged: tuple[float, ...] | None = None
     """The counts as the judge has them, where others are used."""
+    spent: Spent = field(default_factory=Spent)
+    """What a review took, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,18 @@ class Competitor:
             return None
         rows = [self.rows[key].judged or self.rows[key].counts for key in prs]
         return Counts.from_sums(total(np.array(rows).reshape(len(rows), len(fields(Counts)))), location=True)
+
+    def spent(self, prs: Iterable[str]) -> list[Spent]:
+        """What its review of each of these pull requests took."""
+        return [self.rows[key].spent for key in prs]
+
+    def matched(self, prs: Iterable[str]) -> list[float]:
+        """Its comments on each of these pull requests that match a reference, by the judge."""
+        return [(self.rows[key].judged or self.rows[key].counts)[_MATCHED] for key in prs]
+
+    def costs(self, prs: Collection[str]) -> Costs | None:
+        """What its reviews of these pull requests took; None where that is not known, and for a router."""
+        return costs_of(self.spent(prs), self.matched(prs)) if is_comments(self.run) else None
 
 
 def is_routing(run: AnyRun) -> TypeGuard[RoutingRun]:
@@ -191,7 +209,7 @@ def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
             # A router that says nothing still counts as asked, and a reviewer's references still count.
             kept = {0} if not is_comments(one.run) else {_EXPECTED, _NEGATIVES}
             silent = tuple(value if at in kept else 0.0 for at, value in enumerate(row.counts))
-            rows.setdefault(key, replace(row, counts=silent))
+            rows.setdefault(key, replace(row, counts=silent, spent=Spent()))
         if is_comments(one.run):
             unreviewed = one.run.result.unreviewed
             full = full_addresses((*known, *unreviewed))
@@ -260,7 +278,7 @@ def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[t
             references = _digest([(each.position, each.comment) for each in record.references])
             negatives = _digest(record.negatives) if run.result.config.negatives else None
             corrected = correction.row(record.key, counts) if correction and correction.complete else None
-            row = Row(counts, references, negatives, record, corrected=corrected)
+            row = Row(counts, references, negatives, record, corrected=corrected, spent=record.spent)
             yield record.reviewer, pull_request_key(record.pr), row
 
 
@@ -313,8 +331,8 @@ def with_beta(run: AnyRun, beta: float | None) -> dict[str, Measure]:
 def check_settings(competitors: Sequence[Competitor]) -> None:
     """UsageError where two figures would not mean the same: another kind of run, judge, distance, cutoff."""
     check_kinds([one.run for one in competitors])
-    # Outcomes that nobody was asked about have no figure that a judge could change.
-    asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.config.judge != "none"]
+    # Where nobody was asked what was addressed, outcomes have no figure that a judge could change.
+    asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.measures != _UNASKED]
     for first, other in ((asked[0], other) for other in asked[1:]):
         ours, theirs = _settings(first), _settings(other)
         differing = [

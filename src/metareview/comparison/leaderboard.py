@@ -68,7 +68,8 @@ def leaderboard(
     def figures(label: str, prs: Collection[str]) -> Figures:
         one, available = everybody[label], own[label].values()
         ends = dict.fromkeys(measures) | intervals(one.units(prs), available)
-        return Figures(rates(total(one.counts(prs)), available, measures.values()), ends, one.summed(prs))
+        of_all = rates(total(one.counts(prs)), available, measures.values())
+        return Figures(of_all, ends, one.summed(prs), costs=one.costs(prs))
 
     on_own = {label: figures(label, one.rows) for label, one in everybody.items()}
     sizes = {label: len(one.rows) for label, one in everybody.items()}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+from metareview.comments.costs import CostsCompared, compared_costs
 from metareview.comments.measures import total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
@@ -17,7 +18,7 @@ from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
-from metareview.runs.run import AnyRun, is_outcomes
+from metareview.runs.run import AnyRun, is_comments, is_outcomes
 from metareview.stats import Array, can_tell, differences, holm
 
 _SHOWN_NAMES = 3
@@ -111,7 +112,14 @@ def compare(
         plan=None if plan is None else _planned(plan, metrics, level),
         warnings=tuple(_warnings(ours, theirs, prs, left_out)),
         labelled=(ours.labelled, theirs.labelled) if corrected else None,
+        costs=_costs(ours, theirs, prs),
     )
+
+
+def _costs(a: Competitor, b: Competitor, prs: Sequence[str]) -> dict[str, CostsCompared]:
+    if not is_comments(a.run):
+        return {}
+    return compared_costs(a.spent(prs), b.spent(prs), a.matched(prs), b.matched(prs))
 
 
 def _metrics(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from metareview.comments.costs import Costs
 from metareview.comments.measures import Counts, Rates
 from metareview.comments.repeated_runs import Repeats
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.runs.comments_json import counts_to_json, repeats_to_json
+from metareview.runs.comments_json import costs_to_json, counts_to_json, repeats_to_json
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun
 from metareview.stats import Interval, PairTest
@@ -31,6 +32,8 @@ class Figures:
     """Their sums; None where nothing was compared with references."""
     known: Mapping[str, int] = field(default_factory=dict)
     """For outcomes: how many comments each figure is over."""
+    costs: Costs | None = None
+    """What reviews took; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class Standing:
         counts = counts_to_json(self.figures.counts) if self.figures.counts else {}
         counts |= {"known": self.figures.known} if self.figures.known else {}
         figures, own = (
-            {"metrics": figures.metrics, "intervals": figures.intervals} for figures in (self.figures, self.own)
+            {"metrics": figures.metrics, "intervals": figures.intervals, **costs_to_json(figures.costs)}
+            for figures in (self.figures, self.own)
         )
         repeats = {} if self.repeats is None else {"repeats": repeats_to_json(self.repeats)}
         return as_json({**head, **counts, **figures, "own": own, "undecided": self.undecided, **repeats})
@@ -132,7 +136,7 @@ class Leaderboard:
         value = first.figures.metrics[self.sort.name]
         shown = f"{label} {value:.3f}"
         # Of outcomes nobody need have another's pull requests: the figure is on one's own.
-        where = f"on {plural(first.prs if not self.paired else self.prs, 'pull request')}"
+        where = f"on {plural(self.prs if self.paired else first.prs, 'pull request')}"
         if len(self.rows) == 1:
             return f"{first.label} has {shown} {where}."
         if self.leader:
@@ -141,7 +145,8 @@ class Leaderboard:
         if len(names) > _NAMED:
             names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"{listed} cannot be told apart at the top by {label}, {where if self.paired else 'each on its own'}."
+        where = where if self.paired else "each on its own pull requests"
+        return f"{listed} cannot be told apart at the top by {label}, {where}."
 
     def to_dict(self) -> JsonObject:
         of = "blocks" if self.paired else "comments"

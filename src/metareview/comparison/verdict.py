@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from metareview.comments.costs import CostsCompared
 from metareview.comparison.explain import Explanation
 from metareview.model.measure import Measure
 from metareview.model.words import counted, plural
@@ -156,6 +157,8 @@ class Comparison:
     """Labelled blocks of A's run and of B's, where labels correct the figures of both."""
     samples: Samples | None = None
     """For outcomes: what A's and B's own pull requests are. None where all is paired."""
+    costs: Mapping[str, CostsCompared] = field(default_factory=dict)
+    """What reviews took, of each kind that both know on any pull request; as judged, labels or not."""
 
     @property
     def units(self) -> str:
@@ -201,10 +204,23 @@ class Comparison:
         }
         if self.samples is not None:
             document = _with_samples(document, self.samples)
+        if self.costs:
+            document["costs"] = {kind: _costs_to_json(each) for kind, each in self.costs.items()}
         if self.labelled is not None:
             of = "blocks" if self.samples is None else "comments"
             document[f"corrected_by_{of}"] = dict(zip(("a", "b"), self.labelled, strict=True))
         return as_json(document)
+
+
+def _costs_to_json(costs: CostsCompared) -> JsonObject:
+    figures = {"per_pr": costs.per_pr, "per_valid_finding": costs.per_valid_finding}
+    return {
+        "prs": costs.prs,
+        **{
+            name: {figure: getattr(each, figure) for figure in ("a", "b", "diff", "interval")}
+            for name, each in figures.items()
+        },
+    }
 
 
 def _with_samples(document: JsonObject, samples: Samples) -> JsonObject:

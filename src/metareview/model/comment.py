@@ -252,6 +252,7 @@ class Skipped:
     reason: str
 
 
+_ADDED_UP = ("cost", "tokens", "seconds")
 _OF_EITHER = ("language", "pr_category", "author", "merged_at", "closed_at", "commits", "meta")
 
 
@@ -260,7 +261,7 @@ def _first_known(first: Any, second: Any) -> Any:
 
 
 def merged(reviews: Iterable[Review]) -> dict[tuple[str, str | None], Review]:
-    """Reviews by (pull request, reviewer); two records for the same are one, in order.
+    """Reviews by (pull request, reviewer); two records for the same are one, in order, and what they took adds up.
 
     `owner/repo#7` is the same as the one full address that there is for it.
     """
@@ -279,7 +280,13 @@ def _as_one(reviews: Sequence[Review]) -> Review:
     known = {name: reduce(_first_known, (getattr(review, name) for review in reviews)) for name in _OF_EITHER}
     names = tuple(dict.fromkeys(name for review in reviews for name in review.other_names))
     comments = tuple(comment for review in reviews for comment in review.comments)
+    known |= {name: _added_up(getattr(review, name) for review in reviews) for name in _ADDED_UP}
     return replace(reviews[0], comments=comments, other_names=names, **known)
+
+
+def _added_up(amounts: Iterable[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if known else None
 
 
 def counted(comments: Iterable[Comment]) -> Iterator[tuple[int, Comment]]:

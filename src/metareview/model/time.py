@@ -72,6 +72,14 @@ def time_text(value: object) -> str | None:
     return None
 
 
+def instant(text: str | None) -> int | None:
+    """The same; None where there is no text, or it names no instant."""
+    try:
+        return None if text is None else parse_time(text)
+    except ValueError:
+        return None
+
+
 def parse_times(texts: Sequence[str]) -> list[int]:
     """`parse_time` of each; quick where all are written alike, as 2025-06-01T12:30:00Z or 2025-06-01 12:30:00Z.
 

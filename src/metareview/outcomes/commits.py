@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from metareview.model.comment import Comment, Commit
-from metareview.model.time import parse_time
+from metareview.model.time import instant
 from metareview.outcomes.reasons import AMBIGUOUS_COMMIT, NO_COMMIT_BEFORE, NO_TIME, NOT_IN_LIST
 
 _SHORTEST = 7
@@ -14,14 +14,6 @@ _SHORTEST = 7
 NEVER = -1
 BOT = "[bot]"
 """How the names of bots end on GitHub."""
-
-
-def instant(text: str | None) -> int | None:
-    """The instant, where the text names one."""
-    try:
-        return None if text is None else parse_time(text)
-    except ValueError:
-        return None
 
 
 def one_name(name: str) -> str:

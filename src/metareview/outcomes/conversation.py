@@ -60,7 +60,9 @@ class Threads:
 
     def __init__(self, reviews: Iterable[Review], *, known: bool) -> None:
         """`known`: whether the input has threads at all."""
+        reviews = list(reviews)
         self._known = known
+        self._resolvable = any(comment.resolved is not None for review in reviews for comment in review.comments)
         self._parent: dict[str, str] = {}
         self._replies: dict[str, list[Reply]] = {}
         answers: list[tuple[str, Reply]] = []
@@ -96,7 +98,8 @@ class Threads:
             return Finding(True)
         if comment.id is None or not (self._known or comment.resolved is not None):
             return Finding(None, NO_THREADS)
-        if comment.path is None and comment.resolved is None:
+        if comment.resolved is None and (comment.path is None or self._resolvable):
+            # Where threads are known by whether they are resolved, what has no such word is none: a summary's finding.
             return Finding(None, NO_THREAD)
         return Finding(False)
 

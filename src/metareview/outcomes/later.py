@@ -12,8 +12,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from metareview.model.comment import ChangedFile, Comment, Commit, normal_path
+from metareview.model.time import instant
 from metareview.model.words import one_line, plural
-from metareview.outcomes.commits import NEVER, Commits, instant
+from metareview.outcomes.commits import NEVER, Commits
+from metareview.outcomes.versions import kind_of
 from metareview.outcomes.watch import Watch
 
 LENGTH = 8_000
@@ -58,7 +60,7 @@ def parts_of(patch: str) -> list[Part]:
     header: re.Match[str] | None = None
     body: list[str] = []
     for line in patch.split("\n"):
-        begins = _HEADER.match(line)
+        begins = _HEADER.match(line) if line.startswith("@@") else None
         if begins is not None:
             if header is not None:
                 found.append(_part(header, body))
@@ -81,6 +83,26 @@ def _part(header: re.Match[str], body: list[str]) -> Part:
     return Part(old, old_lines, new_lines, lines, broken, text)
 
 
+class _Changed(NamedTuple):
+    """What a commit did to a file, looked at once for all comments."""
+
+    file: ChangedFile
+    path: str | None
+    old_path: str | None
+    """What it was called before, where it was renamed."""
+    parts: list[Part]
+    edits: Edits
+    """What tells one change of a file from another, wherever in the file it is."""
+
+    @classmethod
+    def of(cls, file: ChangedFile) -> _Changed:
+        parts = parts_of(file.patch) if file.patch else []
+        lines = (line for part in parts for line in part.lines if line[:1] in ("+", "-"))
+        path = normal_path(file.path)
+        old_path = normal_path(file.previous_path) if kind_of(file) == "renamed" else None
+        return cls(file, path, old_path, parts, (path, hash(tuple(lines))))
+
+
 class _Piece(NamedTuple):
     """A part of a later commit's patch, or a sentence on a file that has none."""
 
@@ -100,8 +122,7 @@ class LaterChanges:
         """`until`: the merge or the close; what is dated after it is no answer to a comment."""
         self._given, self._until = commits, until
         self._commits: Commits | None = None
-        self._parts: dict[int, list[Part]] = {}
-        self._edits: dict[int, Edits] = {}
+        self._changed: dict[int, list[_Changed]] = {}
 
     def text(
         self, comment: Comment, reviewer: str | None = None, *, pr_author: str | None = None, most: int = LENGTH
@@ -136,12 +157,11 @@ class LaterChanges:
         anywhere = comment.from_line is None and comment.to_line is None
         places = range(len(commits.commits))
         is_later = [watch.is_later(place) for place in places]
-        seen = {
-            self._edits_of(file)
-            for place in places
-            if not is_later[place] and not commits.is_merge(place)
-            for file in commits.commits[place].files or ()
-        }
+        seen: dict[Edits, list[int]] = {}
+        for place in places:
+            if not is_later[place] and not commits.is_merge(place):
+                for each in self._changed_by(commits, place):
+                    seen.setdefault(each.edits, []).append(place)
         pieces: list[_Piece] = []
         for place in places:
             if not is_later[place]:
@@ -152,45 +172,44 @@ class LaterChanges:
                     return None
                 continue
             shift = 0
-            for file in commit.files:
-                own = path is not None and path in (normal_path(file.path), normal_path(file.previous_path))
-                parts, edits = self._parts_of(file), self._edits_of(file)
-                again = bool(parts) and edits in seen
+            for each in self._changed_by(commits, place):
+                file, parts = each.file, each.parts
+                own = path is not None and path in (each.path, each.old_path)
+                again = bool(parts) and each.edits in seen and _is_copy(commits, place, seen[each.edits])
                 if counts and not again:
                     if own and not parts and _says_nothing(file):
                         return None
+                    begin = first if own and not anywhere else None
                     for part in parts or (None,):
                         far = float("inf") if not own else 0 if anywhere or not part else part.distance((first, last))
-                        begin = first if own and not anywhere else None
                         pieces.append(_Piece(commit.sha, file, far, begin, part))
-                    seen.add(edits)
+                    seen.setdefault(each.edits, []).append(place)
                 if own and not again:
-                    path = normal_path(file.path)
+                    path = each.path
                     shift += sum(part.new_lines - part.old_lines for part in parts if part.last < first)
             first, last = max(1, first + shift), max(1, last + shift)
         return pieces
 
-    def _edits_of(self, file: ChangedFile) -> Edits:
-        """What tells one change of a file from another, wherever in the file it is."""
-        if id(file) not in self._edits:
-            lines = (line for part in self._parts_of(file) for line in part.lines if line[:1] in ("+", "-"))
-            self._edits[id(file)] = normal_path(file.path), hash(tuple(lines))
-        return self._edits[id(file)]
+    def _changed_by(self, commits: Commits, place: int) -> list[_Changed]:
+        found = self._changed.get(place)
+        if found is None:
+            found = self._changed[place] = [_Changed.of(file) for file in commits.commits[place].files or ()]
+        return found
 
-    def _parts_of(self, file: ChangedFile) -> list[Part]:
-        if id(file) not in self._parts:
-            self._parts[id(file)] = parts_of(file.patch) if file.patch else []
-        return self._parts[id(file)]
+
+def _is_copy(commits: Commits, place: int, others: Sequence[int]) -> bool:
+    """Whether a commit that makes a change again is another copy of it, as after a rebase; one that follows the others
+    puts back what was taken out between."""
+    return not commits.commits[place].parents or not set(others) <= set(commits.chain(place))
 
 
 def _says_nothing(file: ChangedFile) -> bool:
     """Whether nobody can tell what was done to a file: it has no patch, and was not simply removed."""
-    return file.patch is None and (file.status or "").casefold() not in ("removed", "deleted", "unchanged")
+    return file.patch is None and kind_of(file) not in ("removed", "unchanged")
 
 
 def _without_patch(file: ChangedFile) -> str:
-    status = (file.status or "").casefold()
-    if status in ("removed", "deleted"):
+    if kind_of(file) == "removed":
         return "(the file was removed)"
     return "(its lines stayed as they were)" if file.patch is not None else "(changed; its patch is not known)"
 
@@ -216,7 +235,7 @@ def _fitted(pieces: Sequence[_Piece], most: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _title(commit: str, path: str, previous: str | None) -> str:
-    renamed = f" (was {one_line(previous, 200)})" if previous else ""
+    renamed = f" (from {one_line(previous, 200)})" if previous else ""
     return f"=== commit {one_line(commit, 40)[:10]}: {one_line(path, 200)}{renamed}"
 
 

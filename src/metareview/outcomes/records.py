@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from metareview.model.addressed import UNKNOWN, Addressed
 from metareview.model.comment import Comment
-from metareview.model.time import DAY, parse_time
+from metareview.model.time import DAY, instant
 from metareview.outcomes.finding import Finding
 
 FINDINGS = ("lines_changed", "suggestion_taken", "resolved", "answered", "liked", "disliked", "repeated")
@@ -66,13 +66,14 @@ class CommentOutcome:
     @property
     def week(self) -> str | None:
         """The ISO week in which it was made, in UTC: 2026-W07."""
-        return week_name(parse_time(self.comment.at)) if self.comment.at else None
+        made = instant(self.comment.at)
+        return None if made is None else week_name(made)
 
 
 def week_name(instant: int) -> str:
     """
-    >>> week_name(parse_time("2026-01-01")), week_name(parse_time("2027-01-01"))
-    ('2026-W01', '2026-W53')
+    >>> [week_name(instant(day) or 0) for day in ("2026-01-01", "2027-01-01")]
+    ['2026-W01', '2026-W53']
     """
     year, week, _ = (date(1970, 1, 1) + timedelta(days=instant // DAY)).isocalendar()
     return f"{year}-W{week:02d}"

@@ -82,7 +82,7 @@ class _Files:
             if path in self.by_path:
                 self.twice.add(path)
             self.by_path[path] = file
-            self.kind[path] = kind = _kind(file)
+            self.kind[path] = kind = kind_of(file)
             if kind == "renamed":
                 self.moved[normal_path(file.previous_path) or ""] = path
 
@@ -90,7 +90,7 @@ class _Files:
 _KINDS = {"a": "added", "d": "removed", "deleted": "removed", "r": "renamed", "c": "copied"}
 
 
-def _kind(file: ChangedFile) -> str:
+def kind_of(file: ChangedFile) -> str:
     """What happened to a file: added, removed, renamed, copied, or anything else, which is a change in place."""
     status = (file.status or "").strip().casefold()
     status = _KINDS.get(status.rstrip("0123456789"), status)

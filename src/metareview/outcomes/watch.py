@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metareview.model.comment import Comment
-from metareview.outcomes.commits import BOT, Commits, instant, one_name
+from metareview.model.time import instant
+from metareview.outcomes.commits import BOT, Commits, one_name
 
 
 class Watch:

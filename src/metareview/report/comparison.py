@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from metareview.comments.costs import CostDifference, Costs
 from metareview.comparison.explain import OutcomePair, PullRequestPair, RouterPair
 from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison, MetricDifference
+from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.costs import PER, WORDS, amount, cost_columns, signed_amount, signed_amounts
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import capital, excerpt, in_words
 from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
-from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns
+from metareview.report.outcomes import IN_BRACKETS
+from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns, costs_table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
 TIES = "A shared letter: these pull requests cannot tell them apart (paired test over all pairs at once, 0.05)."
-OVER = "“of A's” and “of B's”: the comments that a figure is over, those of which the data can tell."
 SAMPLE_TIES = (
     "A shared letter: these samples of pull requests cannot tell them apart (two independent samples, Holm over all"
     " pairs, 0.05)."
@@ -33,12 +37,19 @@ def ties_remark(result: Leaderboard) -> str:
 
 
 def comparison_table(result: Comparison) -> Table:
-    metrics = result.metrics.values()
+    """Each measure, then each kind of cost: of these an interval, but no test. Of outcomes only those that the data of
+    either side can tell."""
+    shown = {name: metric for name, metric in result.metrics.items() if _told(result, name)}
+    metrics = shown.values()
     labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
-    known = [] if result.samples is None else [result.samples.known[name] for name in result.metrics]
-    return _differences_table(
-        result, result.units if known else plural(result.prs, "pull request"), labels, metrics, known
-    )
+    known = [] if result.samples is None else [result.samples.known[name] for name in shown]
+    # Of two samples, the sentence below says how many pull requests each has.
+    head = "outcome" if result.samples and not result.samples.paired else plural(result.prs, "pull request")
+    return _with_costs(_differences_table(result, head, labels, metrics, known), list(_compared(result)))
+
+
+def _told(result: Comparison, name: str) -> bool:
+    return result.samples is None or name == result.main or any(result.samples.known[name])
 
 
 def slice_tables(result: Comparison) -> Iterator[tuple[str, Table]]:
@@ -65,15 +76,12 @@ def _differences_table(
     metrics: Collection[MetricDifference],
     known: Sequence[tuple[int, int]],
 ) -> Table:
-    """`known`: for outcomes, how many comments of A and of B each figure is over."""
-    over = [[Column(f"of {side}'s", [count(each[at]) for each in known], optional=2)] if known else []
-            for at, side in enumerate("AB")]  # fmt: skip
+    """`known`: for outcomes, how many comments of A and of B each figure is over, which then stand in brackets."""
+    figures_a, figures_b = [metric.a for metric in metrics], [metric.b for metric in metrics]
     return [
         Column(head, labels, text=True),
-        Column(result.a.label, [rate(metric.a) for metric in metrics], from_data=True),
-        *over[0],
-        Column(result.b.label, [rate(metric.b) for metric in metrics], from_data=True),
-        *over[1],
+        Column(result.a.label, _rates(figures_a, [a for a, _ in known]), from_data=True),
+        Column(result.b.label, _rates(figures_b, [b for _, b in known]), from_data=True),
         Column("B - A", [signed(metric.diff) for metric in metrics]),
         Column(INTERVAL, [signed_interval(metric.interval) for metric in metrics], optional=True),
         Column("p", [p_value(metric.p) for metric in metrics], optional=True),
@@ -81,31 +89,81 @@ def _differences_table(
     ]
 
 
-def leaderboard_table(result: Leaderboard) -> Table:
-    """The measure that decides with its interval and ties, then the others that somebody has."""
+def _rates(figures: Sequence[float | None], known: Sequence[int]) -> list[str]:
+    """Each figure, for outcomes with how many comments it is over."""
+    if not known:
+        return [rate(figure) for figure in figures]
+    return [
+        NOT_DEFINED if figure is None else f"{rate(figure)} ({count(number)})"
+        for figure, number in zip(figures, known, strict=True)
+    ]
+
+
+def _with_costs(table: Table, costs: Sequence[tuple[str, str, CostDifference]]) -> Table:
+    """The table with a row for each of these."""
+    if not costs:
+        return table
+    none = [NOT_DEFINED] * len(costs)
+    added = [
+        [label for label, _, _ in costs],
+        [amount(kind, each.a) for _, kind, each in costs],
+        [amount(kind, each.b) for _, kind, each in costs],
+        [signed_amount(kind, each.diff) for _, kind, each in costs],
+        [signed_amounts(kind, each.interval) for _, kind, each in costs],
+        none,
+        none,
+    ]
+    return [replace(column, cells=[*column.cells, *more]) for column, more in zip(table, added, strict=True)]
+
+
+def _compared(result: Comparison) -> Iterator[tuple[str, str, CostDifference]]:
+    """Label, kind and difference of each cost that both sides know."""
+    for kind, word in WORDS.items():
+        if kind in result.costs:
+            of_kind = result.costs[kind]
+            known = "" if of_kind.prs == result.prs else f" (on {count(of_kind.prs)})"
+            yield f"{word} {PER['per_pr']}{known} ↓", kind, of_kind.per_pr
+            yield f"{word} {PER['per_valid_finding']}{known} ↓", kind, of_kind.per_valid_finding
+
+
+def leaderboard_table(result: Leaderboard, *, kinds_of_cost: int = 2) -> Table:
+    """The measure that decides with its interval and ties, what reviews took (the first kinds that are known), then
+    the other measures that somebody has."""
     rows, sort = [*result.rows, *result.unranked], result.sort
     figures = [row.figures.metrics[sort.name] for row in rows]
     own = [row.own.metrics[sort.name] for row in rows]
+
+    def known(measure: Measure) -> list[int]:
+        return [] if result.paired else [row.figures.known[measure.name] for row in rows]
+
     columns = [
         Column("", [NOT_DEFINED if row.rank is None else str(row.rank) for row in rows]),
         Column("name", [row.label for row in rows], text=True),
         Column(PULL_REQUESTS, [of_all(row.prs, row.of) if result.paired else count(row.prs) for row in rows]),
-        Column(sort.label, [rate(figure) for figure in figures]),
+        Column(sort.label, _rates(figures, known(sort))),
         Column(INTERVAL, [interval(row.figures.intervals[sort.name]) for row in rows]),
         *between_runs_columns([row.repeats for row in rows], sort.name),
         Column("ties", [row.ties for row in rows], text=True),
     ]
-    if not result.paired:
-        columns.insert(3, Column("comments", [count(row.figures.known[sort.name]) for row in rows]))
     if own != figures:
         columns.append(
             Column(f"{sort.label} on its own pull requests", [rate(figure) for figure in own], optional=True)
         )
+    costs = cost_columns([row.figures.costs for row in rows], kinds_of_cost)
+    columns += [Column(head, cells, optional=1) for head, cells in costs]
     for measure in result.measures:
         others = [row.figures.metrics[measure.name] for row in rows]
         if measure.name != sort.name and any(figure is not None for figure in others):
-            columns.append(Column(measure.label, [rate(figure) for figure in others], optional=True))
+            columns.append(Column(measure.label, _rates(others, known(measure)), optional=True))
     return columns
+
+
+def costs_of_standings(result: Leaderboard) -> list[tuple[str, int, Costs | None]]:
+    """The name, the pull requests that figures are over, and the costs of each, in the order of the table."""
+    return [
+        (row.label, row.prs if row.rank is None else result.prs, row.figures.costs)
+        for row in (*result.rows, *result.unranked)
+    ]
 
 
 def found_line(result: Comparison) -> str:
@@ -177,7 +235,7 @@ def comparison_section(result: Comparison) -> str:
     lines += [f"**{safe(result.verdict)}**", "", *as_lines(comparison_table(result))]
     lines += [f"↓ lower is better. {safe(found_line(result))}".rstrip(), ""]
     if result.samples is not None:
-        lines += [OVER, ""]
+        lines += [IN_BRACKETS, ""]
     for title, table in slice_tables(result):
         lines += [safe(title), "", *as_lines(table)]
     for title, pairs in _effects(result):
@@ -192,5 +250,7 @@ def comparison_section(result: Comparison) -> str:
 def leaderboard_section(result: Leaderboard) -> str:
     """A leaderboard for the page of a build."""
     lines = ["### Leaderboard", "", f"**{safe(result.headline)}**", "", *as_lines(leaderboard_table(result))]
-    lines += [ties_remark(result), ""]
+    costs = costs_table(costs_of_standings(result))
+    lines += as_lines(costs) if costs else []
+    lines += [ties_remark(result), ""] if result.paired else [ties_remark(result), "", IN_BRACKETS, ""]
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])

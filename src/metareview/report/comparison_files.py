@@ -16,21 +16,23 @@ from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison, MetricDifference
 from metareview.report import TABLE_FORMATS, check_path, json_text, write_whole
 from metareview.report.comparison import (
-    OVER,
     comparison_lines,
     comparison_section,
     comparison_table,
+    costs_of_standings,
     leaderboard_section,
     leaderboard_table,
     slice_tables,
     ties_remark,
 )
+from metareview.report.costs import cost_properties
 from metareview.report.csv_table import cell
 from metareview.report.names import capital, clean
+from metareview.report.outcomes import IN_BRACKETS
 from metareview.report.page.blocks import Section
 from metareview.report.page.blocks import table as page_table
 from metareview.report.page.markup import Html, html, join
-from metareview.report.tables import Table, rows
+from metareview.report.tables import Table, costs_table, rows
 
 Result = Comparison | Leaderboard
 _TEX = {
@@ -80,6 +82,11 @@ def _metric_rows(result: Comparison) -> Iterator[dict[str, object]]:
     samples = result.samples
     for name, metric in result.metrics.items():
         yield _metric_row(result, metric, None, None, samples.known[name] if samples else None)
+    for kind, costs in result.costs.items():
+        for per, figure in (("pr", costs.per_pr), ("valid_finding", costs.per_valid_finding)):
+            low, high = figure.interval or (None, None)
+            head = {"metric": f"{kind}_per_{per}", "reviewer_a": result.a.label, "reviewer_b": result.b.label}
+            yield {**head, "a": figure.a, "b": figure.b, "diff": figure.diff, "low": low, "high": high}
     for dimension, values in (samples.slices if samples else {}).items():
         for value, each in values.items():
             yield _metric_row(result, each.metric, dimension, value, each.known)
@@ -106,8 +113,9 @@ def _standing_rows(result: Leaderboard) -> Iterator[dict[str, object]]:
     for row in (*result.rows, *result.unranked):
         low, high = row.figures.intervals[result.sort.name] or (None, None)
         head = {"rank": row.rank, "name": row.label, "run": row.run, "prs": row.prs, "ties": row.ties}
+        costs = cost_properties(row.figures.costs)
         known = {f"{name}_known": number for name, number in row.figures.known.items()}
-        yield {**head, "sort": result.sort.name, "low": low, "high": high, **row.figures.metrics, **known}
+        yield {**head, "sort": result.sort.name, "low": low, "high": high, **row.figures.metrics, **known, **costs}
 
 
 def _as_tex(result: Result) -> str:
@@ -132,7 +140,8 @@ def _one_line(text: str) -> str:
 def _tables(result: Result) -> list[Table]:
     if isinstance(result, Comparison):
         return [comparison_table(result), *(table for _, table in slice_tables(result))]
-    return [leaderboard_table(result)]
+    costs = costs_table(costs_of_standings(result))
+    return [leaderboard_table(result), *([costs] if costs else [])]
 
 
 def _as_page(result: Result) -> str:
@@ -141,17 +150,19 @@ def _as_page(result: Result) -> str:
         title = f"{result.b.label} against {result.a.label}"
         caption = "Every measure of both, and the difference; ↓ lower is better"
         lines = [line for line in comparison_lines(result) if line and line != result.verdict]
-        remark, lead = (OVER if result.samples else ""), result.verdict
+        remark, lead = (IN_BRACKETS if result.samples else ""), result.verdict
         more = [(text.rstrip(":"), table) for text, table in slice_tables(result)]
         table = comparison_table(result)
     else:
         title, caption, lead, remark = "Leaderboard", "Everybody, the best first", result.headline, ties_remark(result)
-        lines, more, table = [], [], leaderboard_table(result)
+        costs = costs_table(costs_of_standings(result))
+        lines, more, table = [], [("What the reviews took", costs)] if costs else [], leaderboard_table(result)
     answer = [html("<p>{}</p>\n", lead), _html_table(caption, table), html("<p>{}</p>\n", remark)]
     answer += [html("<p>{}</p>\n", f"Warning: {warning}") for warning in result.warnings]
     sections = [Section("answer", "The answer", join(answer))]
     sections += [
-        Section(f"by-{number}", text, _html_table(text, of_kind)) for number, (text, of_kind) in enumerate(more, 1)
+        Section(f"by-{number}", text, _html_table("The kinds with the most comments first", of_kind))
+        for number, (text, of_kind) in enumerate(more, 1)
     ]
     if lines:
         sections.append(Section("why", "What made the difference", join([html("<p>{}</p>\n", line) for line in lines])))
@@ -172,7 +183,7 @@ def _as_page(result: Result) -> str:
 
 def _html_table(caption: str, table: Table) -> Html:
     columns = [
-        (column.head if column.from_data or column.head.startswith("p") else capital(column.head),
+        (column.head if column.from_data or column.head in ("p", "p (Holm)") else capital(column.head),
          "name" if column.text else "num")
         for column in table
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
+from metareview.comments.costs import KINDS
 from metareview.comments.measures import MEASURES, Counts
 from metareview.outcomes.records import FINDINGS
 from metareview.report.names import clean
@@ -50,8 +51,10 @@ def as_csv(run: AnyRun) -> str:
         columns = _OUTCOMES
         rows: Iterable[Row] = _outcome_rows(run)
     elif is_comments(run):
+        reviewers = run.result.reviewers.values()
         columns += ("runs",) if run.result.config.repeat else ()
-        columns += ("repeated_nums",) if any(block.repeated for block in run.result.reviewers.values()) else ()
+        columns += ("repeated_nums",) if any(block.repeated for block in reviewers) else ()
+        columns += tuple(kind for kind in KINDS if any(block.costs and kind in block.costs.prs for block in reviewers))
         rows = _comment_rows(run)
     else:
         hits = [measure for measure in rank_measures(run.result.config.k) if measure.name != MRR.name]

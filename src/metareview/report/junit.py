@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from metareview.comments.measures import f1
 from metareview.model.words import plural
+from metareview.report.costs import cost_properties
 from metareview.report.headline import order
 from metareview.report.names import clean, in_words, pull_request_name
 from metareview.report.numbers import of_all, ranked, rate
@@ -47,7 +48,8 @@ def _names(run: AnyRun) -> list[str]:
 def _suite(run: AnyRun, name: str) -> Element:
     suite = Element("testsuite", name=clean(name))
     properties = SubElement(suite, "properties")
-    for key, value in {**_coverage(run, name), **run.metrics[name]}.items():
+    costs = cost_properties(run.result.reviewers[name].costs) if is_comments(run) else {}
+    for key, value in {**_coverage(run, name), **run.metrics[name], **costs}.items():
         SubElement(properties, "property", name=key, value="null" if value is None else repr(value))
     for gate in run.result.build_gates:
         if gate.name != name:

@@ -14,11 +14,12 @@ from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
 from metareview.report.build_gates import gates_table
+from metareview.report.costs import WORDS, amount
 from metareview.report.evidence_markdown import evidence_section
 from metareview.report.headline import board_of, headline, order
 from metareview.report.labels_markdown import labels_sections
 from metareview.report.markdown_text import safe as safe
-from metareview.report.names import in_words, pull_request_name
+from metareview.report.names import capital, in_words, pull_request_name
 from metareview.report.numbers import count, rate
 from metareview.report.outcome_markdown import outcome_section
 from metareview.report.outcomes import (
@@ -48,6 +49,8 @@ from metareview.report.tables import (
     Column,
     Table,
     cohort,
+    costs_of_reviewers,
+    costs_table,
     judged_by,
     merged_rates,
     queue_table,
@@ -97,6 +100,7 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
         return [
             *lines,
             *as_lines(reviewers_table(summary, board)),
+            *(as_lines(costs) if (costs := costs_table(costs_of_reviewers(summary))) else []),
             *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
@@ -190,6 +194,11 @@ def _pull_requests(run: CommentsRun) -> list[str]:
         Column("References", [count(each.expected) for each in counts]),
         Column("Raised", [count(each.covered) for each in counts]),
         Column("Undecided", [count(each.undecided) for each in counts]),
+        *(
+            Column(capital(word), [amount(kind, getattr(record.spent, kind)) for record in shown])
+            for kind, word in WORDS.items()
+            if any(getattr(record.spent, kind) is not None for record in shown)
+        ),
     ]
     more = sum(1 for _ in scored)
     rest = [f"… and {count(more)} more rows; the run has them all.", ""] if more else []

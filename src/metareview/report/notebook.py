@@ -7,14 +7,18 @@ from metareview.report.comparison import comparison_table
 from metareview.report.headline import board_of
 from metareview.report.outcomes import outcomes_table
 from metareview.report.page.markup import Html, html
-from metareview.report.tables import Table, reviewers_table, routers_table, rows
+from metareview.report.tables import Table, costs_of_reviewers, costs_table, reviewers_table, routers_table, rows
 from metareview.runs.run import AnyRun, is_comments, is_outcomes
 
 
 def run_table(run: AnyRun) -> str:
     if is_outcomes(run):
         return as_html_table(outcomes_table(run.result))
-    return as_html_table(reviewers_table(run.result, board_of(run)) if is_comments(run) else routers_table(run.result))
+    if not is_comments(run):
+        return as_html_table(routers_table(run.result))
+    costs = costs_table(costs_of_reviewers(run.result))
+    below = html("\n{}", as_html_table(costs)) if costs else ""
+    return html("{}{}", as_html_table(reviewers_table(run.result, board_of(run))), below)
 
 
 def comparison_html(result: Comparison) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from metareview.comments.costs import Costs
 from metareview.comments.measures import (
     f1,
     false_positive_rate,
@@ -18,6 +19,7 @@ from metareview.comments.summary import CommentsSummary, JudgeSummary
 from metareview.comparison.standings import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.costs import WORDS, amount, amounts, cost_columns
 from metareview.report.headline import order
 from metareview.report.names import capital, in_words
 from metareview.report.numbers import between_runs, count, duration, interval, of_all, ranked, rate
@@ -58,10 +60,11 @@ def rows(table: Table) -> list[tuple[str, ...]]:
     return list(zip(*(column.cells for column in table), strict=True))
 
 
-def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None) -> Table:
+def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None, *, kinds_of_cost: int = 2) -> Table:
     """One row per reviewer, the best F1 first; those with too few of the pull requests last.
 
-    With the run's leaderboard in its order, and with the figures that order comes from where they are others.
+    With the run's leaderboard in its order, and with the figures that order comes from where they are others. Of what
+    reviews took the first kinds that are known; `costs_table` holds them all.
     """
     standings = [*board.rows, *board.unranked] if board else []
     names = [row.name for row in standings] or order(summary).names
@@ -84,10 +87,45 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None) 
             if board and any(row.prs != board.prs for row in board.rows):
                 shared = [rate(row.figures.metrics[f1.name] if row.rank else None) for row in standings]
                 columns.append(Column(f"F1 on the shared {count(board.prs)}", shared))
+            costs = cost_columns([block.costs for block in blocks], kinds_of_cost)
+            columns += [Column(head, cells, optional=1) for head, cells in costs]
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))
         columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks], optional=3))
     return columns
+
+
+def costs_table(everybody: Iterable[tuple[str, int, Costs | None]]) -> Table:
+    """What reviews took, a row per reviewer and kind; no columns where nothing is known. Given by the name, the pull
+    requests and the figures of each."""
+    known = [
+        (name, kind, of_all(costs.prs[kind], prs), costs)
+        for name, prs, costs in everybody
+        for kind in WORDS
+        if costs and kind in costs.prs
+    ]
+    if not known:
+        return []
+    return [
+        Column("reviewer", [name for name, _, _, _ in known], text=True),
+        Column("took", [WORDS[kind] for _, kind, _, _ in known], text=True),
+        Column("known for", [prs for _, _, prs, _ in known]),
+        Column("per pull request", [amount(kind, costs.per_pr[kind]) for _, kind, _, costs in known]),
+        Column(INTERVAL, [amounts(kind, costs.per_pr_intervals[kind]) for _, kind, _, costs in known], optional=2),
+        Column("per valid finding", [amount(kind, costs.per_valid_finding[kind]) for _, kind, _, costs in known]),
+        Column(
+            f"{INTERVAL} per finding",
+            [amounts(kind, costs.per_valid_finding_intervals[kind]) for _, kind, _, costs in known],
+            optional=1,
+        ),
+        Column("in all", [amount(kind, costs.total[kind]) for _, kind, _, costs in known], optional=3),
+    ]
+
+
+def costs_of_reviewers(summary: CommentsSummary) -> list[tuple[str, int, Costs | None]]:
+    """The name, pull requests and costs of each reviewer, in the order of its table."""
+    blocks = summary.reviewers
+    return [(name, blocks[name].prs, blocks[name].costs) for name in order(summary).names]
 
 
 def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, astuple, fields
 
+from metareview.comments.costs import KINDS, Costs, Spent
 from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, Counts
 from metareview.comments.records import (
@@ -133,6 +134,8 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         ],
         "negative_comments": [{"negative": each.position, **each.comment.to_dict()} for each in record.negatives],
     }
+    if record.spent.known:
+        body |= asdict(record.spent)
     if record.bounds is not None:
         body["undecided_bounds"] = [counts_to_json(end) for end in record.bounds]
     return head | body
@@ -185,6 +188,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
         negatives=tuple(Negative(each["negative"], _comment(each)) for each in stored["negative_comments"]),
         bounds=None if bounds is None else (_counts(bounds[0]), _counts(bounds[1])),
         repeated=stored.get("repeated_nums"),
+        spent=Spent(*(stored.get(kind) for kind in KINDS)),
     )
 
 
@@ -248,6 +252,24 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
     }
 
 
+def costs_to_json(costs: Costs | None) -> JsonObject:
+    """Under the key `costs`, where anything is known."""
+    if costs is None:
+        return {}
+    ends = {"per_pr": costs.per_pr_intervals, "per_valid_finding": costs.per_valid_finding_intervals}
+    figures = {name: dict(getattr(costs, name)) for name in ("prs", "total", "per_pr", "per_valid_finding")}
+    return {"costs": {**figures, "intervals": {name: _intervals_to_json(of) for name, of in ends.items()}}}
+
+
+def _costs(stored: JsonObject | None) -> Costs | None:
+    if stored is None:
+        return None
+    kinds = [kind for kind in KINDS if kind in stored["prs"]]
+    figures = [stored[name] for name in ("prs", "total", "per_pr", "per_valid_finding")]
+    ends = [_intervals(stored["intervals"][name]) for name in ("per_pr", "per_valid_finding")]
+    return Costs(*({kind: of_all[kind] for kind in kinds} for of_all in (*figures, *ends)))
+
+
 def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
     return {
         "prs": block.prs,
@@ -258,6 +280,7 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
         "intervals": _intervals_to_json(block.intervals),
         "bounds": _intervals_to_json(block.bounds),
         "macro": {**block.macro.means, "nulls": dict(block.macro.nulls)},
+        **costs_to_json(block.costs),
         "slices": {
             **{
                 name: {
@@ -359,6 +382,7 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
         },
         repeats=_repeats(stored["repeats"]) if "repeats" in stored else None,
         repeated=stored.get("repeated_nums"),
+        costs=_costs(stored.get("costs")),
     )
 
 

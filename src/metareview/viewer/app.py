@@ -205,8 +205,7 @@ class _Site:
             raise HTTPException(404)
         a, b = map(self._catalogue.open, finished)
         if a.run.kind is not b.run.kind:
-            kinds = f"One is a run of {a.run.kind.name} and one of {b.run.kind.name}"
-            text = f"{kinds}: choose two runs of one kind."
+            text = f"One is of {a.run.kind.name} and one of {b.run.kind.name}: choose two runs of one kind."
             return problem_response(400, "These two cannot be compared", text)
         alike = (each for each in entries.values() if each.status == FINISHED and each.kind == a.run.kind.name)
         choices = [(each.id, each.place) for each in alike][:_MOST_CHOICES]

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from metareview.comparison.explain import OutcomePair
 from metareview.comparison.verdict import Comparison
 from metareview.model.address import pull_request_key
-from metareview.report.comparison import OVER
 from metareview.report.names import pull_request_name
 from metareview.report.numbers import signed
+from metareview.report.outcomes import IN_BRACKETS
 from metareview.report.page.blocks import Section, name, paragraph, table
 from metareview.report.page.markup import Html, html, join
 from metareview.viewer.links import address_with, within
@@ -30,7 +30,7 @@ def how_compared(result: Comparison, kept: Mapping[str, str]) -> Html | None:
         )
     else:
         other = within(address_with("", {**kept, "common": 1}), "Compare the pull requests that both have, paired")
-    return join([paragraph(OVER, css="muted"), paragraph(other) if samples.shared else None])
+    return join([paragraph(IN_BRACKETS, css="muted"), paragraph(other) if samples.shared else None])
 
 
 def outcome_difference(views: Views, names: tuple[str, str], result: Comparison) -> Html:

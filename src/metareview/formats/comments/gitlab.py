@@ -82,8 +82,8 @@ def read(source: Source) -> Iterator[Review]:
         source.warnings.append(f"{source.name}: {counted} not on a merge request; left out")
     for (pr, account), comments in reviews.items():
         of = known[pr]
-        times = {"merged_at": of.merged_at, "closed_at": of.closed_at}
-        yield Review(pr, tuple(comments), account, source=source.name, author=of.author, **times)
+        review = Review(pr, tuple(comments), account, source=source.name)
+        yield replace(review, author=of.author, merged_at=of.merged_at, closed_at=of.closed_at)
     if not reviews and source.pull_request:
         yield Review(source.pull_request, source=source.name)
 
@@ -118,9 +118,10 @@ def _merge_request(record: Record, address: str) -> _MergeRequest:
     head = refs.get("head_sha") if isinstance(refs, dict) else None
     return _MergeRequest(
         address,
-        _account(record) if isinstance(value.get("author"), dict) else None,
-        *(time_text(value.get(name)) for name in ("merged_at", "closed_at")),
-        head if isinstance(head, str) else None,
+        author=_account(record) if isinstance(value.get("author"), dict) else None,
+        merged_at=time_text(value.get("merged_at")),
+        closed_at=time_text(value.get("closed_at")),
+        head=head if isinstance(head, str) else None,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from metareview.comments.repeats import repeated
 from metareview.model.comment import Comment, Review, counted
 from metareview.model.selection import Selection
-from metareview.model.time import parse_time
+from metareview.model.time import instant, parse_time
 from metareview.outcomes.conversation import DISLIKES, LIKES, Conversation, Threads, reacted, resolved
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.later import LaterChanges
@@ -106,5 +106,5 @@ class _PullRequest:
 
 def _made_since(record: OutcomeRecord, since: int) -> list[OutcomeRecord]:
     """The record with the comments that were made from then on; nothing where there are none."""
-    kept = tuple(each for each in record.comments if each.comment.at and parse_time(each.comment.at) >= since)
+    kept = tuple(each for each in record.comments if (made := instant(each.comment.at)) is not None and made >= since)
     return [replace(record, comments=kept)] if kept else []

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from metareview.judges.remote.addressed import AddressedModel
+from metareview.model.time import instant
 from metareview.model.words import plural
 from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesConfig
@@ -65,7 +66,7 @@ class Plan:
         if self.options.since is None:
             return
         without = sum(
-            comment.counted and comment.at is None
+            comment.counted and instant(comment.at) is None
             for conversation in self.inputs.conversations
             for review in conversation.reviews
             if is_review(review, conversation) and (review.reviewer or "") in self.options.chosen

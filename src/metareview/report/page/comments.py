@@ -8,6 +8,9 @@ from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.comparison import costs_of_standings
+from metareview.report.costs import MEANING as COSTS
+from metareview.report.costs import cost_columns
 from metareview.report.headline import headline, order
 from metareview.report.names import capital
 from metareview.report.numbers import between_runs, count, interval, of_all, rate, share
@@ -17,7 +20,7 @@ from metareview.report.page.charts import dumbbell, headed, interval_bar
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.plane import MOST_CROSSES, MOST_MARKS, Point, plane
 from metareview.report.repeats import REMARK, repeats_table
-from metareview.report.tables import definition
+from metareview.report.tables import costs_table, definition
 from metareview.runs.run import CommentsRun
 
 INTERVAL_TERM = ("95 % interval", "What the figure might have been with other pull requests of the same kind.")
@@ -62,10 +65,12 @@ def answer(run: CommentsRun, corrected: str = "") -> Section:
         parts.append(blocks.remark(f"{plural(undecided, 'pair')} {no_match}"))
     if board is not None:
         parts.append(_leaderboard(summary, board))
+        parts.append(_costs(board))
         if board.labelled:
             parts.append(paragraph(_BY_LABELS, css="muted"))
     repeated = [_REPEATED] if any(block.repeated for block in summary.reviewers.values()) else []
-    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *repeated, *_TERMS])]
+    costs = [COSTS] if any(block.costs for block in summary.reviewers.values()) else []
+    parts += [_key_facts(summary), blocks.terms([*map(meaning, summary.measures), *repeated, *costs, *_TERMS])]
     return Section("answer", "The answer", join(parts))
 
 
@@ -88,6 +93,7 @@ def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
     if any(row.repeats for row in rows):
         columns += [("Between runs", "num", [between_runs(row.repeats, f1.name) for row in rows])]
     columns += [("Ties", "", [row.ties or "–" for row in rows])] if len(board.rows) > 1 else []
+    columns += [(capital(head), "num", cells) for head, cells in cost_columns([each.costs for each in figures], 2)]
     differing = own != [each.metrics[f1.name] for each in figures]
     columns += [(f"{f1.label} on its own pull requests", "num", map(rate, own))] if differing else []
     for measure in summary.measures:
@@ -115,6 +121,17 @@ def repeats_section(summary: CommentsSummary) -> Section | None:
     ]
     body = [paragraph(REMARK), table_of("Repeated runs of one reviewer", columns)]
     return Section("runs", "Between runs", join(body))
+
+
+def _costs(board: Leaderboard) -> Html | None:
+    """What reviews took, of every kind and with intervals."""
+    columns = costs_table(costs_of_standings(board))
+    if not columns:
+        return None
+    cells: list[blocks.Cells] = [
+        (capital(column.head), "" if column.text else "num", column.cells) for column in columns[1:]
+    ]
+    return table_of("What the reviews took", [("Reviewer", "name", map(name, columns[0].cells)), *cells])
 
 
 def _key_facts(summary: CommentsSummary) -> Html:
