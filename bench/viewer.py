@@ -13,7 +13,14 @@ import numpy as np
 
 from metareview.api import evaluate_comments
 from metareview.comparison.frame import open_frame
-from metareview.runs.run import load_run
+from metareview.comparison.outcome_frame import open_outcome_frame
+from metareview.model.comment import Comment
+from metareview.outcomes.finding import Finding
+from metareview.outcomes.records import FINDINGS, CommentOutcome, OutcomeRecord, Reply
+from metareview.outcomes.summary import OutcomesConfig, OutcomesSummary, summarise, tally
+from metareview.runs.files import to_line
+from metareview.runs.outcomes_json import config_to_json, record_to_json, summary_to_json
+from metareview.runs.run import Manifest, load_run, now
 from metareview.viewer.app import make_app
 from metareview.viewer.catalogue import Catalogue
 from metareview.viewer.settings import Settings
@@ -32,6 +39,36 @@ def make_run(folder: Path, prs: int, comments: int, references: int) -> None:
     given = [{"pr": pr, "comments": notes(references)} for pr in pulls]
     reviews = [{"pr": pr, "reviewer": "x", "comments": notes(comments)} for pr in pulls]
     evaluate_comments(reviews, reference=given, judge="rouge", ignore_location=True, out=folder)
+
+
+def make_outcomes(folder: Path, prs: int, comments: int) -> None:
+    """Made-up notes of one bot; every second comment's lines change later, every tenth has an answer."""
+    rng = np.random.default_rng(0)
+    code = "\n".join(f"    value_{number} = compute(value_{number - 1}, other)" for number in range(8))
+    patch = f"=== commit c200000: src/m.py\n@@ -1,8 +1,8 @@\n-{code}\n+{code}"
+
+    def outcome(at: int) -> CommentOutcome:
+        severity = ("high", "medium", "low", None)[at % 4]
+        note = " ".join(rng.choice(WORDS, 30))
+        comment = Comment(note, "src/m.py", "right", at + 1, at + 1, severity=severity, at="2026-03-02T10:00:00Z")
+        changed = at % 2 == 0
+        known = {name: Finding(False) for name in FINDINGS} | {"lines_changed": Finding(changed)}
+        replies = (Reply("ann", "2026-03-02T11:00:00Z", "Won't fix, by design."),) if at % 10 == 0 else ()
+        by = ("c200000",) if changed else ()
+        return CommentOutcome(at, comment, **known, changed_by=by, code=code, later_change=patch, replies=replies)
+
+    config = OutcomesConfig()
+    records = [
+        OutcomeRecord(f"https://github.com/o/r/pull/{number}", "x[bot]", comments=tuple(map(outcome, range(comments))))
+        for number in range(prs)
+    ]
+    summary = OutcomesSummary(config, summarise([tally(record, ()) for record in records], config), {}, prs)
+    manifest = Manifest("outcomes", config_to_json(config), {}, now(), "finished", now(), len(records))
+    folder.mkdir()
+    with (folder / "results.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(to_line(record_to_json(record)) for record in records)
+    (folder / "summary.json").write_text(to_line(summary_to_json(summary, folder)), "utf-8")
+    (folder / "manifest.json").write_text(to_line(manifest.to_json()), "utf-8")
 
 
 def first_visits(root: Path, paths: list[str]) -> dict[str, tuple[float, float]]:
@@ -75,8 +112,20 @@ def run() -> dict[str, Any]:
             "/run/big/pr/7": "one pull request",
             "/run/big/label": "the labelling queue",
         }
-        for path, (first, again) in first_visits(root, list(pages)).items():
-            what = f"100,000 pairs, {pages[path]}"
+        make_outcomes(root / "outcomes", 10_000, 10)
+        open_outcome_frame(load_run(root / "outcomes"))
+        of_outcomes = {
+            "/run/outcomes": "the run",
+            "/run/outcomes/comments": "its comments",
+            "/run/outcomes/comments?list=rejected&severity=high": "those turned down",
+            "/run/outcomes/comments?text=leak&page=40": "those with a word",
+            "/run/outcomes/pr/7": "one pull request",
+            "/run/outcomes/label": "the labelling queue",
+        }
+        told = {path: f"100,000 pairs, {page}" for path, page in pages.items()}
+        told |= {path: f"100,000 comments and their outcomes, {page}" for path, page in of_outcomes.items()}
+        for path, (first, again) in first_visits(root, list(told)).items():
+            what = told[path]
             rows.append({"what": f"{what}, first, index built", "value": round(first, 2), "unit": "s",
                          "target": "< 1 s", "met": first < 1})  # fmt: skip
             rows.append({"what": f"{what}, again", "value": round(again, 3), "unit": "s", "target": None, "met": None})

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import outcome_samples
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from viewer_samples import served, small_run, unfinished
@@ -9,7 +10,8 @@ from viewer_samples import served, small_run, unfinished
 from metareview.api import evaluate_comments
 
 DEMO = Path(__file__).resolve().parents[2] / "src" / "metareview" / "data" / "demo"
-PAGES = ("/", "/run/demo", "/run/demo/pairs", "/run/demo/prs", "/run/demo/settings", "/run/going", "/run/nothing")
+PAGES = ("/", "/run/demo", "/run/demo/pairs", "/run/demo/prs", "/run/demo/settings", "/run/going", "/run/nothing",
+         "/run/outcomes", "/run/outcomes/comments", "/run/outcomes/pr/0?open=1")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +21,7 @@ def address(tmp_path_factory):
         DEMO / "reviews", reference=DEMO / "references.jsonl", negatives=DEMO / "negatives.jsonl", out=root / "demo"
     )
     unfinished(root / "going")
+    outcome_samples.small_run(root / "outcomes")
     with served(root) as found:
         yield found
 
@@ -68,6 +71,16 @@ def test_without_scripts_filters_have_a_button(address, open_page):
     page.get_by_role("button", name="Show").click()
     assert "verdict=different" in page.url
     assert page.locator("tbody tr").count() == 50
+
+
+def test_without_scripts_comments_can_be_filtered_and_their_changes_read(address, open_page):
+    page = open_page(f"{address}/run/outcomes/comments", scripts=False)
+    page.locator("select[name=list]").select_option("heeded")
+    page.get_by_role("button", name="Show").click()
+    assert "list=heeded" in page.url
+    assert page.locator("article.outcome").count() == 2
+    page.get_by_role("link", name="Show code and changes of all").click()
+    assert page.locator(".diff .added").first.is_visible()
 
 
 def test_the_keyboard_reaches_the_content_first(address, open_page):

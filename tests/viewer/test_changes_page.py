@@ -4,6 +4,7 @@ from page_samples import FirstWord, comment_run, pull, read, said
 from labelled_outcomes import make_run, outcome
 from labelled_outcomes import pr as outcome_pr
 from metareview.viewer.changes import changes_page
+from metareview.viewer.index import Index
 from metareview.viewer.run_view import RunView
 
 REFERENCES = {
@@ -107,9 +108,12 @@ def test_outcomes_are_compared_as_samples_without_a_list_of_changes(tmp_path):
             for number, (changed, comments) in enumerate(rows)
         }
         run = make_run(tmp_path / name, records, "none")
-        views.append(RunView(name, run.folder, run, None, "secret-token"))  # nothing is looked up by place
+        index = Index(run.folder, tmp_path / f"{name}.db", "outcomes")
+        views.append(RunView(name, run.folder, run, index, "secret-token"))
     root = read(changes_page(*views, query={}))
-    assert [section["id"] for section in root.all("section")] == ["answer"]
+    assert [section["id"] for section in root.all("section")] == ["answer", "changes"]
+    assert "Pull request" in root.one(id="changes").text
+    assert not list(root.one(id="changes").all("article"))
     answer = root.one(id="answer").text
     assert "Not paired: two independent samples of pull requests, 5 of bot (a) and 5 of bot (b)" in answer
     assert "0.750 (20)" in answer

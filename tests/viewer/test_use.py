@@ -13,7 +13,7 @@ SEVERE = ("serious", "critical")
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """Two runs: the sample benchmark, most of its sample of pairs labelled, and a run of routers."""
+    """The sample benchmark, most of its sample of pairs labelled, a run of routers, and runs of outcomes."""
     return labelled_demo(tmp_path_factory.mktemp("work") / "runs")
 
 
@@ -144,6 +144,45 @@ def test_label_an_unlisted_issue_valid_and_see_p_plus_move(visit):
     assert corrected(page) == before
 
 
+def test_label_outcomes_by_keyboard_and_mouse_and_see_the_figures_move(visit):
+    page = visit("/run/outcomes/label?name=eva")
+    assert "Comment 31 of 40" in page.locator(".question").inner_text()
+    before = corrected(page)
+    states = [before]
+    for key in ("f", "p", "n", "k"):
+        press(page, key)
+        states.append(corrected(page))
+    assert "Your latest answer: cannot tell." in page.locator(".told").inner_text()
+    assert len({str(state) for state in states}) == 5
+    press(page, "u")
+    assert corrected(page) == states[3]
+    with page.expect_navigation():
+        page.get_by_role("button", name="Cannot tell").click()
+    assert corrected(page) == states[4]
+    with page.expect_navigation():
+        page.get_by_role("button", name="Undo").click()
+    press(page, "j")
+    assert "Comment 35 of 40" in page.locator(".question").inner_text()
+    press(page, "b")
+    assert "Comment 34 of 40" in page.locator(".question").inner_text()
+    assert corrected(page) == states[3]
+
+
+def test_find_comments_that_were_turned_down_and_read_them_on_their_pull_request(visit):
+    page = visit("/run/answered")
+    page.get_by_role("link", name="Comments", exact=True).click()
+    with page.expect_navigation():
+        page.locator("select[name=list]").select_option("rejected")
+    assert page.url.endswith("/comments?list=rejected")
+    assert page.locator("article.outcome").count() == 1
+    assert page.locator("article.outcome .reply").inner_text().startswith("ann answered")
+    page.get_by_role("link", name="cart.py:1").click()
+    assert "/pr/0?at=0-1#c0-1" in page.url
+    assert page.locator("#c0-1").is_visible()
+    page.locator("#c0-1 summary", has_text="The later change").click()
+    assert page.locator("#c0-1 .diff .added").inner_text().strip() == "+zwei <b>bold</b>"
+
+
 def test_labels_on_a_pull_request_show_there(visit):
     page = visit("/run/sample/pr/0")
     with page.expect_navigation():
@@ -162,6 +201,12 @@ PAGES = {
     "compare": "/compare?a=sample",
     "routing": "/run/routers",
     "routing pull request": "/run/routers/pr/0",
+    "outcomes": "/run/outcomes",
+    "outcomes, comments": "/run/answered/comments?open=1",
+    "outcomes, pull request": "/run/answered/pr/0",
+    "outcomes, label": "/run/outcomes/label?name=eva",
+    "outcomes, draw": "/run/newer/label",
+    "outcomes, compare": "/compare?a=outcomes&b=newer",
 }
 """The lists and the small pages are looked at in test_browser."""
 

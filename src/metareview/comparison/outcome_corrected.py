@@ -7,7 +7,7 @@ answers for both kinds of chance: which pull requests there are, and which comme
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from metareview.model.address import pull_request_key
 from metareview.model.addressed import NOT, UNKNOWN
 from metareview.model.measure import Measure
 from metareview.outcomes.measures import ADDRESSED, COLUMNS, FULLY_ADDRESSED, MEASURES
-from metareview.outcomes.sample import RecordKey
+from metareview.outcomes.sample import OutcomeFrame, RecordKey
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.outcome_frame_json import read_outcome_frame
 from metareview.runs.run import OutcomesRun
@@ -97,16 +97,22 @@ def outcome_correction_of(run: OutcomesRun) -> OutcomeCorrection | None:
     frame = None if run.folder is None else read_outcome_frame(run.folder, run.manifest.fingerprint)
     if frame is None:
         return None
-    held = outcome_labels_of(run)
+    return outcome_correction(run, frame, outcome_labels_of(run), (record.key for record in run.read_records()))
+
+
+def outcome_correction(
+    run: OutcomesRun, frame: OutcomeFrame, held: HeldOutcomeLabels, keys: Iterable[RecordKey]
+) -> OutcomeCorrection:
+    """What labels make of a run; `keys`: of all its records, which are read only where enough is labelled."""
     labelled = LabelledOutcomes(frame, held.labels.outcome_verdicts())
     rows = corrected_rows(labelled)
     if rows is None:
         return OutcomeCorrection(labelled, held, {})
     by_reviewer: dict[str, list[tuple[str, Array]]] = {}
-    for record in run.read_records():
+    for pr, reviewer in keys:
         # A pull request on which the reviewer was silent is one of its units, too.
-        row = rows.get(record.key, np.zeros(COLUMNS))
-        by_reviewer.setdefault(record.reviewer, []).append((pull_request_key(record.pr), row))
+        row = rows.get((pr, reviewer), np.zeros(COLUMNS))
+        by_reviewer.setdefault(reviewer, []).append((pull_request_key(pr), row))
     figures = {
         name: corrected_figures(
             np.array([row for _, row in sorted(of_one, key=lambda each: each[0])]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -69,11 +69,10 @@ def _verdict_to_json(verdict: Addressed) -> JsonObject:
     return {"verdict": verdict.verdict, "by": verdict.by, "reason": verdict.reason}
 
 
-def record_from_json(line: JsonObject) -> OutcomeRecord:
-    return OutcomeRecord(
-        **{name: line[name] for name in _OF_RECORD},
-        comments=tuple(_outcome_from_json(outcome) for outcome in line["comments"]),
-    )
+def record_from_json(line: JsonObject, positions: Container[int] | None = None) -> OutcomeRecord:
+    """`positions`: of the comments that are wanted; None: all of them."""
+    wanted = (each for each in line["comments"] if positions is None or each["position"] in positions)
+    return OutcomeRecord(**{name: line[name] for name in _OF_RECORD}, comments=tuple(map(_outcome_from_json, wanted)))
 
 
 def _outcome_from_json(stored: JsonObject) -> CommentOutcome:

@@ -6,7 +6,7 @@ Numbers and texts come out as they are stored; whoever keeps them checks what th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
@@ -17,8 +17,10 @@ import orjson
 from metareview.comments.measures import whole
 from metareview.comments.records import Pair
 from metareview.errors import InputError
+from metareview.outcomes.records import FINDINGS, OutcomeRecord
 from metareview.runs.comments_json import pair_from_json
 from metareview.runs.files import PAIRS, RESULTS, JsonObject, broken_line, parsed_line
+from metareview.runs.outcomes_json import record_from_json
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 
@@ -64,6 +66,31 @@ class RecordRow(NamedTuple):
     place: Place
 
 
+class OutcomeNote(NamedTuple):
+    """What a comment of a run of outcomes is found by."""
+
+    position: int
+    note: str
+    path: str | None
+    severity: str | None
+    at: str | None
+    findings: Row
+    """In the order of FINDINGS."""
+    verdict: tuple[str | None, str] | None
+    """Whether it was addressed, and who says so; None where nobody was asked."""
+    replies: tuple[str, ...]
+    """What the answers say."""
+
+
+class OutcomeRow(NamedTuple):
+    """What a record of a run of outcomes is found by."""
+
+    pr: str
+    reviewer: str
+    comments: Sequence[OutcomeNote]
+    place: Place
+
+
 PAIR_COLUMNS = ("generated", "reference", "negative", "eligible", "gap", "score", "match", "by", "aligned")
 _PAIR_KEYS = itemgetter("pr", "reviewer", *PAIR_COLUMNS)
 _COUNT_KEYS = itemgetter(
@@ -76,6 +103,7 @@ _COUNT_KEYS = itemgetter(
     "judge_error_nums",
     "judged_pairs",
 )
+_FINDINGS = itemgetter(*FINDINGS)
 _NOTE_FIELDS = ("note", "path", "from_line", "to_line", "category", "severity")
 Stored = TypeVar("Stored")
 
@@ -140,6 +168,43 @@ def routing_record_rows(folder: Path) -> Iterator[tuple[str, Place]]:
             yield f"{stored['repo']}#{stored['pr']}", place
         except (KeyError, TypeError) as error:
             raise _unreadable(folder, number, error) from None
+
+
+def outcome_record_rows(folder: Path) -> Iterator[OutcomeRow]:
+    """The records of a run of outcomes, in their order."""
+    path = folder / RESULTS
+    for number, (place, line) in enumerate(_lines(path), 1):
+        try:
+            stored = orjson.loads(line)
+        except ValueError:
+            stored = _parsed(path, number, line, parsed_line)
+        try:
+            comments = [_outcome_note(each) for each in stored["comments"]]
+            yield OutcomeRow(stored["pr"], stored["reviewer"], comments, place)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise _unreadable(folder, number, error) from None
+
+
+def _outcome_note(stored: JsonObject) -> OutcomeNote:
+    known, verdict, replies = stored["comment"].get, stored["addressed"], stored["replies"]
+    return OutcomeNote._make(
+        (
+            stored["position"],
+            known("note"),
+            known("path"),
+            known("severity"),
+            known("at"),
+            _FINDINGS(stored["outcomes"]),
+            verdict and (verdict["verdict"], verdict["by"]),
+            tuple([reply["note"] for reply in replies]) if replies else (),
+        )
+    )
+
+
+def outcomes_at(folder: Path, place: Place, positions: Container[int]) -> OutcomeRecord:
+    """The record that stands there, with these of its comments and no others."""
+    [record] = read_at(folder / RESULTS, [place], lambda line: record_from_json(line, positions))
+    return record
 
 
 def pair_rows(folder: Path) -> Iterator[tuple[int, list[int], list[Row]]]:

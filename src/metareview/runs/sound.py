@@ -6,8 +6,18 @@ from pathlib import Path
 
 from metareview.comments.records import Pair
 from metareview.errors import InputError, MetareviewError
-from metareview.model.time import show_time
-from metareview.runs.run import AnyRun, CommentsRun, Key, RoutingRun, is_comments, load_run, run_key
+from metareview.model.time import parse_time, show_time
+from metareview.runs.run import (
+    AnyRun,
+    CommentsRun,
+    Key,
+    OutcomesRun,
+    RoutingRun,
+    is_comments,
+    is_outcomes,
+    load_run,
+    run_key,
+)
 from metareview.runs.shape import check_shape
 
 WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, RuntimeError, TypeError, ValueError)
@@ -24,6 +34,8 @@ def unsound(folder: Path) -> MetareviewError | None:
         run: AnyRun = load_run(folder)
         if is_comments(run):
             _check_comments(run)
+        elif is_outcomes(run):
+            _check_outcomes(run)
         else:
             _check_routing(run)
     except MetareviewError as error:
@@ -70,6 +82,24 @@ def _check_position(known: _Known, key: Key, generated: int, other: int, *, nega
     comments, references, negatives = known[key]
     if generated not in comments or other not in (negatives if negative else references):
         raise ValueError(f"a pair of {key[1]} on {key[0]} with a comment or a reference that its record has not")
+
+
+def _check_outcomes(run: OutcomesRun) -> None:
+    known: set[Key] = set()
+    for record in run.read_records():
+        check_shape(record)
+        if record.key in known:
+            raise ValueError(f"two records of {record.reviewer} on {record.pr}")
+        known.add(record.key)
+        positions = [outcome.position for outcome in record.comments]
+        if len(set(positions)) < len(positions):
+            raise ValueError(f"two comments of {record.reviewer} on {record.pr} at one position")
+        for outcome in record.comments:
+            if outcome.comment.at is not None:
+                parse_time(outcome.comment.at)
+    lacking = set(run.metrics) - {reviewer for _, reviewer in known}
+    if any(run.result.reviewers[name].figures.prs for name in lacking):
+        raise ValueError(f"figures of {min(lacking)} without records")
 
 
 def _check_routing(run: RoutingRun) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
@@ -19,7 +20,7 @@ from starlette.types import ASGIApp
 from metareview.errors import MetareviewError
 from metareview.report.page.markup import html
 from metareview.runs.labels import LabelFile
-from metareview.runs.run import is_comments
+from metareview.runs.run import COMMENTS, OUTCOMES, Kind, is_comments, is_outcomes
 from metareview.runs.sound import WRONG, unsound
 from metareview.viewer.catalogue import FINISHED, Catalogue, Entry
 from metareview.viewer.changes import changes_page
@@ -27,6 +28,10 @@ from metareview.viewer.controls import Query
 from metareview.viewer.frame import Tab, page_response, problem_response
 from metareview.viewer.labelling import ISSUES, Fields, Labelling, asked_name, draw_sample, keep_answer, take_back
 from metareview.viewer.links import number_in
+from metareview.viewer.outcome_figures import overview_page
+from metareview.viewer.outcome_labelling import OutcomeLabelling, draw_outcomes, keep_outcome, take_back_outcome
+from metareview.viewer.outcome_queue_page import outcome_queue_page
+from metareview.viewer.outcomes_page import comments_page, outcome_pull_request_page
 from metareview.viewer.page import Page
 from metareview.viewer.pairs_page import pairs_page
 from metareview.viewer.prs_page import prs_page
@@ -53,6 +58,8 @@ STATIC = {
 }
 """The only files that are served, by name: package, file and type."""
 PageOf = Callable[[RunView, Query], Page]
+Act = Callable[[Labelling, Fields], None]
+OutcomeAct = Callable[[OutcomeLabelling, Fields], None]
 _MOST_CHOICES = 200
 _INSIDE = re.compile(r"/run/[!-\[\]-~]*")
 """An address of a run in plain characters; a backslash is a slash to some browsers."""
@@ -67,14 +74,15 @@ def make_app(catalogue: Catalogue, settings: Settings) -> ASGIApp:
         Route("/compare", site.compare),
         Route("/run/{run}", site.of_run(_overview)),
         Route("/run/{run}/live", site.live_run),
-        Route("/run/{run}/pairs", site.of_run(pairs_page, comments_only=True)),
-        Route("/run/{run}/prs", site.of_run(prs_page, comments_only=True)),
-        Route("/run/{run}/settings", site.of_run(lambda view, query: sensitivity_page(view), comments_only=True)),
-        Route("/run/{run}/label", site.of_run(_queue(pair_queue_page), comments_only=True)),
-        Route("/run/{run}/unlisted", site.of_run(_queue(issue_queue_page), comments_only=True)),
-        Route("/run/{run}/labels", site.write(keep_answer), methods=["POST"]),
-        Route("/run/{run}/undo", site.write(take_back), methods=["POST"]),
-        Route("/run/{run}/draw", site.write(draw_sample), methods=["POST"]),
+        Route("/run/{run}/pairs", site.of_run(pairs_page, COMMENTS)),
+        Route("/run/{run}/prs", site.of_run(prs_page, COMMENTS)),
+        Route("/run/{run}/comments", site.of_run(comments_page, OUTCOMES)),
+        Route("/run/{run}/settings", site.of_run(lambda view, query: sensitivity_page(view), COMMENTS)),
+        Route("/run/{run}/label", site.of_run(_label, COMMENTS, OUTCOMES)),
+        Route("/run/{run}/unlisted", site.of_run(_queue(issue_queue_page), COMMENTS)),
+        Route("/run/{run}/labels", site.write(keep_answer, keep_outcome), methods=["POST"]),
+        Route("/run/{run}/undo", site.write(take_back, take_back_outcome), methods=["POST"]),
+        Route("/run/{run}/draw", site.write(draw_sample, draw_outcomes), methods=["POST"]),
         Route("/run/{run}/pr/{number}", site.pull_request),
         Route("/static/{name}", _static),
     ]
@@ -85,6 +93,9 @@ def make_app(catalogue: Catalogue, settings: Settings) -> ASGIApp:
 def tabs(view: RunView) -> list[Tab]:
     """The pages of a run, as its frame lists them."""
     base = view.address()
+    compare = ("Compare", f"/compare?a={view.id}")
+    if is_outcomes(view.run):
+        return [("Overview", base), ("Comments", f"{base}/comments"), ("Label", f"{base}/label"), compare]
     if not is_comments(view.run):
         return []
     return [
@@ -94,7 +105,7 @@ def tabs(view: RunView) -> list[Tab]:
         ("Label", f"{base}/label"),
         ("Unlisted", f"{base}/unlisted"),
         ("Other settings", f"{base}/settings"),
-        ("Compare", f"/compare?a={view.id}"),
+        compare,
     ]
 
 
@@ -111,39 +122,48 @@ class _Site:
     def live_runs(self, request: Request) -> Response:
         return HTMLResponse(runs_fragment(self._catalogue.entries(), dict(request.query_params)))
 
-    def of_run(self, make: PageOf, *, comments_only: bool = False) -> Callable[[Request], Response]:
-        """What answers for a page of one run: the page, or what there is to say of a run that is not finished."""
+    def of_run(self, make: PageOf, *kinds: Kind[Any, Any]) -> Callable[[Request], Response]:
+        """What answers for a page of one run: the page, or what there is to say of a run that is not finished.
+
+        `kinds`: of the runs that have such a page; none: all have.
+        """
 
         def answer(request: Request) -> Response:
             entry = self._entry(request)
             if entry.status != FINISHED:
                 return page_response(unfinished_page(entry))
             view = self._catalogue.open(entry)
-            if comments_only and not is_comments(view.run):
+            if kinds and view.run.kind not in kinds:
                 raise HTTPException(404)
             with _of_runs(view):
                 return page_response(make(view, dict(request.query_params)), tabs(view), request.url.path)
 
         return answer
 
-    def write(self, act: Callable[[Labelling, Fields], None]) -> Callable[[Request], Awaitable[Response]]:
-        """What answers for a form that writes: the act, then the page that the form names."""
+    def write(self, act: Act, of_outcomes: OutcomeAct) -> Callable[[Request], Awaitable[Response]]:
+        """What answers for a form that writes: the act, by the kind of run, then the page that the form names."""
+
+        def done(view: RunView, fields: Fields) -> None:
+            if is_outcomes(view.run):
+                of_outcomes(OutcomeLabelling(view, asked_name(fields)), fields)
+            else:
+                act(Labelling(view, asked_name(fields)), fields)
 
         async def answer(request: Request) -> Response:
             given = parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
-            return await run_in_threadpool(self._write, request, act, dict(given))
+            return await run_in_threadpool(self._write, request, done, dict(given))
 
         return answer
 
-    def _write(self, request: Request, act: Callable[[Labelling, Fields], None], fields: Fields) -> Response:
+    def _write(self, request: Request, act: Callable[[RunView, Fields], None], fields: Fields) -> Response:
         entry = self._entry(request)
         if entry.status != FINISHED:
             raise HTTPException(404)
         view = self._catalogue.open(entry)
-        if not is_comments(view.run):
+        if view.run.kind not in (COMMENTS, OUTCOMES):
             raise HTTPException(404)
         with _of_runs(view):
-            act(Labelling(view, asked_name(fields)), fields)
+            act(view, fields)
         queue = "unlisted" if fields.get("kind") == ISSUES else "label"
         back = fields.get("next", "")
         # Only to a page of the same run: a form must lead nobody elsewhere.
@@ -168,6 +188,8 @@ class _Site:
             if is_comments(view.run):
                 labels = LabelFile(view.folder).read().pair_verdicts()
                 page = pull_request_page(view, pr, query=query, labels=labels)
+            elif is_outcomes(view.run):
+                page = outcome_pull_request_page(view, pr, query=query)
             else:
                 page = routing_pull_request_page(view, pr, query=query)
             return page_response(page, tabs(view))
@@ -212,7 +234,15 @@ def _of_runs(*views: RunView) -> Iterator[None]:
 
 
 def _overview(view: RunView, query: Query) -> Page:
+    if is_outcomes(view.run):
+        return overview_page(view)
     return run_page(view) if is_comments(view.run) else routing_page(view, query=query)
+
+
+def _label(view: RunView, query: Query) -> Page:
+    if is_outcomes(view.run):
+        return outcome_queue_page(OutcomeLabelling(view, asked_name(query)), query)
+    return pair_queue_page(Labelling(view, asked_name(query)), query)
 
 
 def _queue(make: Callable[[Labelling, Query], Page]) -> PageOf:

@@ -22,10 +22,11 @@ from weakref import finalize
 
 from metareview.comparison.competitors import main_measure
 from metareview.errors import InputError, MetareviewError
+from metareview.report import outcomes
 from metareview.report.numbers import ranked
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, read_json
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
-from metareview.runs.run import SCHEMA, AnyRun, load_run
+from metareview.runs.run import SCHEMA, AnyRun, is_outcomes, load_run
 from metareview.viewer.index import Index
 from metareview.viewer.run_view import RunView
 
@@ -55,10 +56,10 @@ class Entry:
     kind: str = ""
     started: str = ""
     names: tuple[str, ...] = ()
-    """Reviewers or routers, the best first."""
+    """Reviewers or routers, the best first; of outcomes those with the most comments first."""
     measure: str = ""
     figure: float | None = None
-    """The best one's main figure."""
+    """The first one's main figure."""
     records: int | None = None
     problem: str = ""
     """Why it is broken, with the fix."""
@@ -212,8 +213,11 @@ def check_files(folder: Path, root: Path) -> None:
 
 
 def _finished(run: AnyRun, entry: Entry) -> Entry:
-    measure = main_measure(run)
-    names = ranked(run.metrics, measure)
+    if is_outcomes(run):  # nobody is the best there: whoever says most comes first
+        measure, names = outcomes.main_measure(run.result).name, outcomes.order(run.result)
+    else:
+        measure = main_measure(run)
+        names = ranked(run.metrics, measure)
     label = next((each.label for each in run.result.measures if each.name == measure), measure)
     return Entry(
         entry.id,

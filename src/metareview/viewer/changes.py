@@ -12,7 +12,6 @@ from metareview.model.words import plural
 from metareview.report.comparison import comparison_table, found_line
 from metareview.report.names import capital
 from metareview.report.numbers import count
-from metareview.report.outcomes import IN_BRACKETS
 from metareview.report.page.blocks import Section, behind, capped, facts, name, paragraph, remark, table_of, warnings
 from metareview.report.page.markup import Html, html, join
 from metareview.runs.run import is_outcomes
@@ -20,6 +19,7 @@ from metareview.viewer.change_cards import Sides, change_card
 from metareview.viewer.controls import number, pager
 from metareview.viewer.differences import Change, Changes, ReviewerChange, changes_between
 from metareview.viewer.links import address_with, within
+from metareview.viewer.outcome_changes import how_compared, outcome_difference
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
 
@@ -53,11 +53,13 @@ def changes_page(a: RunView, b: RunView, *, query: Mapping[str, str], choices: S
     crumbs = [("Runs", "/")]
     parts: list[Html | None] = [_chooser(a, b, names, kept, choices)]
     compared = _compared(a, b, names, common=bool(query.get("common")))
-    parts.append(_answer(compared) if isinstance(compared, Comparison) else _reason(compared, kept))
-    if is_outcomes(a.run):
-        return Page(
-            title, join(parts), crumbs
-        )  # pull requests are not paired, so nothing changed from one to the other
+    of_outcomes = is_outcomes(a.run)
+    parts.append(
+        _answer(compared, kept) if isinstance(compared, Comparison) else _reason(compared, kept, listed=not of_outcomes)
+    )
+    if of_outcomes:
+        parts.append(outcome_difference((a, b), names, compared) if isinstance(compared, Comparison) else None)
+        return Page(title, join(parts), crumbs)
     try:
         changes = _changes(a, b, names, comparable=isinstance(compared, Comparison))
     except UsageError as error:
@@ -116,7 +118,7 @@ def _compared(a: RunView, b: RunView, names: tuple[str, str], *, common: bool) -
         return str(error)
 
 
-def _answer(result: Comparison) -> Html:
+def _answer(result: Comparison, kept: Mapping[str, str]) -> Html:
     columns = []
     for column in comparison_table(result):
         own = column.head if column.head.startswith("p (") or column.head == "p" else capital(column.head)
@@ -126,12 +128,12 @@ def _answer(result: Comparison) -> Html:
         paragraph(result.verdict, css="lead"),
         warnings(result.warnings),
         table_of("Every measure of both, and the difference; ↓ lower is better", columns),
-        paragraph(found_line(result) or IN_BRACKETS),
+        how_compared(result, kept) or paragraph(found_line(result)),
     ]
     return Section("answer", "The answer", join(parts)).markup()
 
 
-def _reason(reason: str, kept: Mapping[str, str]) -> Html:
+def _reason(reason: str, kept: Mapping[str, str], *, listed: bool) -> Html:
     """Why the figures are not compared, and what can be done about it here."""
     said, option, _ = reason.partition(" --common")
     other = within(address_with("", {**kept, "common": 1}), "Compare the pull requests that both have")
@@ -139,7 +141,9 @@ def _reason(reason: str, kept: Mapping[str, str]) -> Html:
         paragraph("These two have no figures that could be compared.", css="lead"),
         remark(said),
         paragraph(other) if option else None,
-        paragraph("What differs between them is listed all the same; it is no verdict on either.", css="muted"),
+        paragraph("What differs between them is listed all the same; it is no verdict on either.", css="muted")
+        if listed
+        else None,
     ]
     return Section("answer", "Not comparable", join(parts)).markup()
 

@@ -16,17 +16,21 @@ from typing import Any, TypeVar
 
 from metareview.comments.records import Pair
 from metareview.errors import InputError
+from metareview.model.severity import severity_rank
 from metareview.runs.files import RESULTS, JsonObject
 from metareview.runs.rows import (
     Note,
+    OutcomeRow,
     Place,
     RecordRow,
     comment_record_rows,
     offsets_of_pr,
+    outcome_record_rows,
     pairs_at,
     read_at,
     routing_record_rows,
 )
+from metareview.viewer import outcome_index
 from metareview.viewer.pair_index import Found, PairFilter, PairIndex
 
 COMMENT, REFERENCE, NEGATIVE = range(3)
@@ -39,6 +43,7 @@ CREATE TABLE records (id INTEGER PRIMARY KEY, pr INT, reviewer INT, language INT
                       {", ".join(f"{name} INT" for name in _COUNTS)}, offset INT, length INT);
 CREATE TABLE notes (id INTEGER PRIMARY KEY, record INT, side INT, position INT, category INT, severity INT,
                     place TEXT, beginning TEXT, folded TEXT);
+{outcome_index.SCHEMA}
 """
 _INSERT = f"INSERT INTO records VALUES ({', '.join('?' * (8 + len(_COUNTS)))})"  # noqa: S608  counted, not filled in
 _MOST = 1 << 62
@@ -82,8 +87,11 @@ class Index:
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA)
         self._db.execute("BEGIN")
         try:
-            self._build(comment_record_rows(folder) if kind == "comments" else _of_routing(folder))
-        except (TypeError, ValueError, AttributeError, OverflowError, sqlite3.Error) as error:
+            if kind == "outcomes":
+                self._build_outcomes(outcome_record_rows(folder))
+            else:
+                self._build(comment_record_rows(folder) if kind == "comments" else _of_routing(folder))
+        except (TypeError, ValueError, LookupError, AttributeError, OverflowError, sqlite3.Error) as error:
             self.close()
             raise InputError(
                 f"a record of this run cannot be read ({type(error).__name__}: {str(error)[:200]})",
@@ -95,6 +103,7 @@ class Index:
             raise
         self._db.execute("COMMIT")
         self._db.execute("CREATE INDEX records_of_pr ON records (pr, reviewer)")
+        self._db.execute("CREATE INDEX outcomes_of_pr ON outcomes (pr)")
 
     def close(self) -> None:
         with self._lock:
@@ -120,6 +129,39 @@ class Index:
             if len(notes) > 10_000:
                 self._insert(records, notes)
         self._insert(records, notes)
+
+    def _build_outcomes(self, rows: Iterable[OutcomeRow]) -> None:
+        """Every comment in a narrow table, and its text in another, which only who looks for words reads."""
+        records: list[tuple[Any, ...]] = []
+        outcomes: list[tuple[Any, ...]] = []
+        texts: list[tuple[int, str]] = []
+        counts, comment = (0,) * len(_COUNTS), 0
+        kinds: dict[str | None, tuple[int | None, int]] = {}
+        for number, row in enumerate(rows):
+            pr, reviewer = self._prs.add(row.pr), self.reviewer_names.add(row.reviewer)
+            records.append((number, pr, reviewer, None, None, False, *counts, *row.place))
+            for position, note, path, severity, at, findings, verdict, replies in row.comments:
+                if type(position) is not int:
+                    raise TypeError("a position that is no whole number")
+                if severity not in kinds:
+                    kinds[severity] = self.severities.add(severity), severity_rank(severity)
+                comment += 1
+                lists = outcome_index.lists_of(findings, verdict, replies)
+                made = at if at is None else _storable(at)
+                outcomes.append((comment, number, position, pr, reviewer, *kinds[severity], lists, made))
+                texts.append((comment, _storable(f"{path or ''}\n{note}").casefold()))
+            if len(texts) > 10_000:
+                self._insert_outcomes(records, outcomes, texts)
+        self._insert_outcomes(records, outcomes, texts)
+
+    def _insert_outcomes(
+        self, records: list[tuple[Any, ...]], outcomes: list[tuple[Any, ...]], texts: list[tuple[int, str]]
+    ) -> None:
+        self._db.executemany(_INSERT, records)
+        self._db.executemany(outcome_index.INSERT, outcomes)
+        self._db.executemany(outcome_index.INSERT_TEXT, texts)
+        for each in (records, outcomes, texts):
+            each.clear()
 
     def _insert(self, records: list[tuple[Any, ...]], notes: list[tuple[Any, ...]]) -> None:
         self._db.executemany(_INSERT, records)
@@ -176,6 +218,11 @@ class Index:
         if of_pr is None or (reviewer is not None and of_reviewer is None):
             return []
         return [Place(*row) for row in self.rows(query, (of_pr, of_reviewer))]
+
+    def record_keys(self) -> Iterator[tuple[str, str]]:
+        """The pull request and the reviewer of each record, in the order of the run."""
+        for pr, reviewer in self.rows("SELECT pr, reviewer FROM records ORDER BY id"):
+            yield self._prs.texts[pr], self.reviewer_names.texts[reviewer]
 
     def read_records(self, places: Sequence[Place], make: Callable[[JsonObject], Stored]) -> list[Stored]:
         return read_at(self._folder / RESULTS, places, make)

@@ -210,13 +210,24 @@ def take_back(labelling: Labelling, fields: Fields) -> None:
 
 def draw_sample(labelling: Labelling, fields: Fields) -> None:
     """The sample of pairs or of unlisted issues, or more of it."""
-    budget = _number(fields.get("budget", ""))
-    if budget < 1:
-        raise UsageError("How many is a whole number, such as 120.")
+    budget = budget_in(fields)
     if fields.get("kind") == ISSUES:
         labelling.draw_issues(budget)
     else:
         labelling.draw_pairs(budget)
+
+
+def budget_in(fields: Fields) -> int:
+    """How many a form wants drawn; UsageError where that is no number."""
+    budget = _number(fields.get("budget", ""))
+    if budget < 1:
+        raise UsageError("How many is a whole number, such as 120.")
+    return budget
+
+
+def position_in(fields: Fields) -> int:
+    """The comment that a form is about; -1, which none has, where it names none."""
+    return _number(fields.get("position", ""))
 
 
 def _number(text: str) -> int:

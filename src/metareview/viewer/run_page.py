@@ -20,7 +20,7 @@ _ANSWER, _CURVES = "answer", "curves"
 
 def run_page(view: RunView) -> Page:
     """Drawn once; what is in it changes with the run's files alone, and with its labels."""
-    drawn = f"{_ANSWER} {_labels_stamp(view)}"
+    drawn = f"{_ANSWER} {labels_stamp(view)}"
     if drawn not in view.drawn and is_comments(view.run):
         for old in [key for key in view.drawn if key.startswith(_ANSWER)]:
             view.drawn.pop(old, None)
@@ -28,7 +28,8 @@ def run_page(view: RunView) -> Page:
     return Page(view.title, view.drawn[drawn], [RUNS])
 
 
-def _labels_stamp(view: RunView) -> list[tuple[int, int] | None]:
+def labels_stamp(view: RunView) -> list[tuple[int, int] | None]:
+    """What changes when somebody labels."""
     stamps: list[tuple[int, int] | None] = []
     for name in (LABELS, FRAME, UNLISTED):
         try:

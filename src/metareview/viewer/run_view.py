@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from metareview.comments.records import CommentRecord, Pair
+from metareview.outcomes.records import OutcomeRecord
 from metareview.report.page.markup import Html
 from metareview.routing.records import RoutingRecord
 from metareview.runs.rows import Place
 from metareview.runs.run import AnyRun
 from metareview.viewer.index import Index
 
-Record = CommentRecord | RoutingRecord
+Record = CommentRecord | RoutingRecord | OutcomeRecord
 NOBODY = ""
 """The reviewer of a record that is about all routers at once."""
 

@@ -10,6 +10,7 @@ from metareview.report.names import excerpt
 from metareview.report.numbers import count, rate
 from metareview.report.page.blocks import name, paragraph, table, tag
 from metareview.report.page.markup import Html, html, join
+from metareview.runs.run import KINDS
 from metareview.viewer.catalogue import BROKEN, FINISHED, RUNNING, STATUSES, STOPPED, Entries, Entry
 from metareview.viewer.controls import PER_PAGE, Query, Sorting, address, choice, entry, form, number, pager
 from metareview.viewer.page import Page
@@ -32,7 +33,7 @@ def runs_page(entries: Entries, folder: str, query: Query) -> Page:
     fields = [
         entry("q", "Find", query, hint="run, reviewer, folder"),
         choice("status", "Status", query, [(each, _STATUS_WORDS[each]) for each in STATUSES]),
-        choice("kind", "Kind", query, [("comments", "comments"), ("routing", "routing")]),
+        choice("kind", "Kind", query, [(each, each) for each in KINDS]),
     ]
     body = [
         html('<p class="sub">In <code>{}</code></p>', folder),
@@ -90,7 +91,7 @@ def _table(shown: list[Entry], sorting: Sorting, query: Query) -> Html:
     columns = [
         (head("Run", "name"), "run"),
         (head("Status", "status"), ""),
-        (head("Best figure", "figure"), "num"),
+        (head("Main figure", "figure"), "num"),
         (head("Kind", "kind"), "optional"),
         ("Reviewers or routers", "optional who"),
         ("Records", "num optional"),

@@ -48,7 +48,7 @@ def sections(run: OutcomesRun) -> list[Section | None]:
     return [
         *figures(run),
         evidence_section(run),
-        _cannot_tell(summary),
+        cannot_tell_section(summary),
         Section("settings", "Settings", settings_table(run)),
     ]
 
@@ -103,17 +103,18 @@ def _figure(label: str, figures: OutcomeFigures, metric: str) -> Html:
 def _slices(summary: OutcomesSummary) -> Section | None:
     main = main_measure(summary)
     parts = [
-        _plain(f"{main.label.capitalize()} by {title.lower()}", table) for title, table in slice_tables(summary).items()
+        plain_table(f"{main.label.capitalize()} by {title.lower()}", table)
+        for title, table in slice_tables(summary).items()
     ]
     return Section("slices", "By kind of comment", join(parts)) if parts else None
 
 
-def _cannot_tell(summary: OutcomesSummary) -> Section | None:
+def cannot_tell_section(summary: OutcomesSummary) -> Section | None:
     table = reasons_table(summary)
     if not table:
         return None
     said = "These comments are in no rate of that kind: what the data cannot tell is never counted as a no."
-    parts = [paragraph(f"{said} {EVIDENCE}"), _plain("Reasons, and how many comments each is about", table)]
+    parts = [paragraph(f"{said} {EVIDENCE}"), plain_table("Reasons, and how many comments each is about", table)]
     return Section("cannot-tell", "What the data cannot tell", join(parts))
 
 
@@ -169,7 +170,7 @@ def item(entry: OutcomeEntry) -> Html:
     )
 
 
-def _plain(caption: str, table: Table) -> Html:
+def plain_table(caption: str, table: Table) -> Html:
     columns: list[blocks.Cells] = []
     for number, column in enumerate(table):
         cells = [name(cell) for cell in column.cells] if column.text else list(column.cells)
