@@ -7,6 +7,7 @@ import pytest
 from metareview.api import evaluate_routing
 from metareview.cli import main
 from metareview.report.markdown import as_markdown
+from metareview.report.page.page import as_html
 from metareview.report.routing_outcomes import actual_lines, load_lines, requests_line, requests_table
 
 EVENTS = [
@@ -50,6 +51,12 @@ def test_markdown_has_the_parts_and_no_markup_of_strangers(history):
         assert f"## {title}" in text
     assert "<b>" not in text
     assert "| &#60;b&#62; | 2 &#40;100%&#41; | 1 &#40;100%&#41; |" in text
+
+
+def test_the_page_explains_measures_by_the_names_that_its_tables_have(history):
+    page = as_html(evaluate_routing(history, routers=["popularity"], truth="all_reviewers", truth_window="1d"))
+    for label in ("MAP", "nDCG@3", "recall@3", "hit@3"):
+        assert f"<dt>{label}</dt>" in page
 
 
 @pytest.mark.parametrize(

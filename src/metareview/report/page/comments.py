@@ -47,7 +47,8 @@ _BY_LABELS = "Precision, recall, F1 and noise in this table are corrected by lab
 
 def meaning(measure: Measure) -> tuple[str, str]:
     """A measure's name and definition, as a reader of the page needs them."""
-    label = measure.label if measure.label == measure.name else capital(measure.label)  # hit@5 as it is written
+    written = measure.label.casefold() == measure.name  # hit@5 and nDCG@5 as they are
+    label = measure.label if written else capital(measure.label)
     return label, definition(measure)
 
 
