@@ -137,6 +137,11 @@ class Versions:
         files = self._changed(place)
         return files is None or path in files.by_path
 
+    def added(self, place: int) -> list[str]:
+        """The files that the commit put in."""
+        files = self._changed(place)
+        return [] if files is None else [path for path, kind in files.kind.items() if kind == "added"]
+
     def step(self, place: int, path: str) -> Step:
         """What the commit did to the file that was at `path` before it."""
         found = self._steps.get((place, path))
