@@ -172,6 +172,18 @@ def test_new_commits_that_cannot_be_read(broken):
     assert told([*amended("")[:1], new], comment_on(12)) == (reasons.REWRITTEN, ())
 
 
+def test_a_list_that_has_the_newest_commit_first():
+    commits = amended("")[:1]
+    more = made("c2", f"{TOP}xyz{TAIL}", f"{TOP}xYz{TAIL}", at=3, parent="c1")
+    assert told([more, *commits], comment_on(12)) == (True, ("c2",))
+    assert told([more, *commits], comment_on(11)) == (False, ())
+
+
+def test_a_rename_that_does_not_say_what_the_file_was_called():
+    renamed = commit("c2", ChangedFile("b.py", status="renamed", patch=""), at=3, parents=("c1",))
+    assert told([*amended("")[:1], renamed], comment_on(12)) == (reasons.NO_FILES, ())
+
+
 def test_a_suggestion_that_was_taken_in_an_amendment():
     note = "```suggestion\nY\n```"
     assert Changes(amended(f"{TOP}xYz{TAIL}")).fate(comment_on(12, note=note)).suggestion_taken.value is True
