@@ -2,7 +2,7 @@
 
 import pytest
 
-from metareview.model.comment import Comment, Commit, Review
+from metareview.model.comment import ChangedFile, Comment, Commit, Review
 from metareview.outcomes.conversation import (
     DISLIKES,
     LIKES,
@@ -101,3 +101,22 @@ def test_one_conversation_per_pull_request_with_what_any_record_knows():
     assert (second.until, second.commits) == (None, None)
     assert has_threads(first.reviews)
     assert not has_threads(second.reviews)
+
+
+def test_a_bot_that_answers_itself_goes_by_its_name_without_the_suffix_too():
+    held = threads(comment(id="2", in_reply_to="1", author="sharpeye"))
+    assert held.answered(comment(), "sharpeye[bot]") == Finding(False)
+
+
+@pytest.mark.parametrize("name", ["THUMBS_DOWN", "thumbsdown", "CONFUSED", "-1"])
+def test_reactions_are_known_by_each_of_their_names(name):
+    held = comment(reactions={name: 1})
+    assert (reacted(held, DISLIKES), reacted(held, LIKES)) == (Finding(True), Finding(False))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_records_the_one_that_has_patches_tells_what_the_commits_did(turned):
+    bare, full = ((Commit("c1", files=(ChangedFile("a.py", patch=patch),)),) for patch in (None, "@@ -1 +1 @@\n-a\n+b"))
+    given = {(PR, name): Review(PR, (), reviewer=name, commits=each) for name, each in (("x", bare), ("y", full))}
+    [held] = conversations(dict(reversed(given.items())) if turned else given)
+    assert held.commits == full

@@ -129,6 +129,30 @@ def test_a_new_file_that_the_new_commits_lack():
     assert told([commits[0], replace(commits[1], files=None)], comment_on(3)) == (reasons.NO_FILES, ())
 
 
+def test_a_new_file_that_an_amendment_gives_another_name():
+    def commits(again):
+        old = commit("c1", change("a.py", "", "abcdef"), at=1, parents=("base",))
+        return [old, commit("n1", change("b.py", "", again), at=2, parents=("base",))]
+
+    assert told(commits("abcdef"), comment_on(3)) == (reasons.REWRITTEN, ())
+    assert told(commits("abcxyz"), comment_on(3)) == (reasons.REWRITTEN, ())
+    assert told(commits("abwxyz"), comment_on(3)) == (True, ("n1",))
+
+
+@pytest.mark.parametrize("first", ["abcdef", "uvwxyz"])
+def test_a_rebase_of_a_file_that_was_deleted_and_came_back_before_the_comment(first):
+    def life(sha, parent, at):
+        names = [parent, *(f"{sha}{number}" for number in range(3))]
+        files = [change("a.py", "", first), change("a.py", first, "", status="removed"), change("a.py", "", "abcdef")]
+        return [
+            commit(name, file, at=at, parents=(before,))
+            for name, file, before in zip(names[1:], files, names, strict=False)
+        ]
+
+    commits = [*life("c", "base", 1), *life("n", "newer base", 2)]
+    assert told(commits, replace(comment_on(3), commit="c2")) == (reasons.RESTORED, ())
+
+
 def test_a_file_that_the_new_commits_delete():
     gone = commit("n1", ChangedFile("a.py", status="removed"), at=2, parents=("base",))
     assert told([*amended("")[:1], gone], comment_on(12)) == (True, ("n1",))
@@ -146,6 +170,18 @@ def test_a_file_that_the_new_commits_rename():
 def test_new_commits_that_cannot_be_read(broken):
     new = commit("n1", ChangedFile("a.py", patch=broken), at=2, parents=("base",))
     assert told([*amended("")[:1], new], comment_on(12)) == (reasons.REWRITTEN, ())
+
+
+def test_a_list_that_has_the_newest_commit_first():
+    commits = amended("")[:1]
+    more = made("c2", f"{TOP}xyz{TAIL}", f"{TOP}xYz{TAIL}", at=3, parent="c1")
+    assert told([more, *commits], comment_on(12)) == (True, ("c2",))
+    assert told([more, *commits], comment_on(11)) == (False, ())
+
+
+def test_a_rename_that_does_not_say_what_the_file_was_called():
+    renamed = commit("c2", ChangedFile("b.py", status="renamed", patch=""), at=3, parents=("c1",))
+    assert told([*amended("")[:1], renamed], comment_on(12)) == (reasons.NO_FILES, ())
 
 
 def test_a_suggestion_that_was_taken_in_an_amendment():

@@ -46,7 +46,7 @@ class Commits:
             self.parent.append(parent)
             self.root.append("" if parent != NEVER else first)
         self.circular = any(parent >= place for place, parent in enumerate(self.parent)) and self._has_circle()
-        self.final = next((place for place in reversed(range(len(commits))) if not self.is_too_late(place)), NEVER)
+        self.final = self._final()
         self._positions: dict[int, int] | None = None
         self._authors: list[str | None] | None = None
         self._chains: dict[int, tuple[int, ...]] = {}
@@ -62,6 +62,16 @@ class Commits:
                 place = self.parent[place]
             safe |= seen
         return False
+
+    def _final(self) -> int:
+        """The last commit of the list that is in time; where another follows on it, the list is out of order."""
+        in_time = [place for place in range(len(self.commits)) if not self.is_too_late(place)]
+        final = in_time[-1] if in_time else NEVER
+        if not self.circular:
+            child = {self.parent[place]: place for place in in_time}
+            while final != NEVER and final in child:
+                final = child[final]
+        return final
 
     def find(self, sha: str) -> int | str:
         """The place of the commit of this hash, full or abbreviated; else the reason why there is none."""

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.model.comment import Comment, Commit, Review
+from metareview.outcomes.commits import one_name
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.records import Reply
 
-LIKES = ("+1", "heart", "hooray", "rocket")
-DISLIKES = ("-1", "confused")
+LIKES = ("+1", "heart", "hooray", "rocket", "thumbs_up", "thumbsup")
+DISLIKES = ("-1", "confused", "thumbs_down", "thumbsdown")
+"""By their names in GitHub's two interfaces and in GitLab's, in small letters."""
 NO_THREADS = "the input has no threads"
 NO_THREAD = "it begins no thread"
 NO_REACTIONS = "the input has no reactions"
@@ -50,9 +52,10 @@ def conversations(reviews: Mapping[tuple[str, str | None], Review]) -> Iterator[
         yield Conversation(first.pr, **told, commits=commits, reviews=tuple(group))
 
 
-def _detail(commits: Sequence[Commit]) -> tuple[int, int]:
+def _detail(commits: Sequence[Commit]) -> tuple[int, int, int]:
     """Two downloads of one pull request: the one that tells more."""
-    return len(commits), sum(commit.files is not None for commit in commits)
+    patches = sum(file.patch is not None for commit in commits for file in commit.files or ())
+    return len(commits), sum(commit.files is not None for commit in commits), patches
 
 
 class Threads:
@@ -88,9 +91,9 @@ class Threads:
 
     def replies(self, comment: Comment, author: str | None) -> tuple[Reply, ...]:
         """What others answered, in the order of time as far as it is known."""
-        mine = (comment.author or author or "").casefold()
+        mine = one_name(comment.author or author or "")
         found = self._replies.get(comment.id, []) if comment.id else []
-        others = [reply for reply in found if (reply.author or "").casefold() != mine]
+        others = [reply for reply in found if one_name(reply.author or "") != mine]
         return tuple(sorted(others, key=lambda reply: reply.at or ""))
 
     def answered(self, comment: Comment, author: str | None) -> Finding:
@@ -119,4 +122,4 @@ def reacted(comment: Comment, kinds: Sequence[str]) -> Finding:
     """Whether anybody reacted in one of these ways."""
     if comment.reactions is None:
         return Finding(None, NO_REACTIONS)
-    return Finding(any(comment.reactions.get(kind, 0) > 0 for kind in kinds))
+    return Finding(any(number > 0 and kind.casefold() in kinds for kind, number in comment.reactions.items()))

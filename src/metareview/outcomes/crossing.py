@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metareview.outcomes.commits import Commits
 from metareview.outcomes.following import Trail, filled, follow
 from metareview.outcomes.reasons import MERGED, NO_FILES, RESTORED, REWRITTEN
-from metareview.outcomes.rewritten import difference, replacement, search
+from metareview.outcomes.rewritten import difference, replacement, search, shown_runs
 from metareview.outcomes.spans import Span, grown, moved, touches
 from metareview.outcomes.versions import Version, Versions
 
@@ -62,7 +63,10 @@ def cross(commits: Commits, versions: Versions, trail: Trail, final: int) -> Tra
         elif found.same:
             trail.place, trail.span, trail.gap = place, found.span, found.gap
             trail.reached += [place] if found.gap != found.span else []
+            touched = len(trail.touched)
             follow(commits, versions, trail, new_places[number + 1 :])
+            if trail.reason == RESTORED:
+                del trail.touched[touched:]  # What was found may be an earlier life of the file.
             return trail
         else:
             seen.append(found)
@@ -72,6 +76,9 @@ def cross(commits: Commits, versions: Versions, trail: Trail, final: int) -> Tra
     if not is_there:
         if any(commits.commits[place].files is None for place in new_places):
             trail.reason = NO_FILES
+            return trail
+        if _has_another_name(versions, old, anchor, new_places):
+            trail.reason = REWRITTEN
             return trail
         return _deleted(versions, trail, new_places[0], ())
     if not seen:
@@ -141,11 +148,26 @@ def _blame(commits: Commits, trail: Trail, place: int) -> None:
         trail.doubt = MERGED
 
 
+def _has_another_name(versions: Versions, old: Version, anchor: int, places: Iterable[int]) -> bool:
+    """Whether the new commits put in a file of another name that is half the same: what git calls a rename."""
+    lines = Counter(text for _, texts in shown_runs(versions, old) for text in texts)
+    for place in places:
+        for path in versions.added(place):
+            if versions.version(anchor, path).exists:
+                continue
+            new = Counter(text for _, texts in shown_runs(versions, versions.version(place, path)) for text in texts)
+            if 2 * (lines & new).total() >= max(lines.total(), new.total(), 1):
+                return True
+    return False
+
+
 def _deleted(versions: Versions, trail: Trail, place: int, later: Iterable[int]) -> Trail:
+    if any(versions.changes_file(each, trail.path) for each in later):
+        # Which of the file's lives the lines belong to cannot be told: the old commits may have done the same before.
+        trail.reason = RESTORED
+        return trail
     trail.touched += [place] if trail.span is not None else []
     trail.reached.append(place)
     trail.place, trail.rewritten_by = place, place
     trail.span, trail.gap, trail.gone = None, None, True
-    if any(versions.changes_file(each, trail.path) for each in later):
-        trail.reason = RESTORED
     return trail

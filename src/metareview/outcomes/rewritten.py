@@ -82,7 +82,7 @@ def search(versions: Versions, old: Version, span: Span, new: Version) -> Span |
     below = versions.texts(old, span[1], span[1] + _CONTEXT)
     distinct = sum(bool(text and text.strip()) for text in wanted) >= _DISTINCT
     found = []
-    for first, texts in _shown_runs(versions, new):
+    for first, texts in shown_runs(versions, new):
         for start in _occurrences(texts, wanted):
             end = start + len(wanted)
             higher = texts[max(start - _CONTEXT, 0) : start][::-1]
@@ -101,7 +101,7 @@ def replacement(versions: Versions, old: Version, span: Span, new: Version) -> S
         return None
     places = [
         (first + start + len(above), first + end)
-        for first, texts in _shown_runs(versions, new)
+        for first, texts in shown_runs(versions, new)
         for start in _occurrences(texts, above)
         for end in _occurrences(texts, below)
         if end >= start + len(above)
@@ -109,7 +109,7 @@ def replacement(versions: Versions, old: Version, span: Span, new: Version) -> S
     return places[0] if len(places) == 1 else None
 
 
-def _shown_runs(versions: Versions, version: Version) -> list[tuple[int, list[str | None]]]:
+def shown_runs(versions: Versions, version: Version) -> list[tuple[int, list[str | None]]]:
     """Runs of lines that patches show, and where they begin."""
     runs: list[tuple[int, list[str | None]]] = []
     place = 0

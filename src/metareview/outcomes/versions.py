@@ -70,19 +70,22 @@ class Step:
 class _Files:
     """What a commit did, by path."""
 
-    __slots__ = ("by_path", "kind", "moved", "twice")
+    __slots__ = ("by_path", "from_nowhere", "kind", "moved", "twice")
 
     def __init__(self, files: tuple[ChangedFile, ...]) -> None:
         self.by_path: dict[str, ChangedFile] = {}
         self.kind: dict[str, str] = {}
         self.moved: dict[str, str] = {}
         self.twice: set[str] = set()
+        self.from_nowhere = False
+        """Whether a file was renamed, and nothing says what it was called before."""
         for file in files:
             path = normal_path(file.path) or ""
             if path in self.by_path:
                 self.twice.add(path)
             self.by_path[path] = file
             self.kind[path] = kind = kind_of(file)
+            self.from_nowhere |= file.previous_path is None and _status(file) == "renamed"
             if kind == "renamed":
                 self.moved[normal_path(file.previous_path) or ""] = path
 
@@ -90,10 +93,14 @@ class _Files:
 _KINDS = {"a": "added", "d": "removed", "deleted": "removed", "r": "renamed", "c": "copied"}
 
 
+def _status(file: ChangedFile) -> str:
+    status = (file.status or "").strip().casefold()
+    return _KINDS.get(status.rstrip("0123456789"), status)
+
+
 def kind_of(file: ChangedFile) -> str:
     """What happened to a file: added, removed, renamed, copied, or anything else, which is a change in place."""
-    status = (file.status or "").strip().casefold()
-    status = _KINDS.get(status.rstrip("0123456789"), status)
+    status = _status(file)
     other = normal_path(file.previous_path)
     if other is None or other == normal_path(file.path):
         return "modified" if status in ("renamed", "copied") else status
@@ -137,6 +144,11 @@ class Versions:
         files = self._changed(place)
         return files is None or path in files.by_path
 
+    def added(self, place: int) -> list[str]:
+        """The files that the commit put in."""
+        files = self._changed(place)
+        return [] if files is None else [path for path, kind in files.kind.items() if kind == "added"]
+
     def step(self, place: int, path: str) -> Step:
         """What the commit did to the file that was at `path` before it."""
         found = self._steps.get((place, path))
@@ -152,7 +164,7 @@ class Versions:
         if target is None:
             file = files.by_path.get(path)
             if file is None:
-                return Step(path)
+                return Step(path, reason=NO_FILES if files.from_nowhere else None)
             if files.kind[path] in ("renamed", "copied", "added"):
                 return Step(path, reason=DOES_NOT_APPLY)
             target = path
