@@ -77,7 +77,7 @@ def _answer(summary: OutcomesSummary) -> Section:
         paragraph(headline_of(summary), css="lead"),
         blocks.warnings(summary.warnings),
         table_of("What became of the comments, by reviewer; bars are 95 % intervals", columns),
-        _plain("What reviews took, in the units of the input", costs) if costs else None,
+        plain_table("What reviews took, in the units of the input", costs) if costs else None,
         *(paragraph(each, css="muted") for each in (*left_out_of(summary), *judged_sentence(summary))),
         blocks.facts(
             ("Pull requests", count(summary.prs)),
