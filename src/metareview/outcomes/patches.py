@@ -114,8 +114,10 @@ def _read_hunk(
     marks = "".join([line[:1] for line in body])
     kept, end = marks.count(" "), following
     reason = MALFORMED if min(old, new) < 0 or max(old_start, new_start) > MAX_LINE else None
+    if reason is not None:
+        body, marks = [], ""
     # Nearly every hunk has as many lines as it says, up to the next one: then they need not be counted singly.
-    if reason is None and not (
+    elif not (
         len(marks) == len(body) == old_count + new_count - kept
         and kept + marks.count("-") == old_count
         and kept + marks.count("+") == new_count
