@@ -231,6 +231,36 @@ def test_outcomes_of_a_file_and_of_what_was_pulled(job, server):
     assert (job.workspace / done.outputs["report"]).is_file()
 
 
+def heeded(first, number, share):
+    """Pull requests with two comments each, of which a later commit heeds the first on this share of them."""
+    patch = "@@ -9,3 +9,3 @@\n x\n-old\n+new\n y\n"
+    for place in range(number):
+        before = {"sha": "a" * 40, "at": "2026-05-01T09:00:00Z", "author": "dev", "parents": ["0" * 40], "files": []}
+        file = {"path": "1.py", "status": "modified", "patch": patch}
+        after = {"sha": "b" * 40, "at": "2026-05-01T12:00:00Z", "author": "dev", "parents": ["a" * 40]}
+        after["files"] = [file] if place < share * number else []
+        said = {"note": "Check.", "at": "2026-05-01T10:00:00Z", "commit": "a" * 40, "from_line": 10, "to_line": 10}
+        yield {
+            "pr": f"https://github.com/acme/shop/pull/{first + place}", "reviewer": "x[bot]", "author": "dev",
+            "merged_at": "2026-05-02T10:00:00Z", "commits": [before, after],
+            "comments": [{**said, "id": "1", "path": "1.py"}, {**said, "id": "2", "path": "2.py"}],
+        }  # fmt: skip
+
+
+def test_a_bot_that_is_heeded_less_is_told_so_by_pull_requests_that_each_version_had(job, server):
+    write(job.workspace / "old.jsonl", list(heeded(100, 30, 0.9)))
+    write(job.workspace / "new.jsonl", list(heeded(500, 30, 0.1)))
+    done = use(
+        job, command="outcomes", files="new.jsonl", baseline="old.jsonl", fail_if_worse="lines_changed",
+        reference="", comment="true",
+    )  # fmt: skip
+    assert done.outputs["exit-code"] == "3", done.log
+    [body] = server.bodies
+    assert "is worse than" in body
+    assert "lines changed 0.050 &#40;was 0.450&#41;" in body
+    assert "independent samples" in body or "Not paired" in body
+
+
 def test_an_expression_stands_in_no_script():
     for step in ACTION["runs"]["steps"]:
         assert "${{" not in step.get("run", ""), step["name"]
