@@ -69,16 +69,21 @@ def test_prose_and_paths_are_blanked_and_figures_stay():
 @pytest.mark.parametrize(
     ("suffix", "text"),
     [
-        (".md", "# 7\n\n| Name | 95 % |\n| --- | ---: |\n| a | 0.5 |\n| b 2 | 0.1–0.2 |\n\n| A |\n| --- |\n| x |\n"),
+        (
+            ".md",
+            "# 7\n\n| Name | 95 % |\n| --- | ---: |\n| a | 0.5 |\n| b 2 | 0.1–0.2 |\n| c | 7 &#40;12%&#41; |\n"
+            "\n| A |\n| --- |\n| x |\n",
+        ),
         (
             ".html",
             "<p>7</p><table><thead><tr><th>95 %</th></tr></thead><tbody><tr><th>a</th><td><b>0.5</b></td></tr>"
-            "<tr><th>b 2</th><td>0.1–0.2</td></tr></tbody></table><table><tr><td>x</td></tr></table>",
+            "<tr><th>b 2</th><td>0.1–0.2</td></tr><tr><th>c</th><td>7 (12%)</td></tr></tbody></table>"
+            "<table><tr><td>x</td></tr></table>",
         ),
     ],
 )
 def test_of_a_page_the_figures_in_tables_are_kept(suffix, text):
-    assert normal_text(suffix, text, {}) == '[["0.5"], ["0.1–0.2"]]\n[]\n'
+    assert normal_text(suffix, text, {}) == '[["0.5"], ["0.1–0.2"], ["7 (12%)"]]\n[]\n'
 
 
 def test_of_junit_the_names_of_gates_and_messages_are_blanked():

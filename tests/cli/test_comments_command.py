@@ -41,7 +41,7 @@ def test_json_is_one_document_with_the_promised_keys_and_figures(run, here):
         "positive_match_nums": 2, "positive_covered_nums": 2, "positive_line_covered_nums": 2, "unmatched_nums": 1,
         "negative_expected_nums": 1, "negative_match_nums": 1, "judge_error_nums": 0,
     }  # fmt: skip
-    assert list(block)[12:] == ["metrics", "intervals", "bounds", "macro", "slices"]
+    assert list(block)[12:] == ["repeated_nums", "metrics", "intervals", "bounds", "macro", "slices"]
     assert rates == pytest.approx(
         {
             "positive_match_rate": 2 / 3, "positive_recall_rate": 2 / 3, "f1": 2 / 3,

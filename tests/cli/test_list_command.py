@@ -12,6 +12,10 @@ from metareview.judges.registry import JUDGES, JudgePlugin
 from metareview.routing.registry import ROUTERS
 
 OURS = f"metareview {__version__}"
+OUTCOMES = [
+    *("lines_changed", "suggestion_taken", "resolved", "answered", "liked", "disliked", "repeated"),
+    *("addressed", "addressed_fully"),
+]
 NAMES = {
     "judges": ["none", "exact", "rouge", "offline", "embedding", "llm", "cascade"],
     "routers": ["mentions", "popularity", "recency", "codeowners", "revfinder", "chrev"],
@@ -23,6 +27,9 @@ NAMES = {
     "metrics": [
         *("precision", "recall", "f1", "line_precision", "line_recall", "line_f1", "noise", "false_positives"),
         *("hit@1", "hit@3", "hit@5", "mrr"),
+        *("map", "ndcg@1", "ndcg@3", "ndcg@5", "recall@1", "recall@3", "recall@5"),
+        *("expertise@1", "expertise@3", "expertise@5"),
+        *OUTCOMES,
     ],
 }
 
@@ -94,6 +101,14 @@ def test_help_texts_take_their_names_from_the_registries(run):
     # Help texts break lines at hyphens too.
     assert ", ".join(comment_formats()) in " ".join(run("check", "--help")[1].split()).replace("- ", "-")
     assert judge_names() == JUDGES.names()
-    assert metric_names() == [*(measure.short for measure in MEASURES), "hit@K", "mrr"]
+    assert metric_names() == [
+        *(measure.short for measure in MEASURES),
+        "hit@K",
+        "ndcg@K",
+        "recall@K",
+        "mrr",
+        "map",
+        *OUTCOMES,
+    ]
     assert ", ".join(metric_names()) in " ".join(run("report", "--help")[1].split())
     assert all(isinstance(JUDGES.load(name), JudgePlugin) for name in NAMES["judges"])

@@ -2,7 +2,8 @@
 
 `{shared}` is the folder of published data, `{demo}` the sample benchmark that ships with the package; `made/…` is
 written by `inputs.py`. `runs/NAME` and `caches/NAME` come from the command NAME, which then runs first. The runner adds
-`--json -q`, and to `comments`, `routing` and `demo` also `--out runs/{name}`; reports are written to `reports/`.
+`--json -q`, and to `comments`, `outcomes`, `routing` and `demo` also `--out runs/{name}`; reports are written to
+`reports/`.
 """
 
 _GOLDEN = " ".join(
@@ -62,6 +63,15 @@ _SAMPLE = {
     "demo-unknown-judge": f"{_DEMO} --judge nobody",
     "demo-threshold-without-score": f"{_DEMO} --judge exact --threshold 0.5",
     "demo-nothing-left": f"{_DEMO} --language Cobol",
+    "repeated": "comments made/repeated.jsonl --reference {demo}/references.jsonl --repeat --judge rouge",
+    "repeated-greedy": "comments made/repeated.jsonl --reference {demo}/references.jsonl --repeat --alignment greedy",
+    "costs": "comments made/costs.jsonl --reference {demo}/references.jsonl --judge exact",
+}
+
+_OUTCOMES = {
+    "outcomes": "outcomes made/outcomes.jsonl --by severity --by week",
+    "outcomes-bots": "outcomes made/outcomes.jsonl --reviewer *[bot] --since 2026-02-01 --fail-under lines_changed=0.9",
+    "outcomes-dry-run": "outcomes made/outcomes.jsonl --judge cascade --dry-run",
 }
 
 _PUBLISHED_COMMENTS = {
@@ -120,8 +130,8 @@ _ROUTING = {
     "android-others": f"{_ANDROID} --router chrev --router popularity --router recency --router codeowners"
     " --codeowners made/CODEOWNERS-android --truth first_approval --truth-window 7d --k 1,5,10 --limit 2500",
     "github": _GITHUB,
-    "github-seed": f"{_GITHUB} --router recency --seed 4",
-    "github-approval": f"{_GITHUB} --truth first_approval --truth-window none --seed 9",
+    "github-recency": f"{_GITHUB} --router recency",
+    "github-approval": f"{_GITHUB} --truth first_approval --truth-window none",
     "github-all-reviewers": f"{_GITHUB} --truth all_reviewers --truth-window 7d --k 2,4 --merged-within 7d",
     "github-cutoff": f"{_GITHUB} --cutoff created_at+30m --truth-window 1d --ttfc",
     "github-ready": f"{_GITHUB} --cutoff ready_for_review --truth-window 1d --include-author",
@@ -134,6 +144,8 @@ _ROUTING = {
     "github-repositories": f"{_GITHUB} --repo oven-sh/bun --repo promptfoo/promptfoo --truth-window 7d --limit 90",
     "story": f"{_STORY} {_ALL_ROUTERS} --codeowners made/CODEOWNERS --truth-window 1d --merged-within 2d --ttfc",
     "story-without-codeowners": f"{_STORY} --truth all_reviewers --truth-window none",
+    "story-all-reviewers": f"{_STORY} {_ALL_ROUTERS} --codeowners made/CODEOWNERS --truth all_reviewers"
+    " --truth-window 3d --fail-under popularity.map=0.9",
     "story-codeowners-by-commit": f"{_STORY} --router codeowners --codeowners made/owners --truth first_approval"
     " --truth-window 3d",
     "story-ready": f"{_STORY} {_ALL_ROUTERS} --codeowners made/CODEOWNERS --cutoff ready_for_review --include-bots",
@@ -153,8 +165,13 @@ _AFTER_RUNS = {
     "compare-undecided": "compare runs/llm-refused --reviewer noisy --reviewer terse",
     "compare-routers": "compare runs/github-all-reviewers --reviewer popularity --reviewer recency",
     "compare-predictions": "compare runs/github-predictions-and-routers --reviewer recency --reviewer echo",
-    "compare-routing-runs": "compare runs/github runs/github-seed --reviewer popularity --reviewer recency",
+    "compare-routing-runs": "compare runs/github runs/github-recency --reviewer popularity --reviewer recency",
     "compare-story": "compare runs/story --reviewer revfinder --reviewer chrev",
+    "compare-all-reviewers": "compare runs/story-all-reviewers --reviewer popularity --reviewer chrev",
+    "compare-repeated": "compare runs/repeated --reviewer shaky --reviewer steady",
+    "compare-costs": "compare runs/costs --reviewer dear --reviewer cheap",
+    "compare-outcomes": "compare runs/outcomes --reviewer first[bot] --reviewer dora --by severity",
+    "compare-outcomes-paired": "compare runs/outcomes --reviewer first[bot] --reviewer second[bot] --common",
     "leaderboard-demo": "leaderboard runs/demo",
     "leaderboard-tools": "leaderboard runs/martian",
     "leaderboard-tools-beta": "leaderboard runs/martian --beta 2",
@@ -162,12 +179,18 @@ _AFTER_RUNS = {
     "leaderboard-two-runs": "leaderboard runs/aacr-made-early runs/aacr-made-late --sort positive_recall_rate",
     "leaderboard-routers": "leaderboard runs/github-all-reviewers",
     "leaderboard-routers-sorted": "leaderboard runs/story --sort hit@3",
+    "leaderboard-lists": "leaderboard runs/story-all-reviewers --sort map",
+    "leaderboard-repeated": "leaderboard runs/repeated",
+    "leaderboard-outcomes": "leaderboard runs/outcomes",
     "report-demo": f"report runs/demo {_REPORTS}",
     "report-tools": f"report runs/martian {_REPORTS}",
     "report-filtered": f"report runs/demo-all-filters {_REPORTS}",
     "report-undecided": f"report runs/llm-refused {_REPORTS} --fail-under f1=0.5",
     "report-github": f"report runs/github-all-reviewers {_REPORTS}",
     "report-story-gates": f"report runs/story {_REPORTS} --fail-under hit@1=0.2 --fail-over mrr=0.9",
+    "report-repeated": f"report runs/repeated {_REPORTS}",
+    "report-costs": f"report runs/costs {_REPORTS}",
+    "report-outcomes": f"report runs/outcomes {_REPORTS} --fail-over first[bot].repeated=0.1",
 }
 
 _OTHERS = {
@@ -188,4 +211,4 @@ _OTHERS = {
     "calibrate-offline-ungrouped": "calibrate made/labels-ungrouped.jsonl",
 }
 
-COMMANDS = {**_SAMPLE, **_PUBLISHED_COMMENTS, **_MODEL, **_ROUTING, **_AFTER_RUNS, **_OTHERS}
+COMMANDS = {**_SAMPLE, **_OUTCOMES, **_PUBLISHED_COMMENTS, **_MODEL, **_ROUTING, **_AFTER_RUNS, **_OTHERS}

@@ -5,6 +5,7 @@ Those made from published data stay in that folder: nothing of them is committed
 
 from __future__ import annotations
 
+import difflib
 import json
 import random
 import re
@@ -117,6 +118,93 @@ def _text(origins: Origins) -> str:
     items.append({"retrieved_context": ["Nothing was to be found."], "ground_truth_context": []})
     items.append({"retrieved_context": [], "ground_truth_context": []})
     return _lines(items)
+
+
+@_made("repeated.jsonl", shared=False)
+def _repeated(origins: Origins) -> str:
+    """One reviewer that ran three times, not always on every pull request, and one that ran once."""
+    reviews = []
+    for at, review in enumerate(_read_lines(origins.demo / "references.jsonl")):
+        for run in range(1, 4):
+            said = [
+                _placed(comment, _thinned(comment["note"], 3 + run))
+                for position, comment in enumerate(review["comments"])
+                if (at + position) % 4 != run
+            ]
+            if (at + run) % 3 == 0:
+                said += [_placed(review["comments"][0], f"Something else, said {word}.") for word in ("once", "twice")]
+            if at % 6 != run:
+                reviews.append({"pr": review["pr"], "reviewer": "shaky", "run": f"run-{run}", "comments": said})
+        once = [_placed(comment, comment["note"]) for comment in review["comments"][:2]]
+        reviews.append({"pr": review["pr"], "reviewer": "steady", "comments": once})
+    return _lines(reviews)
+
+
+@_made("costs.jsonl", shared=False)
+def _costs(origins: Origins) -> str:
+    """Two reviewers that say what their reviews took: one of every pull request, one of two in three. The first says
+    everything twice."""
+    reviews = []
+    for at, review in enumerate(_read_lines(origins.demo / "references.jsonl")):
+        said = [_placed(comment, comment["note"]) for comment in review["comments"]]
+        took = {"cost": 0.25 + 0.125 * at, "tokens": 1000 * (at + 1), "seconds": 30 + 7 * at % 40}
+        reviews.append({"pr": review["pr"], "reviewer": "dear", "comments": said[::2] * 2, **took})
+        took = {"cost": 0.125, "seconds": 4.5} if at % 3 else {}
+        reviews.append({"pr": review["pr"], "reviewer": "cheap", "comments": said[1::2], **took})
+    return _lines(reviews)
+
+
+def _placed(comment: dict, note: str) -> dict:
+    return {"note": note, **{key: comment[key] for key in ("path", "side", "from_line", "to_line")}}
+
+
+# -- pull requests of our own, from the first commit to the merge ----------------------------------------
+
+
+@_made("outcomes.jsonl", shared=False)
+def _outcomes(origins: Origins) -> str:
+    """Twenty pull requests with a bot, a second one on half of them, and a person: lines that change, move or stay,
+    suggestions, answers, reactions, threads that nobody resolves, comments on files and on nothing."""
+    return _lines(row for number in range(1, 21) for row in _commented(number))
+
+
+def _commented(number: int) -> Iterator[dict]:
+    draw = random.Random(number)
+    path, opened = f"src/part{number % 3}.py", datetime(2026, 1, 5, 9, tzinfo=UTC) + timedelta(days=3 * number)
+    first = [f"value_{line} = {line * number}" for line in range(1, 13)]
+    second = [f"{line}  # checked" if draw.random() < 0.4 else line for line in first]
+    second = ["import math", *second] if number % 2 else second
+
+    def at(hours: float) -> str:
+        return (opened + timedelta(hours=hours)).isoformat()
+
+    def commit(sha: str, hours: float, before: list[str], after: list[str], parent: str) -> dict:
+        patch = "\n".join(list(difflib.unified_diff(before, after, lineterm=""))[2:])
+        file = {"path": path, "status": "modified" if before else "added", "patch": patch}
+        author = {"author": "ann", "parents": [f"{parent}{number:02}0000"]}
+        return {"sha": f"{sha}{number:02}0000", "at": at(hours), **author, "files": [file] if patch else []}
+
+    def said(identity: int, line: int | None, note: str, **more: object) -> dict:
+        place = {} if line is None else {"from_line": line, "to_line": line}
+        made = {"id": f"{number}-{identity}", "path": path, **place, "note": note, "at": at(1 + 0.1 * identity)}
+        reactions = {"+1": int(draw.random() * 2), "-1": int(draw.random() * 2)}
+        seen = {"commit": f"c{number:02}0000", "resolved": draw.random() < 0.5, "reactions": reactions}
+        return made | seen | {"severity": ("low", "high")[identity % 2]} | more
+
+    commits = [commit("c", 0, [], first, "b"), commit("d", 5, first, second, "c")]
+    known = {"author": "ann", "merged_at": at(20), "commits": commits}
+    suggestion = f"Say that it was checked:\n```suggestion\n{first[6]}  # checked\n```"
+    notes = ["The number is not explained.", suggestion, "The number is not explained.", "No tests."]
+    lines = [1 + number % 5, 7, 1 + number % 5, None]
+    bot = [said(identity, line, note) for identity, (line, note) in enumerate(zip(lines, notes, strict=True), 1)]
+    pr = {"pr": f"https://github.com/example/tool/pull/{number}"}
+    yield {**pr, "reviewer": "first[bot]", **known, "comments": bot[: 2 + number % 3]}
+    if number % 2:
+        yield {**pr, "reviewer": "second[bot]", "comments": [said(5, 3, "Is this right?", category="Code Defect")]}
+    yield {**pr, "reviewer": "dora", "comments": [said(6, 9, "Why this value?")]}
+    if number % 4:
+        reply = {"id": f"{number}-7", "in_reply_to": f"{number}-1", "path": path, "note": "Done.", "at": at(2)}
+        yield {**pr, "reviewer": "ann", "comments": [reply]}
 
 
 # -- a history of our own, with everything that the published ones lack ----------------------------------

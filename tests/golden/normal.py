@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 from xml.etree import ElementTree
@@ -18,7 +19,7 @@ PROSE = frozenset({"reason", "skip_reason", "verdict", "message", "expected", "r
 """Keys whose texts say something in words, or where a run lies."""
 _SIZES = frozenset({"bytes"})
 _VARYING = PROSE | _SIZES
-_FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:–[\d.]+)?(?: ?%)?")
+_FIGURE = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:–[\d.]+)?(?: ?%)?(?: \([\d,.–]+%?\))?")
 _LONG_NUMBER = re.compile(r"-?\d+(?:\.\d{6,}(?:e[+-]\d+)?|(?:\.\d+)?e[+-]\d+)")
 _COUNTS = (
     "positive_expected_nums", "total_generated_nums", "positive_match_nums", "positive_line_match_nums",
@@ -75,7 +76,9 @@ def _junit(text: str) -> str:
 def _markdown_tables(text: str) -> list[list[list[str]]]:
     """The cells of the tables, without their heads."""
     bodies = re.findall(r"^\| ---.*\n((?:\|.*\n?)*)", text, re.MULTILINE)
-    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()] for body in bodies]
+    return [
+        [[unescape(cell.strip()) for cell in row.strip("|").split("|")] for row in body.splitlines()] for body in bodies
+    ]
 
 
 class _PageTables(HTMLParser):
@@ -127,7 +130,7 @@ def _counts(document: Mapping[str, object]) -> dict[str, int]:
     counts = {key: value for key, value in document.items() if type(value) is int}
     reviewers, truth, judge = (document.get(key) for key in ("reviewers", "truth", "judge"))
     if isinstance(reviewers, dict):
-        counts |= {key: sum(block[key] or 0 for block in reviewers.values()) for key in _COUNTS}
+        counts |= {key: sum(block.get(key) or 0 for block in reviewers.values()) for key in _COUNTS}
     for block, keys in ((truth, ("observed", "unknown")), (judge, ("pairs", "llm_calls", "cached"))):
         if isinstance(block, dict):
             counts |= {key: block[key] for key in keys}

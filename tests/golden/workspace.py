@@ -27,7 +27,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 NAMES = (*COMMANDS, *API)
 _RUN_FILES = ("summary.json", "results.jsonl", "pairs.jsonl")
 _REPORTS = (".csv", ".html", ".json", ".md", ".xml")
-_KEEPS_A_RUN = ("comments", "routing", "demo")
+_KEEPS_A_RUN = ("comments", "outcomes", "routing", "demo")
 _UNSET = ("GITHUB_STEP_SUMMARY", "LLM_API_KEY", "EMBEDDING_API_KEY")
 
 
