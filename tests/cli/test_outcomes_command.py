@@ -278,3 +278,12 @@ def test_costs_stand_beside_the_rates(comments, capsys, tmp_path):
     assert "per heeded comment" in capsys.readouterr().out
     assert _run(["report", "run", "-o", "r.html", "-o", "r.md", "-q"]) == 0
     assert all("per heeded comment" in (tmp_path / name).read_text("utf-8") for name in ("r.html", "r.md"))
+
+
+def test_no_reference_is_said_even_where_it_is_quiet(comments, capsys, tmp_path):
+    write("bots.jsonl", [record for record in RECORDS if record["reviewer"] != "dora"])
+    assert _run(["outcomes", "bots.jsonl", "--references-out", "refs.jsonl", "--out", "run", "-q"]) == 0
+    said = capsys.readouterr().err
+    assert "refs.jsonl is not written" in said
+    assert "1 negative alone would be no reference set" in said
+    assert not (tmp_path / "refs.jsonl").exists()

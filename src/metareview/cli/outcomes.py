@@ -103,13 +103,15 @@ def command(
     section = cache(lambda: run_section(run))
     append_step_summary(section)
     written = [] if references_out is None else write_references(run, references_out)
+    if references_out is not None and not references_out.exists() and screen.quiet:
+        say(written[0])  # Whoever asked for a file must know that there is none.
     if screen.as_json:
         screen.show(run.summary)
     else:
         remarks = [headline_of(run.result), *judged_sentence(run.result), f"What became of each comment: {folder}"]
         screen.show(run.summary, *outcome_tables(run.result), *gate_lines(results), remarks=[*remarks, *written])
     if run.result.judge is not None:
-        check_undecided(run.result.judge)
+        check_undecided(run.result.judge, "comments")
     check_gates(results)
 
 

@@ -23,7 +23,7 @@ def command(run: Path, outputs: Paths, limits: Limits, screen: Screen) -> None:
     from metareview.model.build_gates import check_gates, gate_results, parse_gates
     from metareview.report import check_path, write_report
     from metareview.report.build_gates import check_undecided, gate_lines
-    from metareview.runs.run import is_comments, load_run
+    from metareview.runs.run import is_comments, is_outcomes, load_run
 
     stored = load_run(run)
     results = gate_results(parse_gates(limits, stored.result.measures), stored.metrics)
@@ -36,4 +36,6 @@ def command(run: Path, outputs: Paths, limits: Limits, screen: Screen) -> None:
     screen.show(document, *gate_lines(results), remarks=written)
     if results and is_comments(stored):
         check_undecided(stored.result.judge)
+    if results and is_outcomes(stored) and stored.result.judge is not None:
+        check_undecided(stored.result.judge, "comments")
     check_gates(results)

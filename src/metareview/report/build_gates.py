@@ -29,8 +29,14 @@ def gates_table(results: Sequence[GateResult]) -> Table:
     ]
 
 
-def check_undecided(judge: JudgeSummary) -> None:
-    """Undecided where the judge left pairs without a verdict; this goes before the gates."""
+def check_undecided(judge: JudgeSummary, what: str = "pairs") -> None:
+    """Undecided where the judge left something without a verdict; this goes before the gates. `what` it was asked
+    about: pairs, or comments of a run of outcomes."""
+    if judge.errors and what != "pairs":
+        raise Undecided(
+            f"{judge.errors} of {judge.pairs} {what} stayed undecided and are in no rate of what was addressed. Run the"
+            " same command with the same --out to ask for them again."
+        )
     if judge.errors:
         again = "Run the same command with the same --out to ask for them again."
         if judge.name == VERDICTS:

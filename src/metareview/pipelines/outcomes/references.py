@@ -37,7 +37,8 @@ def write_references(run: OutcomesRun, target: Path) -> list[str]:
         sum(len(review.comments) for review in side) for side in (found.references, found.negatives)
     )
     if not references:
-        return [f"No comment of a person led to a change, so that {target} is not written."]
+        beside_them = f" {plural(negatives, 'negative')} alone would be no reference set." if negatives else ""
+        return [f"No comment of a person led to a change, so that {target} is not written.{beside_them}"]
     beside = negatives_beside(target)
     try:
         write_whole(target, [jsonl.write(found.references)[""]])
