@@ -130,7 +130,8 @@ def _counts(document: Mapping[str, object]) -> dict[str, int]:
     counts = {key: value for key, value in document.items() if type(value) is int}
     reviewers, truth, judge = (document.get(key) for key in ("reviewers", "truth", "judge"))
     if isinstance(reviewers, dict):
-        counts |= {key: sum(block.get(key) or 0 for block in reviewers.values()) for key in _COUNTS}
+        sums = {key: sum(block.get(key) or 0 for block in reviewers.values()) for key in _COUNTS}
+        counts |= {key: value for key, value in sums.items() if type(value) is int}  # of repeated runs they are means
     for block, keys in ((truth, ("observed", "unknown")), (judge, ("pairs", "llm_calls", "cached"))):
         if isinstance(block, dict):
             counts |= {key: block[key] for key in keys}
