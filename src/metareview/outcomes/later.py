@@ -6,7 +6,6 @@ Which commits are later, and whose count, is the same question as for changed li
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,12 +20,14 @@ from metareview.outcomes.watch import Watch
 
 LENGTH = 8_000
 """About how many characters of a change are kept."""
-_HEADER = re.compile(r"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII)
+_HEADER = re.compile(r"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII | re.MULTILINE)
 _BEFORE = 12
 """Lines of a large hunk that are kept before those that a comment points at."""
 _SHORTEST = 200
 """With less room than that a hunk is not begun."""
 _LONGEST_LINE = 400
+_LONG = re.compile(rf"([^\n]{{{_LONGEST_LINE}}})[^\n]+")
+_EDITED = re.compile(r"^[+-].*", re.MULTILINE)
 _BREAKS_OFF = "[… the patch breaks off here]"
 Edits = tuple[str | None, int]
 
@@ -39,12 +40,14 @@ class Part:
     """Its first line before the change; where it only adds, the line that it adds behind."""
     old_lines: int
     new_lines: int
-    lines: tuple[str, ...]
-    """Its header and what follows, very long lines cut."""
     broken: bool
     """Whether it has fewer lines than its header says: a patch that was cut."""
     text: str
-    """Its lines as one text, with a mark where it is broken."""
+    """Its header and what follows, very long lines cut, with a mark where it is broken."""
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.removesuffix(f"\n{_BREAKS_OFF}").split("\n")
 
     @property
     def last(self) -> int:
@@ -57,34 +60,18 @@ class Part:
 
 def parts_of(patch: str) -> list[Part]:
     """The parts of a patch; what stands before the first header is passed over."""
-    found: list[Part] = []
-    header: re.Match[str] | None = None
-    body: list[str] = []
-    for line in patch.split("\n"):
-        begins = _HEADER.match(line) if line.startswith("@@") else None
-        if begins is not None:
-            if header is not None:
-                found.append(_part(header, body))
-            header, body = begins, []
-        body.append(line)
-    if header is not None:
-        found.append(_part(header, body))
-    return found
+    headers = list(_HEADER.finditer(patch))
+    ends = [*(header.start() for header in headers[1:]), len(patch)][: len(headers)]
+    return [_part(header, patch[header.start() : end].rstrip("\n")) for header, end in zip(headers, ends, strict=True)]
 
 
-def _part(header: re.Match[str], body: list[str]) -> Part:
-    while body and not body[-1]:
-        body.pop()  # the end of the patch, not a line of it
+def _part(header: re.Match[str], text: str) -> Part:
     old, old_lines, _, new_lines = (1 if part is None else int(part) for part in header.groups())
-    marks = Counter([line[:1] for line in body[1:]])
-    kept = marks[" "] + marks[""]
-    before, after = kept + marks["-"], kept + marks["+"]
-    broken = before < old_lines or after < new_lines
-    lines = tuple(body)
-    if max(map(len, lines)) > _LONGEST_LINE:
-        lines = tuple(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " […]" for line in body)
-    text = "\n".join((*lines, _BREAKS_OFF) if broken else lines)
-    return Part(old, old_lines, new_lines, lines, broken, text)
+    added, removed = text.count("\n+"), text.count("\n-")
+    kept = text.count("\n") - added - removed - text.count("\n\\")
+    broken = kept + removed < old_lines or kept + added < new_lines
+    text = _LONG.sub(lambda line: f"{line[1]} […]", text)
+    return Part(old, old_lines, new_lines, broken, f"{text}\n{_BREAKS_OFF}" if broken else text)
 
 
 class _Changed(NamedTuple):
@@ -101,7 +88,7 @@ class _Changed(NamedTuple):
     @classmethod
     def of(cls, file: ChangedFile) -> _Changed:
         parts = parts_of(file.patch) if file.patch else []
-        lines = (line for part in parts for line in part.lines if line[:1] in ("+", "-"))
+        lines = (line for part in parts for line in _EDITED.findall(part.text))
         path = normal_path(file.path)
         old_path = normal_path(file.previous_path) if kind_of(file) == "renamed" else None
         return cls(file, path, old_path, parts, (path, hash(tuple(lines))))
