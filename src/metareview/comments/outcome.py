@@ -247,6 +247,7 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
     verdicts = _verdicts(case.negative_candidates, judged.negative_answer, rejected)
     verdicts |= _verdicts(case.candidates, judged.answer, full)
     ours, theirs, negatives = case.generated.positions, case.reference.positions, case.negative.positions
+    again = _said_again(judged, outcome) if case.rules.meaning else {}
     for index, comment in enumerate(case.generated.comments):
         by_line, reference, negative = line.get(index), full.get(index), rejected.get(index)
         yield ScoredComment(
@@ -260,7 +261,22 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
             line_reference=None if by_line is None else theirs[by_line],
             negative=None if negative is None else negatives[negative],
             verdict=verdicts.get(index),
+            repeats=None if (first := again.get(index)) is None else ours[first],
         )
+
+
+def _said_again(judged: JudgedCase, outcome: Outcome) -> dict[int, int]:
+    """Unmatched comments that raise, by the judge, a reference for which another comment is counted: and that one."""
+    case = judged.case
+    holder = {reference: comment for comment, reference in outcome.full.pairs}
+    edges = edges_of(case, case.candidates, judged.answer, undecided_match=False)
+    matched = case.are_among(np.array(sorted(outcome.full.matched | outcome.left_out), np.int64))
+    free = edges.only(~matched[edges.generated])
+    again: dict[int, int] = {}
+    for comment, reference in zip(free.generated.tolist(), free.reference.tolist(), strict=True):
+        if reference in holder:
+            again.setdefault(comment, holder[reference])
+    return again
 
 
 def _verdicts(candidates: Candidates, answer: Answer, partners: Mapping[int, int]) -> dict[int, Verdict]:

@@ -95,7 +95,7 @@ class ScoredComment:
     run: str | None = None
     """Which run it is of, in a record of several runs."""
     repeats: int | None = None
-    """Of a comment that matches nothing: the first earlier comment of the same review that says the same."""
+    """Of a comment that matches nothing: another comment of the same review that says the same."""
 
     @property
     def matched(self) -> bool:

@@ -1,9 +1,14 @@
-"""Which comments say again what the same reviewer said before on the same pull request.
+"""Which comments say again what the same reviewer says elsewhere on the same pull request.
 
-Two of its comments say the same where they may match by place, as the run compares places, and where the offline
-judge's score without rivals, the mean of both directions, is at or over its threshold. It is always the offline judge,
-whatever judged the run: that is free, and the same every time. Notes that are equal but for white space score so high
-whatever they are. Between two commits lines move: comments on different ones are compared by path and side alone.
+Where there are references, a comment that raises one for which another comment is counted says it again: the run's
+judge has decided that already (`comments/outcome.py`). The others are compared with each other, here.
+
+Two of its comments say the same where their notes are equal but for white space, or share their words in their order
+(ROUGE-L recall, in both directions): most of them, or a third where both are on the same lines and the offline judge's
+score without rivals, the mean of both directions, is at or over its threshold. What one reviewer says on one pull
+request is about one change, so that the judge alone, which is made to tell a match from its rivals, would call much of
+it the same. Where places are compared they must also match by place; between two commits lines move, and comments on
+different ones are compared by path and side alone.
 """
 
 from __future__ import annotations
@@ -21,11 +26,17 @@ from metareview.comments.records import CommentRecord
 from metareview.judges.protocol import judged_part
 from metareview.model.comment import Comment
 from metareview.model.time import parse_time
+from metareview.text.rouge import EncodedTexts
 
 PAIRS, SCORED = 200_000, 20_000
 """How many pairs are compared by place, and about how many by meaning, at a time: bounds memory."""
 LARGE = 50
 """Reviews of more comments are searched by place; in smaller ones it is quicker to look at every pair."""
+WORDS = 0.7
+"""The share of either note's words that the other must have, in order: the same as for the judge `rouge`."""
+WORDS_ON_THE_LINES = 1 / 3
+"""The same for two comments on the same lines that the offline judge calls the same. Of 66 pairs of AACR-Bench's
+references that it does, 6 share so many words; the others are different issues."""
 _BEFORE_ALL = -(2**63)
 
 
@@ -57,15 +68,18 @@ def with_repeats(records: Sequence[CommentRecord], *, line_distance: int, locati
         [[each.comment for each in record.comments] for record in records],
         line_distance=line_distance,
         location=location,
-        asked=[[not each.matched and not each.left_out for each in record.comments] for record in records],
+        asked=[
+            [not each.matched and not each.left_out and each.repeats is None for each in record.comments]
+            for record in records
+        ],
     )
     return [record if record.skipped else _marked(record, of) for record, of in zip(records, found, strict=True)]
 
 
 def _marked(record: CommentRecord, first: Sequence[int | None]) -> CommentRecord:
-    number = sum(each is not None for each in first)
-    if not number:
-        return replace(record, repeated=0)
+    number = sum(each.repeats is not None for each in record.comments) + sum(each is not None for each in first)
+    if not any(each is not None for each in first):
+        return replace(record, repeated=number)
     comments = tuple(
         each if earlier is None else replace(each, repeats=record.comments[earlier].position)
         for each, earlier in zip(record.comments, first, strict=True)
@@ -83,6 +97,8 @@ class _Said:
         self.comments = [reviews[review][position] for review, position in rows]
         self.places = Places.of(self.comments)
         self.commit = numbered(comment.commit for comment in self.comments)
+        on_lines = (bool(each.path and (each.from_line or each.to_line)) for each in self.comments)
+        self.on_lines = np.fromiter(on_lines, np.bool_, len(self.comments))
         self.text = numbered(" ".join(judged_part(comment.note).split()) for comment in self.comments)
         starts = np.searchsorted(self.review, self.review)
         self.earlier = np.arange(len(rows)) - starts
@@ -107,7 +123,7 @@ def _in_time(review: Sequence[Comment]) -> list[int]:
 def _firsts(said: _Said, distance: int, location: bool) -> Iterator[tuple[Indices, Indices]]:
     """Comments and the first earlier ones that say the same, some comments at a time."""
     for later, earlier in _together(_near_each_other(said, distance) if location else _all_pairs(said.earlier)):
-        yield _first(*_say_the_same(said, later, earlier))
+        yield _first(*_say_the_same(said, later, earlier, location))
 
 
 def _together(parts: Iterable[tuple[Indices, Indices]]) -> Iterator[tuple[Indices, Indices]]:
@@ -165,12 +181,18 @@ def _all_pairs(numbers: Indices) -> Iterator[tuple[Indices, Indices]]:
 
 def _may_match(said: _Said, later: Indices, earlier: Indices, distance: int) -> NDArray[np.bool_]:
     ours, theirs = said.places.take(later), said.places.take(earlier)
-    one, other = said.commit[later], said.commit[earlier]
-    moved = (one != other) & (one > 0) & (other > 0)
+    moved = _on_other_commits(said, later, earlier)
     return np.where(moved, same_file(ours, theirs), near(ours, theirs, distance))
 
 
-def _say_the_same(said: _Said, later: Indices, earlier: Indices) -> tuple[Indices, Indices]:
+def _on_other_commits(said: _Said, later: Indices, earlier: Indices) -> NDArray[np.bool_]:
+    """Which pairs are known to be on two different commits."""
+    one, other = said.commit[later], said.commit[earlier]
+    moved: NDArray[np.bool_] = (one != other) & (one > 0) & (other > 0)
+    return moved
+
+
+def _say_the_same(said: _Said, later: Indices, earlier: Indices, location: bool) -> tuple[Indices, Indices]:
     """Those of the pairs, in their order, whose notes say the same. What comes behind an equal note is left out."""
     equal = np.flatnonzero(said.text[later] == said.text[earlier])
     if len(equal):
@@ -182,17 +204,37 @@ def _say_the_same(said: _Said, later: Indices, earlier: Indices) -> tuple[Indice
     same = said.text[later] == said.text[earlier]
     unequal = np.flatnonzero(~same)
     if len(unequal):
-        same[unequal] = _score_as_same(said, later[unequal], earlier[unequal])
+        same[unequal] = _are_alike(said, later[unequal], earlier[unequal], location)
     return later[same], earlier[same]
 
 
-def _score_as_same(said: _Said, later: Indices, earlier: Indices) -> NDArray[np.bool_]:
-    from metareview.judges.offline.alone import MutualScores  # reads the model's weights: only where there is need
-
+def _are_alike(said: _Said, later: Indices, earlier: Indices, location: bool) -> NDArray[np.bool_]:
+    """Whether the notes of each pair share so many words that they say the same."""
     texts, place = np.unique(np.concatenate([said.text[later], said.text[earlier]]), return_inverse=True)
     note_of = dict(zip(said.text.tolist(), said.comments, strict=True))
-    scores = MutualScores([judged_part(note_of[text].note) for text in texts.tolist()])
-    return scores.same(place[: len(later)], place[len(later) :])
+    notes = [judged_part(note_of[text].note) for text in texts.tolist()]
+    one, other = place[: len(later)], place[len(later) :]
+    shared = _shared_words(notes, one, other)
+    moved = _on_other_commits(said, later, earlier)
+    doubtful = np.flatnonzero(
+        location & ~moved & said.on_lines[later] & said.on_lines[earlier] & (shared > WORDS_ON_THE_LINES)
+    )
+    alike: NDArray[np.bool_] = shared > WORDS
+    if len(doubtful):
+        from metareview.judges.offline.alone import MutualScores  # reads the model's weights: only where there is need
+
+        kept, position = np.unique(np.concatenate([one[doubtful], other[doubtful]]), return_inverse=True)
+        scores = MutualScores([notes[at] for at in kept.tolist()])
+        alike[doubtful] |= scores.same(position[: len(doubtful)], position[len(doubtful) :])
+    return alike
+
+
+def _shared_words(notes: Sequence[str], one: Indices, other: Indices) -> NDArray[np.float64]:
+    """The lesser of the two shares of words that either note has in common with the other, in order."""
+    encoded = EncodedTexts(notes)
+    return np.minimum(
+        encoded.recall_pairs(np.column_stack([one, other])), encoded.recall_pairs(np.column_stack([other, one]))
+    )
 
 
 def _first(later: Indices, earlier: Indices) -> tuple[Indices, Indices]:
