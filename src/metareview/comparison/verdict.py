@@ -292,15 +292,13 @@ def _sampled(result: Comparison, samples: Samples) -> str:
     """What the tests rest on."""
     if samples.paired:
         return f"Paired, on the {plural(samples.shared, 'pull request')} that both have, and on no others."
-    both = (
-        "none is in both"
-        if not samples.shared
-        else f"{samples.shared} {'is' if samples.shared == 1 else 'are'} in both"
-    )
-    return (
-        f"Not paired: two independent samples of pull requests, {samples.a} of {result.a.label} and {samples.b} of"
-        f" {result.b.label}; {both}."
-    )
+    sizes = f"{samples.a} of {result.a.label} and {samples.b} of {result.b.label}"
+    if not samples.shared:
+        return f"Not paired: two independent samples of pull requests, {sizes}; none is in both."
+    both = "1 is in both, and the test takes it as a pair"
+    if samples.shared > 1:
+        both = f"{samples.shared} are in both, and the test takes these in pairs"
+    return f"Two samples of pull requests, {sizes}; {both}."
 
 
 def _no_winner(metric: MetricDifference) -> str:
