@@ -257,7 +257,7 @@ def _sentences(result: Comparison) -> Iterator[str]:
         what = "matches" if result.samples is None else "comments"
         parts.append(f"{'on' if parts else 'On'} {lists['too few']} there are too few {what} to test")
     if "equal" in lists:
-        parts.append(f"equal on {lists['equal']}" if parts else "The figures are equal")
+        parts.append(f"the figures are equal on {lists['equal']}" if parts else "The figures are equal")
     if "undefined" in lists:
         why = "one side has no figure" if result.samples is None else "the data of one side or both do not tell"
         parts.append(f"{lists['undefined']} cannot be compared, {why}")

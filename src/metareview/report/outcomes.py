@@ -98,10 +98,7 @@ def _slices(summary: OutcomesSummary, dimension: str) -> Table:
         sizes.update({value: figures.comments for value, figures in values.items()})
     largest = sorted(sizes, key=lambda value: (-sizes[value], value))[:MOST_VALUES]
     shown = sorted(largest, key=lambda value: (_SEVERITIES.get(value.casefold(), 5), value.casefold()))
-    columns = [
-        Column(dimension, shown, text=True),
-        Column("comments", [count(sizes[value]) for value in shown]),
-    ]
+    columns = [Column(dimension, shown, text=True), Column("comments", [count(sizes[value]) for value in shown])]
     for name in names:
         cells = [cell(figures, main.name) if (figures := parts[name].get(value)) else NOT_DEFINED for value in shown]
         columns.append(Column(name, cells, optional=1 if name != names[0] else 0, from_data=True))

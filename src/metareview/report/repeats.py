@@ -14,7 +14,7 @@ MAIN = (f1, positive_match_rate, positive_recall_rate)
 REMARK = (
     "Counts are means over the runs that have the pull request. Between runs: the standard deviation of the runs' own "
     "figures, each over its own pull requests. The variance of a run's result on a pull request lies between pull "
-    "requests, between runs, and for the rest in the chance of that one run on that one pull request."
+    "requests, between runs, and for the rest in how single runs fared on single pull requests."
 )
 _MOST_RUNS = 12
 
@@ -59,7 +59,8 @@ def repeat_lines(summary: CommentsSummary, names: Sequence[str]) -> Iterator[str
         shares = repeats.variance[f1.name]
         parts = (
             f"; of the variance of F1, {_percent(shares.pull_requests)} lies between pull requests,"
-            f" {_percent(shares.runs)} between runs, {_percent(shares.residual)} is chance of one run on one pull request"
+            f" {_percent(shares.runs)} between runs, {_percent(shares.residual)} in how single runs fared on single"
+            f" pull requests"
             if shares
             else ""
         )

@@ -92,8 +92,8 @@ def requests_line(summary: RoutingSummary) -> list[str]:
     rest = "".join(f"; {count(number)} {why}" for why, number in apart.items() if number)
     late = f", {rate(counts.rate_ever)} with those who came later" if counts.responded_late else ""
     return [
-        f"{plural(counts.requests, 'request')} for a review: {count(counts.responded)} of {count(counts.known)} responded to"
-        f" in time ({rate(counts.rate)}{late}){rest}."
+        f"{plural(counts.requests, 'request')} for a review: {count(counts.responded)} of {count(counts.known)}"
+        f" responded to in time ({rate(counts.rate)}{late}){rest}."
     ]
 
 
