@@ -50,6 +50,8 @@ def values(line):
         ("comments x --context d", ["Diff Level"]),
         ("leaderboard r --sort rec", ["recall", "recall@1", "recall@3", "recall@5"]),
         ("compare a b --fail-if-worse m", ["mrr", "map"]),
+        ("outcomes x --fail-under l", ["lines_changed=", "liked="]),
+        ("comments x --fail-under li", ["line_precision=", "line_recall=", "line_f1="]),
         ("routing x --router re", ["recency", "revfinder"]),
         ("routing x --truth first", ["first_response", "first_approval"]),
         ("calibrate x --judge ca", ["cascade"]),

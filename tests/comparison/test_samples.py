@@ -105,7 +105,8 @@ def two_on_one(folder, shared=8):
 def test_shared_pull_requests_are_counted_and_told(tmp_path):
     result = compare(two_on_one(tmp_path / "run"), reviewers=["x", "y"])
     assert (result.samples.a, result.samples.b, result.samples.shared, result.prs) == (11, 11, 8, 14)
-    assert "11 of x and 11 of y; 8 are in both." in result.verdict
+    told = "Two samples of pull requests, 11 of x and 11 of y; 8 are in both, and the test takes these in pairs."
+    assert told in result.verdict
 
 
 def test_common_pairs_on_the_shared_ones(tmp_path):

@@ -32,12 +32,12 @@ def history(tmp_path):
 
 def test_sentences_and_tables_have_the_figures(history):
     summary = evaluate_routing(history, routers=["popularity"], truth_window="1d").result
-    assert actual_lines(summary)[0].startswith("Who really responded had worked on a file before on 0.500 (95 % ")
+    assert actual_lines(summary)[0].startswith("Of 2 pull requests with a truth, 0.500 (95 % ")
     assert actual_lines(summary)[1] == (
         "As it came, 0 of 2 files (0.000) are at risk: fewer than two of the 3 active people know them."
     )
     assert load_lines(summary) == ["popularity recommends first: <b> 1 (100%)", "Really responded: <b> 2 (100%)"]
-    assert requests_line(summary) == ["1 request for a review: 1.000 of 1 answered in time."]
+    assert requests_line(summary) == ["1 request for a review: 1 of 1 responded to in time (1.000)."]
     assert [(column.head, list(column.cells)) for column in requests_table(summary)][:3] == [
         ("person", ["<b>"]),
         ("requests", ["1"]),

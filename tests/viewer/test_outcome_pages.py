@@ -243,12 +243,12 @@ def test_two_runs_are_compared_as_two_samples_or_paired(tmp_path):
     comment_run(tmp_path / "comments")
     client = client_of(tmp_path)
     page = client.get("/compare?a=old&b=new").text
-    assert "Not paired: two independent samples of pull requests" in page
+    assert "Two samples of pull requests, 30 of " in page
     assert "Reviewer A" in page
     assert 'href="/run/old/pr/0"' in page
     assert 'href="/run/new/pr/0"' in page
     paired = client.get("/compare?a=old&b=new&common=1").text
-    assert "Not paired" not in paired
+    assert "Two samples of pull requests" not in paired
     assert "that each has, not paired" in paired
     mixed = client.get("/compare?a=old&b=comments")
     assert mixed.status_code == 400

@@ -16,6 +16,7 @@ from metareview.cli.options import (
     ListingOption,
     cache_file,
     comment_formats,
+    comment_metric_names,
     common_options,
     completing,
     filter_options,
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
 @model_options
-@gate_options
+@gate_options(comment_metric_names)
 @common_options
 def command(
     generated: Path,

@@ -102,24 +102,34 @@ def _values_of(kind: str) -> Completer:
 _OF_K = ("hit", "ndcg", "recall")
 
 
-def metric_names() -> list[str]:
+def comment_metric_names() -> list[str]:
     from metareview.comments.measures import MEASURES
-    from metareview.outcomes.measures import MEASURES as OUTCOMES
+
+    return [measure.short for measure in MEASURES]
+
+
+def router_metric_names() -> list[str]:
     from metareview.routing.list_measures import MAP
     from metareview.routing.measures import MRR
 
-    of_lists = (*(f"{name}@K" for name in _OF_K), MRR.short, MAP.short)
-    return [*(measure.short for measure in MEASURES), *of_lists, *(measure.short for measure in OUTCOMES)]
+    return [f"{name}@K" for name in _OF_K] + [MRR.short, MAP.short]
 
 
-def metrics_to_choose() -> list[str]:
+def outcome_metric_names() -> list[str]:
+    from metareview.outcomes.measures import MEASURES
+
+    return [measure.short for measure in MEASURES]
+
+
+def metric_names() -> list[str]:
+    return [*comment_metric_names(), *router_metric_names(), *outcome_metric_names()]
+
+
+def metrics_to_choose(names: Callable[[], list[str]] = metric_names) -> list[str]:
     """The metrics as one would type them: hit@k and the like with the usual k."""
-    names = [name for name in metric_names() if not name.endswith("@K")]
-    return [*names, *(f"{name}@{k}" for name in _OF_K for k in (1, 3, 5))]
-
-
-def metrics_to_gate() -> list[str]:
-    return [f"{name}=" for name in metrics_to_choose()]
+    of_k = [name.removesuffix("@K") for name in names() if name.endswith("@K")]
+    rest = [name for name in names() if not name.endswith("@K")]
+    return [*rest, *(f"{name}@{k}" for name in of_k for k in (1, 3, 5))]
 
 
 def dataset_names() -> list[str]:
@@ -172,16 +182,22 @@ common_options = _as_one(
     as_json=click.option("--json", "as_json", is_flag=True, help="The result as one JSON document."),
     quiet=click.option("-q", "--quiet", is_flag=True, help="No progress, no warnings."),
 )
-gate_options = _as_one(
-    "limits",
-    lambda under, over: {"--fail-under": under, "--fail-over": over},
-    fail_under=click.option("--fail-under", cls=ListingOption, names=metric_names, multiple=True, metavar="METRIC=X",
-                            shell_complete=completing(metrics_to_gate),
-                            help="Exit 3 where the metric is lower; NAME.METRIC=X for one. Of {names}."),
-    fail_over=click.option("--fail-over", multiple=True, metavar="METRIC=X",
-                           shell_complete=completing(metrics_to_gate),
-                           help="Exit 3 where the metric is higher; as --fail-under."),
-)  # fmt: skip
+
+
+def gate_options(names: Callable[[], list[str]]) -> Callable[[Command], Command]:
+    """Gates on the metrics of these names, which are those that the command measures."""
+    complete = completing(lambda: [f"{name}=" for name in metrics_to_choose(names)])
+    return _as_one(
+        "limits",
+        lambda under, over: {"--fail-under": under, "--fail-over": over},
+        fail_under=click.option("--fail-under", cls=ListingOption, names=names, multiple=True, metavar="METRIC=X",
+                                shell_complete=complete,
+                                help="Exit 3 where the metric is lower; NAME.METRIC=X for one. Of {names}."),
+        fail_over=click.option("--fail-over", multiple=True, metavar="METRIC=X", shell_complete=complete,
+                               help="Exit 3 where the metric is higher; as --fail-under."),
+    )  # fmt: skip
+
+
 filter_options = _as_one(
     "filters",
     _filters,
@@ -208,7 +224,7 @@ model_options = _options(
                  help="Where a model's verdicts are kept.  [default: the user's cache folder]"),
     click.option("--no-cache", is_flag=True, help="Ask again, whatever was answered before."),
     click.option("--max-llm-calls", type=click.IntRange(min=0), metavar="N",
-                 help="Ask a model about at most N pairs; the rest stay undecided."),
+                 help="Ask a model about at most N pairs or comments; the rest stay undecided."),
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from metareview.cli.options import (
     gate_options,
     model_options,
     one_of,
+    outcome_metric_names,
     run_options,
 )
 from metareview.cli.output import Screen, append_step_summary, say, warning_lines
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show how many comments a model would be asked about; ask nothing.")
 @model_options
-@gate_options
+@gate_options(outcome_metric_names)
 @common_options
 def command(
     files: Paths,

@@ -64,8 +64,8 @@ def comments(
     total = sum(pulled.counts.values())
     said = f"{_count(total, 'comment')} by {_count(len(pulled.counts), 'reviewer')}"
     file = quote(str(pulled.file))
-    next_step = f"metareview comments {file} --reference {file}"
-    _show(pulled, "comments", said, f"{next_step} --reviewer '*[bot]' --reference-reviewer '!*[bot]'", screen)
+    against = f"metareview comments {file} --reference {file} --reviewer '*[bot]' --reference-reviewer '!*[bot]'"
+    _show(pulled, "comments", said, [f"Next: {against}", f"Or, without references: metareview outcomes {file}"], screen)
 
 
 @command.command(short_help="What happened, in time order: for metareview routing.",
@@ -79,7 +79,7 @@ def history(targets: tuple[str, ...], screen: Screen, **more: Any) -> None:
 
     pulled = _pull(pull_history, targets, more, screen)
     said = _count(pulled.lines, "event")
-    _show(pulled, "events", said, f"metareview routing {quote(str(pulled.file))}", screen)
+    _show(pulled, "events", said, [f"Next: metareview routing {quote(str(pulled.file))}"], screen)
 
 
 def _pull(
@@ -117,7 +117,7 @@ def _pull(
         raise
 
 
-def _show(pulled: Pulled, what: str, said: str, next_step: str, screen: Screen) -> None:
+def _show(pulled: Pulled, what: str, said: str, next_steps: list[str], screen: Screen) -> None:
     document = {
         "schema": "metareview.pull/1",
         "file": str(pulled.file),
@@ -130,7 +130,7 @@ def _show(pulled: Pulled, what: str, said: str, next_step: str, screen: Screen) 
     }
     screen.say(warning_lines(pulled.warnings))
     line = f"{pulled.repository}: {_count(pulled.prs, 'pull request')}, {said}: {pulled.file}"
-    screen.show(document, line, remarks=[f"Next: {next_step}"] if pulled.lines else [])
+    screen.show(document, line, remarks=next_steps if pulled.lines else [])
 
 
 def _count(number: int, one: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from metareview.cli.options import PATH, Limits, Paths, common_options, gate_options
+from metareview.cli.options import PATH, Limits, Paths, common_options, gate_options, metric_names
 from metareview.cli.output import Screen
 
 
@@ -15,7 +15,7 @@ from metareview.cli.output import Screen
 @click.argument("run", type=PATH)
 @click.option("-o", "--output", "outputs", required=True, multiple=True, type=PATH, metavar="FILE",
               help=".html, .md, .csv, .json or .xml (JUnit), by suffix. May be given several times.")  # fmt: skip
-@gate_options
+@gate_options(metric_names)
 @common_options
 def command(run: Path, outputs: Paths, limits: Limits, screen: Screen) -> None:
     """Write reports of the finished run in folder RUN. They show the gates that are given here, or else those that

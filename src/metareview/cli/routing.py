@@ -18,6 +18,7 @@ from metareview.cli.options import (
     common_options,
     gate_options,
     one_of,
+    router_metric_names,
     run_options,
 )
 from metareview.cli.output import Screen, append_step_summary, warning_lines
@@ -104,7 +105,7 @@ def _router_names() -> list[str]:
 @click.option("--codeowners", type=PATH, metavar="FILE",
               help="What codeowners needs: a file, or a folder owner/name/BASE_SHA/CODEOWNERS.")  # fmt: skip
 @run_options
-@gate_options
+@gate_options(router_metric_names)
 @common_options
 def command(
     history: Paths,

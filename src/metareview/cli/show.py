@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--unheeded", is_flag=True, help="Comments whose lines stayed as they were, or that were not addressed.")
 @click.option("--rejected", is_flag=True, help="Comments that people turned down, by a reaction or in words.")
 @click.option("--repeated", is_flag=True, help="Comments that say again what their reviewer said before.")
-@click.option("--cannot-tell", is_flag=True, help="Comments of which nobody can tell whether their lines changed.")
+@click.option("--cannot-tell", is_flag=True, help="Comments of which the data cannot tell whether their lines changed.")
 @click.option("--disagree", type=PATH, metavar="RUN2",
               help="Pairs that the judges of RUN and RUN2 see differently; the widest apart first.")  # fmt: skip
 @click.option("--reviewer", "reviewers", multiple=True, metavar="NAME",

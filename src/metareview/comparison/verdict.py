@@ -257,7 +257,7 @@ def _sentences(result: Comparison) -> Iterator[str]:
         what = "matches" if result.samples is None else "comments"
         parts.append(f"{'on' if parts else 'On'} {lists['too few']} there are too few {what} to test")
     if "equal" in lists:
-        parts.append(f"equal on {lists['equal']}" if parts else "The figures are equal")
+        parts.append(f"the figures are equal on {lists['equal']}" if parts else "The figures are equal")
     if "undefined" in lists:
         why = "one side has no figure" if result.samples is None else "the data of one side or both do not tell"
         parts.append(f"{lists['undefined']} cannot be compared, {why}")
@@ -292,15 +292,13 @@ def _sampled(result: Comparison, samples: Samples) -> str:
     """What the tests rest on."""
     if samples.paired:
         return f"Paired, on the {plural(samples.shared, 'pull request')} that both have, and on no others."
-    both = (
-        "none is in both"
-        if not samples.shared
-        else f"{samples.shared} {'is' if samples.shared == 1 else 'are'} in both"
-    )
-    return (
-        f"Not paired: two independent samples of pull requests, {samples.a} of {result.a.label} and {samples.b} of"
-        f" {result.b.label}; {both}."
-    )
+    sizes = f"{samples.a} of {result.a.label} and {samples.b} of {result.b.label}"
+    if not samples.shared:
+        return f"Not paired: two independent samples of pull requests, {sizes}; none is in both."
+    both = "1 is in both, and the test takes it as a pair"
+    if samples.shared > 1:
+        both = f"{samples.shared} are in both, and the test takes these in pairs"
+    return f"Two samples of pull requests, {sizes}; {both}."
 
 
 def _no_winner(metric: MetricDifference) -> str:

@@ -19,12 +19,15 @@ NAMES: Mapping[str, str] = {
 }
 _WHAT: Mapping[str, tuple[str, str]] = {
     "heeded": ("comment that was heeded, as far as can be told", "comments that were heeded, as far as can be told"),
-    "unheeded": ("comment whose lines stayed as they were", "comments whose lines stayed as they were"),
+    "unheeded": (
+        "comment whose lines stayed as they were, or that was not addressed",
+        "comments whose lines stayed as they were, or that were not addressed",
+    ),
     "rejected": ("comment that people turned down", "comments that people turned down"),
     "repeated": ("comment that says again what was said", "comments that say again what was said"),
     "cannot-tell": (
-        "comment of which nobody can tell whether its lines changed",
-        "comments of which nobody can tell whether their lines changed",
+        "comment of which the data cannot tell whether its lines changed",
+        "comments of which the data cannot tell whether their lines changed",
     ),
     "undecided": ("comment that the judge left undecided", "comments that the judge left undecided"),
 }

@@ -10,6 +10,7 @@ from metareview.model.words import plural
 from metareview.outcomes.measures import ADDRESSED
 from metareview.outcomes.summary import BOTS, NO_SLICE, PEOPLE, OutcomeFigures, OutcomesSummary
 from metareview.report.costs import PER_HEEDED, cost_columns
+from metareview.report.names import capital
 from metareview.report.numbers import NOT_DEFINED, count, interval, rate
 from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, costs_table
 
@@ -23,7 +24,6 @@ EVIDENCE = "A changed line is evidence that a comment was heeded, not proof; a c
 IN_BRACKETS = "In brackets: the comments that a rate is over, which are those that the data can tell about."
 _OPTIONAL = {"liked": 7, "disliked": 6, "suggestion_taken": 3, "repeated": 5, "answered": 2, "resolved": 4}
 _SEVERITIES = {"critical": 0, "high": 1, "medium": 2, "low": 3, NO_SLICE: 9}
-_TITLES = {"severity": "Severity", "category": "Category", "path": "Path", "week": "Week"}
 
 
 def main_measure(summary: OutcomesSummary) -> Measure:
@@ -82,8 +82,11 @@ def outcome_costs(summary: OutcomesSummary) -> Table:
 
 
 def slice_tables(summary: OutcomesSummary) -> dict[str, Table]:
-    """By what was asked for, one table: a row per value, the main measure of each reviewer."""
-    return {_TITLES[dimension]: _slices(summary, dimension) for dimension in summary.config.by}
+    """By what each is about, such as "Lines changed by severity": a row per value, a column per reviewer."""
+    label = capital(main_measure(summary).label)
+    few = len(summary.reviewers) > MOST_COLUMNS
+    whose = f", of the {MOST_COLUMNS} reviewers with the most comments" if few else ""
+    return {f"{label} by {dimension}{whose}": _slices(summary, dimension) for dimension in summary.config.by}
 
 
 def _slices(summary: OutcomesSummary, dimension: str) -> Table:
@@ -95,13 +98,10 @@ def _slices(summary: OutcomesSummary, dimension: str) -> Table:
         sizes.update({value: figures.comments for value, figures in values.items()})
     largest = sorted(sizes, key=lambda value: (-sizes[value], value))[:MOST_VALUES]
     shown = sorted(largest, key=lambda value: (_SEVERITIES.get(value.casefold(), 5), value.casefold()))
-    columns = [
-        Column(_TITLES[dimension].lower(), shown, text=True),
-        Column("comments", [count(sizes[value]) for value in shown]),
-    ]
+    columns = [Column(dimension, shown, text=True), Column("comments", [count(sizes[value]) for value in shown])]
     for name in names:
         cells = [cell(figures, main.name) if (figures := parts[name].get(value)) else NOT_DEFINED for value in shown]
-        columns.append(Column(f"{name}: {main.label}", cells, from_data=True))
+        columns.append(Column(name, cells, optional=1 if name != names[0] else 0, from_data=True))
     return columns
 
 
@@ -118,8 +118,8 @@ def outcome_tables(summary: OutcomesSummary) -> list[str | Table]:
     parts: list[str | Table] = [outcomes_table(summary), *left_out_of(summary)]
     if costs := outcome_costs(summary):
         parts += ["", costs]
-    for table in slice_tables(summary).values():
-        parts += ["", table]
+    for title, table in slice_tables(summary).items():
+        parts += ["", f"{title}:", table]
     return parts
 
 
@@ -138,15 +138,17 @@ def headline_of(summary: OutcomesSummary) -> str:
     return f"{'; '.join(told)}. {EVIDENCE}"
 
 
-_DONE = {"lines_changed": "had their lines changed afterwards", ADDRESSED: "were addressed"}
 _WORDS = {"lines_changed": "its lines changed", ADDRESSED: "it was addressed"}
 
 
 def _told(name: str, figures: OutcomeFigures, main: Measure) -> str:
-    ends = figures.intervals[main.name]
-    chance = f" (95 % interval {interval(ends)})" if ends else ""
-    over = plural(figures.known[main.name], "comment")
-    return f"{name}: {rate(figures.metrics[main.name])} of {over} {_DONE[main.name]}{chance}"
+    value, known, ends = figures.metrics[main.name], figures.known[main.name], figures.intervals[main.name]
+    chance = f", 95 % interval {interval(ends)}" if ends else ""
+    some = f"{count(round((value or 0) * known))} of {plural(known, 'comment')}"
+    lines = main.name != ADDRESSED
+    addressed = f"{some} {'was' if known == 1 else 'were'} addressed"
+    what = f"the lines of {some} were changed afterwards" if lines else addressed
+    return f"{name}: {what} ({rate(value)}{chance})"
 
 
 def cannot_tell(summary: OutcomesSummary, name: str) -> dict[str, int]:

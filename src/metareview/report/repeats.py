@@ -13,7 +13,8 @@ from metareview.report.tables import BETWEEN_RUNS, Column, Table
 MAIN = (f1, positive_match_rate, positive_recall_rate)
 REMARK = (
     "Counts are means over the runs that have the pull request. Between runs: the standard deviation of the runs' own "
-    "figures, each over its own pull requests. The parts of the variance are those of one run on one pull request."
+    "figures, each over its own pull requests. The variance of a run's result on a pull request lies between pull "
+    "requests, between runs, and for the rest in how single runs fared on single pull requests."
 )
 _MOST_RUNS = 12
 
@@ -41,9 +42,9 @@ def repeats_table(summary: CommentsSummary, names: Sequence[str]) -> Table:
         Column("least", [rate(each.min if each else None) for each in spreads]),
         Column("greatest", [rate(each.max if each else None) for each in spreads]),
         Column(BETWEEN_RUNS, [NOT_DEFINED if each is None else f"±{each.sd:.3f}" for each in spreads]),
-        Column("variance: pull requests", [_percent(each.pull_requests if each else None) for each in shares]),
-        Column("runs' own", [_percent(each.runs if each else None) for each in shares]),
-        Column("rest", [_percent(each.residual if each else None) for each in shares]),
+        Column("variance between pull requests", [_percent(each.pull_requests if each else None) for each in shares]),
+        Column("variance between runs", [_percent(each.runs if each else None) for each in shares]),
+        Column("rest of the variance", [_percent(each.residual if each else None) for each in shares]),
         Column("each run", [", ".join(each) + rest for each, rest in zip(figures, more, strict=True)], text=True),
     ]
 
@@ -57,8 +58,9 @@ def repeat_lines(summary: CommentsSummary, names: Sequence[str]) -> Iterator[str
             continue
         shares = repeats.variance[f1.name]
         parts = (
-            f"; of the variance of F1, {_percent(shares.pull_requests)} is the pull requests', {_percent(shares.runs)}"
-            f" the runs', {_percent(shares.residual)} neither's alone"
+            f"; of the variance of F1, {_percent(shares.pull_requests)} lies between pull requests,"
+            f" {_percent(shares.runs)} between runs, {_percent(shares.residual)} in how single runs fared on single"
+            f" pull requests"
             if shares
             else ""
         )

@@ -69,11 +69,11 @@ def actual_lines(summary: RoutingSummary) -> list[str]:
     """The same of what really happened, in sentences."""
     lines = []
     if (found := summary.expertise) and found.observed_prs:
-        unknown = f"; the files of {count(found.unknown)} are not known" if found.unknown else ""
+        unknown = f"; the files of {plural(found.unknown, 'pull request')} are not known" if found.unknown else ""
         ends = f" (95 % interval {interval(found.interval)})" if found.interval else ""
         lines.append(
-            f"Who really responded had worked on a file before on {rate(found.expertise)}{ends} of"
-            f" {plural(found.observed_prs, 'pull request')} with a truth{unknown}."
+            f"Of {plural(found.observed_prs, 'pull request')} with a truth, {rate(found.expertise)}{ends} had somebody"
+            f" respond who had worked on a file before{unknown}."
         )
     if risk := summary.files_at_risk:
         lines.append(
@@ -92,8 +92,8 @@ def requests_line(summary: RoutingSummary) -> list[str]:
     rest = "".join(f"; {count(number)} {why}" for why, number in apart.items() if number)
     late = f", {rate(counts.rate_ever)} with those who came later" if counts.responded_late else ""
     return [
-        f"{plural(counts.requests, 'request')} for a review: {rate(counts.rate)} of {count(counts.known)} answered"
-        f" in time{late}{rest}."
+        f"{plural(counts.requests, 'request')} for a review: {count(counts.responded)} of {count(counts.known)}"
+        f" responded to in time ({rate(counts.rate)}{late}){rest}."
     ]
 
 

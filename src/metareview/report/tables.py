@@ -184,7 +184,7 @@ def queue_table(summary: RoutingSummary) -> Table:
         Column("risk", [risk for _, risk, _ in buckets], text=True),
         Column(PULL_REQUESTS, [count(bucket.n) for bucket in times]),
         Column("reviewed", [count(bucket.ttfr_n) for bucket in times]),
-        Column("median time to first review", [duration(bucket.ttfr_seconds_median) for bucket in times]),
+        Column("median time to first review", [duration(bucket.ttfr_seconds_median) for bucket in times], optional=1),
         Column("median of all", [duration(bucket.ttfr_seconds_km_median) for bucket in times]),
         Column("mean time to first review", [duration(bucket.ttfr_seconds_mean) for bucket in times], optional=2),
     ]

@@ -118,8 +118,9 @@ def repeats_section(summary: CommentsSummary) -> Section | None:
     if not table:
         return None
     columns: list[blocks.Cells] = [
-        (capital(column.head), "" if column.text else "num", map(name, column.cells)) for column in table
+        (capital(column.head), "words" if column.text else "num", map(name, column.cells)) for column in table[:-1]
     ]
+    columns.append((capital(table[-1].head), "words wide", table[-1].cells))
     body = [paragraph(REMARK), table_of("Repeated runs of one reviewer", columns)]
     return Section("runs", "Between runs", join(body))
 
@@ -130,7 +131,7 @@ def _costs(board: Leaderboard) -> Html | None:
     if not columns:
         return None
     cells: list[blocks.Cells] = [
-        (capital(column.head), "" if column.text else "num", column.cells) for column in columns[1:]
+        (capital(column.head), "words" if column.text else "num", column.cells) for column in columns[1:]
     ]
     return table_of("What the reviews took", [("Reviewer", "name", map(name, columns[0].cells)), *cells])
 

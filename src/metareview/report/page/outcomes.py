@@ -71,7 +71,7 @@ def _answer(summary: OutcomesSummary) -> Section:
     for measure in measures:
         if measure.name == main.name or any(block.known[measure.name] for block in rows.values()):
             cells = [_figure(f"{who}: {measure.label}", block, measure.name) for who, block in rows.items()]
-            columns.append((headed(measure.label), "bar", cells))
+            columns.append((headed(capital(measure.label)), "bar", cells))
     costs = outcome_costs(summary)
     parts: list[Html | None] = [
         paragraph(headline_of(summary), css="lead"),
@@ -101,11 +101,7 @@ def _figure(label: str, figures: OutcomeFigures, metric: str) -> Html:
 
 
 def _slices(summary: OutcomesSummary) -> Section | None:
-    main = main_measure(summary)
-    parts = [
-        plain_table(f"{main.label.capitalize()} by {title.lower()}", table)
-        for title, table in slice_tables(summary).items()
-    ]
+    parts = [plain_table(title, table) for title, table in slice_tables(summary).items()]
     return Section("slices", "By kind of comment", join(parts)) if parts else None
 
 
@@ -174,5 +170,6 @@ def plain_table(caption: str, table: Table) -> Html:
     columns: list[blocks.Cells] = []
     for number, column in enumerate(table):
         cells = [name(cell) for cell in column.cells] if column.text else list(column.cells)
-        columns.append((column.head, "name" if number == 0 else "" if column.text else "num", cells))
+        head = name(column.head) if column.from_data else capital(column.head)
+        columns.append((head, "name" if number == 0 else "words" if column.text else "num", cells))
     return table_of(caption, columns)
