@@ -38,8 +38,9 @@ browser:
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; \
 	} || { echo "The tests need a browser. Install chromium, then run make test again." >&2; exit 1; }
 
+# A worker per core; the tests of one file share what it sets up, so they stay together.
 test: $(DEV) browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 $(OLD)/.installed: pyproject.toml scripts/minimums.py
 	$(PYTHON) -m venv $(OLD)
