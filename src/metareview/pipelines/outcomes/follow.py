@@ -15,6 +15,7 @@ from metareview.outcomes.later import LaterChanges
 from metareview.outcomes.lines import Changes
 from metareview.outcomes.reasons import NO_SUGGESTION
 from metareview.outcomes.records import NOT_ASKED, CommentOutcome, OutcomeRecord
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.outcomes.read import is_review
 
 BATCH_COMMENTS = 5_000
@@ -34,16 +35,25 @@ def follow(
     """The records of the chosen reviewers, many pull requests at a time, in the order of the input."""
     earliest = None if since is None else parse_time(since)
     for batch in _batches(conversations, chosen):
-        said = [[comment for _, comment in counted(review.comments)] for _, review in batch]
-        again = repeated(said)
-        records: list[OutcomeRecord] = []
-        followed: _PullRequest | None = None
-        for (conversation, review), earlier in zip(batch, again, strict=True):
-            if followed is None or followed.conversation is not conversation:
-                followed = _PullRequest(conversation, has_threads, change_length)
-            record = followed.record(review, earlier)
-            records += [record] if earliest is None else _made_since(record, earliest)
+        with garbage_collection_paused():
+            records = _records(batch, has_threads, change_length)
+        if earliest is not None:
+            records = [kept for record in records for kept in _made_since(record, earliest)]
         yield records
+
+
+def _records(
+    batch: Sequence[tuple[Conversation, Review]], has_threads: bool, change_length: int
+) -> list[OutcomeRecord]:
+    """What became of each of these reviews' comments; the reviews of one pull request stand together."""
+    again = repeated([[comment for _, comment in counted(review.comments)] for _, review in batch])
+    records: list[OutcomeRecord] = []
+    followed: _PullRequest | None = None
+    for (conversation, review), earlier in zip(batch, again, strict=True):
+        if followed is None or followed.conversation is not conversation:
+            followed = _PullRequest(conversation, has_threads, change_length)
+        records.append(followed.record(review, earlier))
+    return records
 
 
 def _batches(conversations: Iterable[Conversation], chosen: Selection) -> Iterator[list[tuple[Conversation, Review]]]:

@@ -12,6 +12,7 @@ from metareview.model.words import plural
 from metareview.outcomes.later import LENGTH
 from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesConfig
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.outcomes.answer import Answers
 from metareview.pipelines.outcomes.follow import KEPT_CHANGE, follow
 from metareview.pipelines.outcomes.options import OutcomesOptions
@@ -87,7 +88,8 @@ class Plan:
 def open_plan(options: OutcomesOptions) -> Iterator[Plan]:
     """The plan, with the judge open for as long as it is used."""
     with Answers.opened(options) as answers:
-        inputs = read(options)
+        with garbage_collection_paused():
+            inputs = read(options)
         config = OutcomesConfig(
             judge=options.judge,
             judge_parameters={} if answers.judge is None else dict(answers.judge.parameters),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from metareview.formats.source import Progress
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import answer
 from metareview.pipelines.routing.count import RoutingResult, count
 from metareview.pipelines.routing.keep import keep
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
 from metareview.pipelines.routing.plan import make_plan
-from metareview.pipelines.routing.read import Inputs, garbage_collection_paused, read
+from metareview.pipelines.routing.read import Inputs, read
 from metareview.runs.run import RoutingRun
 
 __all__ = ["Inputs", "RoutingKeywords", "RoutingOptions", "RoutingResult", "evaluate", "keep", "read", "score"]

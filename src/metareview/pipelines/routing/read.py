@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from metareview.formats.source import Progress, content_hash
 from metareview.model.address import repository_key
 from metareview.model.event import History
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.options import RoutingOptions
 
 
@@ -110,23 +109,3 @@ def _history_parts(options: RoutingOptions) -> list[Path]:
     files = find_history_files(options.history).files
     logs = (Path(f"{file}-wal") for file in files)
     return [*files, *(log for log in logs if log.is_file() and log.stat().st_size)]
-
-
-@contextmanager
-def garbage_collection_paused(pause: bool = True) -> Iterator[None]:
-    """Python's cycle collector held off within the block, if `pause`.
-
-    A history is millions of objects that live to the end and form no cycle; walking them again and again takes a
-    third of the time. Afterwards they count as old ones, so that not even the next collection walks them.
-    """
-    if not pause or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        if gc.get_freeze_count() == 0:  # What a program has frozen stays so.
-            gc.freeze()
-            gc.unfreeze()
-        gc.enable()
