@@ -10,7 +10,7 @@ from typing import Any
 from metareview.comments.case import FREE_REACH, Case, Rules
 from metareview.judges.builtin.none import NoJudge
 from metareview.model.comment import Comment, Review
-from metareview.pipelines.comments.answer import answer
+from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 
 PULL_REQUESTS, COMMENTS = 200, 500
@@ -67,7 +67,7 @@ def _measure(files: int, lines: int) -> None:
     began = time.process_time()
     cases = (Case.of("bench", generated, reference, None, rules) for generated, reference in reviews)
     pairs = 0
-    for case, _, _ in records_of(answer(cases, NoJudge())):
+    for case, _, _ in records_of(answer_in_batches(cases, NoJudge())):
         pairs += len(case.candidates)
     seconds = time.process_time() - began
     print(pairs, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)

@@ -11,7 +11,7 @@ from metareview.judges.protocol import Answer, Judge
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, Review
 from metareview.pipelines.comments import count
-from metareview.pipelines.comments.answer import answer
+from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.runs.comments_json import pair_to_json, record_to_json
 
 URL = "https://github.com/owner/repo/pull/7"
@@ -31,7 +31,7 @@ def record_of(generated, expected, rejected=(), judge=None, **rules):
         Rules(negatives=bool(rejected), **rules),
     )
     with open_judge(judge or "exact") as opened:
-        [(_, judged, record)] = count.records_of(answer([case], opened))
+        [(_, judged, record)] = count.records_of(answer_in_batches([case], opened))
     return record_to_json(record), [pair_to_json(pair) for pair in (pairs_of(judged, record) if judged else ())]
 
 

@@ -28,7 +28,7 @@ from metareview.formats.comments.jsonl import MEANT_OF_COMMENT
 from metareview.formats.source import Source
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, ReferenceSet, Review, normal_path
-from metareview.pipelines.comments.answer import answer
+from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 from metareview.runs.comments_json import record_to_json
 
@@ -163,7 +163,7 @@ async def get_evaluator_ans_from_json(
 
 def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
     with open_judge(str(config.semantic_matcher_type) if config.enable_semantic_match else "none") as judge:
-        [(_, _, record)] = records_of(answer([case], judge))
+        [(_, _, record)] = records_of(answer_in_batches([case], judge))
     return record
 
 

@@ -86,9 +86,10 @@ class _Changed(NamedTuple):
     """What tells one change of a file from another, wherever in the file it is."""
 
     @classmethod
-    def of(cls, file: ChangedFile) -> _Changed:
+    def of(cls, file: ChangedFile, *, compared: bool) -> _Changed:
+        """`compared`: whether it must be told from other changes."""
         parts = parts_of(file.patch) if file.patch else []
-        lines = (line for part in parts for line in _EDITED.findall(part.text))
+        lines = (line for part in parts if compared for line in _EDITED.findall(part.text))
         path = normal_path(file.path)
         old_path = normal_path(file.previous_path) if kind_of(file) == "renamed" else None
         return cls(file, path, old_path, parts, (path, hash(tuple(lines))))
@@ -113,6 +114,8 @@ class LaterChanges:
         """`until`: the merge or the close; what is dated after it is no answer to a comment."""
         self._given, self._until = commits, until
         self._commits: Commits | None = None
+        self._straight = False
+        """Whether each commit follows the one before it, so that none can be a copy of another."""
         self._changed: dict[int, list[_Changed]] = {}
 
     def text(
@@ -128,6 +131,7 @@ class LaterChanges:
             return None
         if self._commits is None:
             self._commits = Commits(self._given, self._until)
+            self._straight = _is_straight(self._commits)
         commits = self._commits
         anchor = commits.anchor(comment)
         if commits.circular:
@@ -149,7 +153,7 @@ class LaterChanges:
         places = range(len(commits.commits))
         is_later = [watch.is_later(place) for place in places]
         seen: dict[Edits, list[int]] = {}
-        for place in places:
+        for place in () if self._straight else places:
             if not is_later[place] and not commits.is_merge(place):
                 for each in self._changed_by(commits, place):
                     seen.setdefault(each.edits, []).append(place)
@@ -174,7 +178,8 @@ class LaterChanges:
                     for part in parts or (None,):
                         far = float("inf") if not own else 0 if anywhere or not part else part.distance((first, last))
                         pieces.append(_Piece(commit.sha, file, far, begin, part))
-                    seen.setdefault(each.edits, []).append(place)
+                    if not self._straight:
+                        seen.setdefault(each.edits, []).append(place)
                 if own and not again:
                     path = each.path
                     shift += sum(part.new_lines - part.old_lines for part in parts if part.last < first)
@@ -184,8 +189,15 @@ class LaterChanges:
     def _changed_by(self, commits: Commits, place: int) -> list[_Changed]:
         found = self._changed.get(place)
         if found is None:
-            found = self._changed[place] = [_Changed.of(file) for file in commits.commits[place].files or ()]
+            files = commits.commits[place].files or ()
+            found = self._changed[place] = [_Changed.of(file, compared=not self._straight) for file in files]
         return found
+
+
+def _is_straight(commits: Commits) -> bool:
+    """Whether every commit is known to follow the one before it in the list."""
+    follows = all(parent == place - 1 for place, parent in enumerate(commits.parent) if place)
+    return follows and all(commit.parents for commit in commits.commits)
 
 
 def _is_copy(commits: Commits, place: int, others: Sequence[int]) -> bool:

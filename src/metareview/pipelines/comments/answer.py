@@ -13,16 +13,25 @@ BATCH_PAIRS = 1_000_000
 """How many pairs are judged in one go: enough to keep a model busy, few enough to fit in memory."""
 
 
-def answer(cases: Iterable[Case], judge: Judge) -> Iterator[tuple[Case, JudgedCase | None]]:
-    """Each case with its verdicts, in order; None for a case that a filter drops."""
+Answered = tuple[Case, JudgedCase | None]
+"""A case with its verdicts; None for a case that a filter drops."""
+
+
+def answer(cases: Iterable[Case], judge: Judge) -> Iterator[Answered]:
+    """Each case with its verdicts, in order."""
+    for batch in answer_in_batches(cases, judge):
+        yield from batch
+
+
+def answer_in_batches(cases: Iterable[Case], judge: Judge) -> Iterator[list[Answered]]:
+    """The same, as many at a time as the judge was asked about: what it has answered need not wait for the rest."""
     for batch in _batches(cases):
         asked = [case for case in batch if not case.skipped]
         answers = _judged(judge, [case.question() for case in asked])
         rest = [case.unexplained(answer) for case, answer in zip(asked, answers, strict=True)]
         negative_answers = _judged(judge, [case.negative_question() for case in rest])
         judged = map(JudgedCase, rest, answers, negative_answers)
-        for case in batch:
-            yield case, None if case.skipped else next(judged)
+        yield [(case, None if case.skipped else next(judged)) for case in batch]
 
 
 def _judged(judge: Judge, questions: Sequence[Question]) -> Sequence[Answer]:

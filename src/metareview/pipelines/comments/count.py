@@ -10,16 +10,16 @@ from metareview.comments.records import CommentRecord
 from metareview.comments.repeats import with_repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
 from metareview.judges.protocol import ModelJudge, Usage
+from metareview.pipelines.comments.answer import Answered
 from metareview.pipelines.comments.plan import Plan
 
 TOGETHER = 5_000
 """How many comments are looked through for repeated ones at a time: many small reviews take no longer than a large."""
-Answered = tuple[Case, JudgedCase | None]
 
 
-def records_of(answered: Iterable[Answered]) -> Iterator[tuple[Case, JudgedCase | None, CommentRecord]]:
-    """Each case with its verdicts and its record, in order."""
-    for part in _parts(answered):
+def records_of(batches: Iterable[Iterable[Answered]]) -> Iterator[tuple[Case, JudgedCase | None, CommentRecord]]:
+    """Each case with its verdicts and its record, in order. Those of a batch are made before the next is asked for."""
+    for part in (part for batch in batches for part in _parts(batch)):
         records = [skip_record(case) if judged is None else make_record(judged) for case, judged in part]
         rules = part[0][0].rules  # those of the run
         marked = with_repeats(records, line_distance=rules.line_distance, location=rules.location)

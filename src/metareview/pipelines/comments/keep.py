@@ -11,7 +11,7 @@ from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.judges.protocol import ModelJudge
-from metareview.pipelines.comments.answer import answer
+from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.plan import Plan
 from metareview.runs.comments_json import config_to_json
@@ -43,7 +43,7 @@ def carry_out(
             plan.judge.progress, progress = progress, None
         if progress:
             progress(len(figures), len(plan.cases))
-        for case, judged, record in records_of(answer(left, plan.judge)):
+        for case, judged, record in records_of(answer_in_batches(left, plan.judge)):
             if writer is not None:
                 writer.append(record, pair_blocks(judged, record) if judged else ())
             else:
