@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from metareview.errors import UsageError
+from metareview.judges.examples import Examples
 from metareview.judges.protocol import Judge, Parameters
 from metareview.plugins import Registry
 
@@ -32,6 +33,10 @@ class JudgeOptions:
     cache: Path | None = None  # the verdict cache's file; None for the user's own
     max_llm_calls: int | None = None
     one_to_one: bool = True  # whether comments and references are paired off: tells a cascade what can matter
+    ask: str | None = None  # what one question to a model holds: pair or review; None for the judge's own
+    cascade_low: float | None = None  # the offline scores between which a cascade asks; None for its own
+    cascade_high: float | None = None
+    examples: Examples | None = None  # known verdicts on the same references
     config: Parameters = field(default_factory=dict)  # the keyword arguments of a factory of the user's own
 
 

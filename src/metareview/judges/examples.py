@@ -1,0 +1,36 @@
+"""Known verdicts on the same references: what others said of an issue, and whether it was that issue.
+
+A comment that was found to raise a reference is a further wording of it; one that was found to raise none is a rival,
+something else that one could mean on this pull request. What is measured is never its own example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from metareview.judges.protocol import Question
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNotes:
+    """What is known about one question's references: other comments on them, each distinct note once."""
+
+    notes: Sequence[str]
+    match: NDArray[np.int8]
+    """(notes, the question's references): SAME, DIFFERENT, or UNDECIDED where nothing is known of the two."""
+
+
+class Examples(Protocol):
+    """Where a judge looks up what is known."""
+
+    digest: str
+    """A hash of all that is known: two runs with equal digests learned from the same."""
+
+    def known(self, question: Question) -> KnownNotes | None:
+        """What is known of a question's references, apart from its own reviewer's comments; None for nothing."""
