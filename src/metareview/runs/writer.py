@@ -23,7 +23,6 @@ from metareview.comments.records import PairBlock
 from metareview.errors import UsageError
 from metareview.judges.known import KnownVerdict
 from metareview.model.build_gates import GateResult
-from metareview.runs.examples_json import known_to_json
 from metareview.runs.files import (
     EXAMPLES,
     MANIFEST,
@@ -39,6 +38,7 @@ from metareview.runs.files import (
     write_lines,
     written_to,
 )
+from metareview.runs.judge_json import known_to_json
 from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.run import SCHEMA, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now
 
