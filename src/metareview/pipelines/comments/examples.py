@@ -43,14 +43,15 @@ class ReadExamples:
         people = {each.reviewer.strip().casefold() for each in used if each.reviewer is not None}
         warnings = []
         if own:
+            are = "is no example" if len(own) == 1 else "are no examples"
             warnings.append(
-                f"{plural(len(own), 'verdict')} on a reviewer's own comments, or on notes in the same words, are no"
-                " examples for that reviewer"
+                f"{plural(len(own), 'verdict')} on a reviewer's own comments, or on notes in the same words, {are} for"
+                " that reviewer"
             )
         return LearnedFrom(len(used), len(people), len(references)), warnings
 
     def _nothing(self, own: int) -> str:
-        why = f" ({own:,} are on the comments that are measured)" if own else ""
+        why = f" ({plural(own, 'verdict')} on the comments that are measured)" if own else ""
         return (
             f"--examples {self.names}: no verdict on another reviewer's comments and these references{why}."
             " Name a file of verdicts on the same references, or leave out --examples."
