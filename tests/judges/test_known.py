@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from metareview.judges.protocol import DIFFERENT, JUDGED_LENGTH, LONG_NOTE, SAME
 from metareview.judges.registry import JudgeOptions, open_judge
 from metareview.runs.judge_json import known_to_json
 
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
+real = pytest.mark.skipif(not DATA.exists(), reason="the Code Review Bench data is not beside this checkout")
 PR, OTHER_PR = "https://github.com/octo/app/pull/1", "https://github.com/octo/app/pull/2"
 LEAK, RACE, TYPO = "it leaks", "a race", "a typo"
 REFERENCES = {PR: [LEAK, RACE, TYPO]}
@@ -223,6 +226,44 @@ def test_the_judges_name_what_they_learned_from(monkeypatch):
             assert judge.parameters["examples"] == known.digest
 
 
+@real
+def test_on_the_published_evaluations_each_tool_learns_from_all_others():
+    """By the letter of the file: per tool, every match of another one, where no two tools contradict each other."""
+    document = json.loads((DATA / "evaluations.json").read_text("utf-8"))
+    file = read_verdicts(DATA / "evaluations.json")
+    said = {}  # (pull request, golden comment, candidate) -> (tool, match)
+    goldens = {}
+    for pr, tools in document.items():
+        for tool, found in tools.items():
+            if found.get("skipped"):
+                continue
+            matches = {(e["golden_comment"].strip(), e["matched_candidate"].strip()) for e in found["true_positives"]}
+            missed = {e["golden_comment"].strip() for e in found["false_negatives"]}
+            raised = {golden for golden, _ in matches}
+            goldens.setdefault(pr, set()).update(missed, raised)
+            wrong = {e["candidate"].strip() for e in found["false_positives"]}
+            for candidate in wrong | {each for _, each in matches}:
+                for golden in missed | raised:
+                    same = (golden, candidate) in matches
+                    if same or golden in missed or candidate in {each for _, each in matches}:
+                        said.setdefault((pr, golden, candidate), []).append((tool, same))
+    known = KnownVerdicts.of([file], goldens)
+    assert len(known.verdicts) == sum(map(len, said.values()))
+    tools = {tool for of_pair in said.values() for tool, _ in of_pair}
+    assert len(tools) == 12
+    for pr, references in goldens.items():
+        listed = sorted(references)
+        for tool in tools:
+            own = {candidate for (at, _, candidate), whose in said.items() if at == pr and tool in dict(whose)}
+            expected = {}
+            for (at, golden, candidate), votes_on in said.items():
+                yes = sum(same for _, same in votes_on)
+                if at == pr and candidate not in own and 2 * yes != len(votes_on):
+                    row = expected.setdefault(candidate, [U] * len(listed))
+                    row[listed.index(golden)] = Y if 2 * yes > len(votes_on) else N
+            assert table(known, asked((), listed, pr, tool)) == expected
+
+
 # The frozen file
 
 
@@ -270,6 +311,10 @@ _MARTIAN = st.dictionaries(
 _FILE = st.one_of(st.lists(_LABEL, min_size=1, max_size=12), _MARTIAN.map(lambda document: [document]))
 
 
+def is_bots(verdict):
+    return (verdict.reviewer or "").strip().lower() == "bot"
+
+
 def own_notes(records, name):
     """By the letter of the file: every note that it has of a reviewer on the pull request."""
     for record in records:
@@ -293,7 +338,7 @@ def test_nobody_is_measured_by_their_own_comments_whatever_the_files(documents, 
         # A match is always a known verdict; labels may take each other back.
         assert not listed & set(found)
     assert not set(said) & set(found)
-    assert not {each.note for each in known.verdicts if each.is_by("bot") and each.pr in (PR, None)} & set(found)
+    assert not {each.note for each in known.verdicts if is_bots(each) and each.pr in (PR, None)} & set(found)
     assert all(any(verdict != U for verdict in row) for row in found.values())
     assert list(found) == sorted(found)
     # The order of files and of what is in them says nothing, and the frozen file says the same.

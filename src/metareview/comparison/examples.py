@@ -22,10 +22,10 @@ def without_examples(parameters: Mapping[str, object]) -> dict[str, object]:
 
 def mixed_examples(runs: Sequence[AnyRun], *, allowed: bool) -> list[str]:
     """A warning where the judges of these runs had different examples; UsageError unless that is allowed."""
-    by_digest: dict[object, list[str]] = {}
+    by_digest: dict[str | None, list[str]] = {}
     for run in runs:
         digest = run.result.config.judge_parameters.get(EXAMPLES) if is_comments(run) else None
-        names = by_digest.setdefault(digest, [])
+        names = by_digest.setdefault(None if digest is None else str(digest), [])
         names += [run.label] if run.label not in names else []
     if len(by_digest) < 2:
         return []
@@ -40,8 +40,8 @@ def mixed_examples(runs: Sequence[AnyRun], *, allowed: bool) -> list[str]:
     return [f"the judges learned from different examples, which alone can make a difference: {sides}"]
 
 
-def _shown(digest: object) -> str:
-    return "none" if digest is None else str(digest)[:_SHOWN_DIGITS]
+def _shown(digest: str | None) -> str:
+    return "none" if digest is None else digest[:_SHOWN_DIGITS]
 
 
 def _listed(names: Sequence[str]) -> str:

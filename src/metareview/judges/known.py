@@ -41,9 +41,6 @@ class KnownVerdict:
     by: str
     """Who decided: judge, model, cache or label."""
 
-    def is_by(self, reviewer: str) -> bool:
-        return self.reviewer is not None and _person(self.reviewer) == _person(reviewer)
-
     @property
     def order(self) -> tuple[str, str, str, str]:
         return self.pr or "", self.reviewer or "", self.reference, self.note
@@ -72,6 +69,7 @@ class KnownVerdicts(Examples):
                 self._anywhere.setdefault(each.reference, []).append(each)
             else:
                 self._by_pull_request.setdefault(self._pull_requests.key(each.pr), []).append(each)
+        self._boards: dict[tuple[str | None, tuple[str, ...]], _Board] = {}
 
     @classmethod
     def of(cls, files: Iterable[StoredVerdicts], references: Mapping[str, Collection[str]]) -> KnownVerdicts:
@@ -88,32 +86,70 @@ class KnownVerdicts(Examples):
 
     def known(self, question: Question) -> KnownNotes | None:
         """What is known of a question's references, apart from its own reviewer's comments; None for nothing."""
-        votes: dict[NotePair, list[tuple[bool | None, str]]] = {}
-        for each in self.chosen(question).examples:
-            votes.setdefault((each.note, each.reference), []).append((each.match, each.by))
-        settled = {pair: verdict[0] for pair, of_pair in votes.items() if (verdict := _settled(of_pair)) is not None}
-        notes = sorted({note for note, _ in settled})
-        if not notes:
+        board = self._board(question)
+        if board is None or not board.settled.notes:
             return None
-        columns: dict[str, list[int]] = {}
-        for column, reference in enumerate(map(read_part, question.reference)):
-            columns.setdefault(reference, []).append(column)
-        rows = {note: row for row, note in enumerate(notes)}
-        match = np.full((len(notes), len(question.reference)), UNDECIDED, np.int8)
-        for (note, reference), same in settled.items():
-            match[rows[note], columns[reference]] = SAME if same else DIFFERENT
-        return KnownNotes(notes, match)
+        own = board.own(question)
+        kept = [row for row, note in enumerate(board.settled.notes) if note not in own]
+        if len(kept) == len(board.settled.notes):
+            return board.settled
+        return KnownNotes([board.settled.notes[row] for row in kept], board.settled.match[kept]) if kept else None
 
     def chosen(self, question: Question) -> Chosen:
-        """Nothing of a question about negatives, which are no references."""
-        if question.negative:
+        """The same as verdicts."""
+        board = self._board(question)
+        if board is None:
             return Chosen((), ())
-        references = set(map(read_part, question.reference))
-        pr = self._pull_requests.find(question.pr)
-        found = [] if pr is None else [each for each in self._by_pull_request[pr] if each.reference in references]
-        found += [each for reference in sorted(references) for each in self._anywhere.get(reference, ())]
-        own = set(map(read_part, question.generated)) | {each.note for each in found if each.is_by(question.reviewer)}
-        return Chosen([each for each in found if each.note not in own], [each for each in found if each.note in own])
+        own = board.own(question)
+        return Chosen(
+            [each for each in board.verdicts if each.note not in own],
+            [each for each in board.verdicts if each.note in own],
+        )
+
+    def _board(self, question: Question) -> _Board | None:
+        """None for a question about negatives, which are no references."""
+        if question.negative:
+            return None
+        key = self._pull_requests.find(question.pr), tuple(map(read_part, question.reference))
+        if key not in self._boards:
+            self._boards[key] = self._made_board(*key)
+        return self._boards[key]
+
+    def _made_board(self, pr: str | None, references: Sequence[str]) -> _Board:
+        wanted = set(references)
+        found = [] if pr is None else [each for each in self._by_pull_request[pr] if each.reference in wanted]
+        found += [each for reference in sorted(wanted) for each in self._anywhere.get(reference, ())]
+        votes: dict[NotePair, list[tuple[bool | None, str]]] = {}
+        notes_of: dict[str, set[str]] = {}
+        for each in found:
+            votes.setdefault((each.note, each.reference), []).append((each.match, each.by))
+            if each.reviewer is not None:
+                notes_of.setdefault(_person(each.reviewer), set()).add(each.note)
+        settled = {pair: verdict[0] for pair, of_pair in votes.items() if (verdict := _settled(of_pair)) is not None}
+        notes = sorted({note for note, _ in settled})
+        rows = {note: row for row, note in enumerate(notes)}
+        columns: dict[str, list[int]] = {}
+        for column, reference in enumerate(references):
+            columns.setdefault(reference, []).append(column)
+        match = np.full((len(notes), len(references)), UNDECIDED, np.int8)
+        for (note, reference), same in settled.items():
+            match[rows[note], columns[reference]] = SAME if same else DIFFERENT
+        return _Board(found, KnownNotes(notes, match), notes_of)
+
+
+@dataclass(frozen=True)
+class _Board:
+    """All that is known about the references of one pull request. A note of a reviewer's own is left out whoever else
+    wrote it, so that what holds of the other notes does not depend on who is measured."""
+
+    verdicts: Sequence[KnownVerdict]
+    settled: KnownNotes
+    notes_of: Mapping[str, set[str]]
+    """By reviewer."""
+
+    def own(self, question: Question) -> set[str]:
+        """The notes that are no examples for a question."""
+        return self.notes_of.get(_person(question.reviewer), set()).union(map(read_part, question.generated))
 
 
 def _person(name: str) -> str:
@@ -122,6 +158,8 @@ def _person(name: str) -> str:
 
 def _settled(verdicts: Sequence[tuple[bool | None, str]]) -> tuple[bool, str] | None:
     """What holds of several verdicts on one pair, and who says so; None where that is not known."""
+    if len(verdicts) == 1 and (alone := verdicts[0][0]) is not None:
+        return alone, verdicts[0][1]
     heard = [each for each in verdicts if each[1] == "label"] or verdicts
     same = sum(bool(match) for match, _ in heard)
     if 2 * same == len(heard):
