@@ -15,6 +15,8 @@ from metareview.plugins import Registry
 DEFAULT_JUDGE = "offline"
 VERDICTS = "verdicts"
 """The name of the judge that answers from a file; it is opened with the file, never by its name alone."""
+LEARNING_JUDGES = (DEFAULT_JUDGE, "cascade")
+"""Those that known verdicts on the same references make better."""
 JUDGES = Registry(
     kind="judge",
     folder="metareview.judges.builtin",

@@ -182,5 +182,7 @@ def _can_be_free(edges: Iterable[tuple[int, int]], partner: Mapping[int, int]) -
 PLUGIN = JudgePlugin(
     "Decides with offline where that is sure, and asks a chat model where its answer matters.",
     scores=True,
-    make=lambda options: CascadeJudge(OfflineJudge(), LlmJudge.of(options), one_to_one=options.one_to_one),
+    make=lambda options: CascadeJudge(
+        OfflineJudge(examples=options.examples), LlmJudge.of(options), one_to_one=options.one_to_one
+    ),
 )

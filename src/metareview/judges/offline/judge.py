@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from metareview.errors import UsageError
+from metareview.judges.examples import Examples
 from metareview.judges.offline.features import extract
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.reasons import Reasons
@@ -22,17 +23,21 @@ BATCH = 200_000
 
 
 class OfflineJudge(Judge):
-    """Scores every pair; never undecided. `threshold` replaces the one that was learned."""
+    """Scores every pair; never undecided. `threshold` replaces the one that was learned; `examples` are known verdicts
+    on the same references."""
 
     name = "offline"
     threshold: float
 
-    def __init__(self, threshold: float | None = None) -> None:
+    def __init__(self, threshold: float | None = None, examples: Examples | None = None) -> None:
         self._model = shipped()
         self.threshold = self._model.threshold if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold must be in 0..1, found {threshold}")
+        self.examples = examples
         self.parameters = {"weights": f"offline-{self._model.version}"}
+        if examples is not None:
+            self.parameters["examples"] = examples.digest
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
