@@ -42,7 +42,7 @@ class Outcome(Generic[Told]):
     reason: str = ""
 
 
-class ChatModel(RemoteModel[Job], Generic[Job]):
+class ChatModel(RemoteModel):
     """A chat model, asked one question per call."""
 
     kind, operation = "LLM", "chat/completions"

@@ -28,7 +28,7 @@ THRESHOLD = 0.75
 in some, near 0.75 in others). `metareview calibrate LABELS --judge embedding` finds the threshold of yours."""
 
 
-class EmbeddingJudge(RemoteJudge[Texts]):
+class EmbeddingJudge(RemoteJudge):
     """Compares vectors of an embedding model.
 
     In `usage`, `llm_calls` counts the batches sent, `cached` the pairs whose vectors both came from the cache.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import islice
-from typing import Generic, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, ModelJudge, Progress, Question
 from metareview.judges.registry import JudgeOptions
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.model import Job, RemoteModel
+from metareview.judges.remote.model import RemoteModel
 from metareview.judges.remote.pool import BACKOFF
 from metareview.judges.remote.prompt import sendable
 from metareview.judges.remote.settings import ModelSettings
@@ -22,7 +22,7 @@ from metareview.judges.remote.verdict import Verdict
 Pair = tuple[str, str]  # a generated note and a reference's note
 
 
-class RemoteJudge(RemoteModel[Job], ModelJudge, Generic[Job]):
+class RemoteJudge(RemoteModel, ModelJudge):
     """A judge that asks a server. The pairs that `max_calls` leaves open are undecided, and their reason says so."""
 
     def __init__(

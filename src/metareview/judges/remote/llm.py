@@ -22,7 +22,7 @@ _CHAT: Chat[Pair, ModelAnswer] = Chat(
 )
 
 
-class LlmJudge(ChatModel[Pair], RemoteJudge[Pair]):
+class LlmJudge(ChatModel, RemoteJudge):
     """Asks a chat model, one call per distinct pair of notes.
 
     `threshold` replaces the model's own `match`: a pair is the same where its score reaches it.
