@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, ModelJudge, Progress, Question
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, ModelJudge, Planned, Progress, Question
 from metareview.judges.registry import JudgePlugin
 from metareview.judges.remote.llm import LlmJudge
 
@@ -60,8 +60,11 @@ class CascadeJudge(ModelJudge):
 
     def planned_calls(self, questions: Sequence[Question]) -> int:
         """What the offline judge is unsure of and the cache does not know. Each answer may make others needless."""
+        return self.planned(questions).calls
+
+    def planned(self, questions: Sequence[Question]) -> Planned:
         boards = self._boards(questions)
-        return self.model.planned_calls([board.question_about(board.pairs_that_matter()) for board in boards])
+        return self.model.planned([board.question_about(board.pairs_that_matter()) for board in boards])
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         boards = self._boards(questions)
@@ -183,4 +186,6 @@ PLUGIN = JudgePlugin(
     "Decides with offline where that is sure, and asks a chat model where its answer matters.",
     scores=True,
     make=lambda options: CascadeJudge(OfflineJudge(), LlmJudge.of(options), one_to_one=options.one_to_one),
+    asks_chat=True,
+    has_bounds=True,
 )

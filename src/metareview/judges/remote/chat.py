@@ -72,7 +72,7 @@ class ChatModel(RemoteModel):
                 raise NotYet(OTHER_PROCESS, sent=False)
             with self._asking([key]):
                 reply = self._post(job, {**request, "messages": chat.messages(job)}, sent)
-                answer = chat.read(_content(reply))
+                answer = chat.read(content_of(reply))
                 if self.settings.api_key.is_in(answer.reason):
                     answer = replace(answer, reason="(left out: it repeats a part of the key)")
                 self._keep(key, asdict(answer))
@@ -89,7 +89,7 @@ class ChatModel(RemoteModel):
         return len(set(keys)) - len(chat.kept(self._stored(keys)))
 
 
-def _content(reply: JsonObject) -> str:
+def content_of(reply: JsonObject) -> str:
     """The text of the first choice, its parts joined. Nothing else that the server says is shown."""
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices:

@@ -45,6 +45,9 @@ class CommentsKeywords(TypedDict, total=False):
     concurrency: int
     cache: str | Path | None
     max_llm_calls: int | None
+    ask: str | None
+    cascade_low: float | None
+    cascade_high: float | None
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,11 @@ class CommentsOptions:
     """Requests at once, for judges that ask a model."""
     cache: str | Path | None = None
     max_llm_calls: int | None = None
+    ask: str | None = None
+    """What one question to a chat model holds: `pair` or `review`; None for the judge's own."""
+    cascade_low: float | None = None
+    """The offline scores between which `cascade` asks its model; None for its own."""
+    cascade_high: float | None = None
 
     def __post_init__(self) -> None:
         if self.alignment not in MODES:
@@ -122,6 +130,10 @@ class CommentsOptions:
             raise UsageError("--verdicts takes the place of a judge. Leave out --judge, or --verdicts.")
         if self.threshold is not None:
             raise UsageError("Stored verdicts are decided, so --threshold means nothing to them. Leave it out.")
+        for option in ("ask", "cascade_low", "cascade_high"):
+            if getattr(self, option) is not None:
+                name = f"--{option.replace('_', '-')}"
+                raise UsageError(f"Stored verdicts ask no model, so {name} means nothing to them. Leave it out.")
 
     @property
     def scored(self) -> Selection:
@@ -153,4 +165,7 @@ class CommentsOptions:
             cache=None if self.cache is None else Path(self.cache),
             max_llm_calls=self.max_llm_calls,
             one_to_one=self.mode != "coverage",
+            ask=self.ask,
+            cascade_low=self.cascade_low,
+            cascade_high=self.cascade_high,
         )
