@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
@@ -93,7 +93,7 @@ class NoteList:
         alone = NoteList.of(asked)
         if len(alone.content) < len(self.content):
             return [alone]
-        return [NoteList.of(half) for half in _halves(asked, _weights(asked))]
+        return [NoteList.of(half) for half in _Cutter.of(asked).halves(asked)]
 
 
 @cache
@@ -109,66 +109,110 @@ def cut(asked: Iterable[Pair]) -> list[NoteList]:
     Pairs that are connected stay together where they can: a list with notes that no pair connects asks for nothing.
     """
     asked = frozenset(asked)
-    weights = _weights(asked)
+    cutter = _Cutter.of(asked)
     parts: list[_Part] = []
-    for connected in _components(asked):
-        for piece in _pieces(connected, weights):
-            notes = _sides(piece)
-            part = next((part for part in parts if part.has_room_for(notes, weights)), None)
-            if part is None:
-                parts.append(part := _Part())
-            part.add(piece, notes, weights)
-    return [NoteList.of(part.pairs) for part in parts]
+    lists: list[NoteList] = []
+    for connected in cutter.components(asked):
+        pieces = list(cutter.pieces(connected))
+        if len(pieces) > 1:
+            lists += map(NoteList.of, pieces)
+            continue
+        notes = _sides(connected)
+        size = _Size(len(notes[0]), len(notes[1]), cutter.weight(*notes))
+        part = next((part for part in parts if (part.size + size).fits), None)
+        if part is None:
+            parts.append(_Part(size, connected))
+        else:
+            part.size += size
+            part.pairs += connected
+    return lists + [NoteList.of(part.pairs) for part in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    comments: int
+    references: int
+    weight: int
+
+    def __add__(self, other: _Size) -> _Size:
+        return _Size(self.comments + other.comments, self.references + other.references, self.weight + other.weight)
+
+    @property
+    def fits(self) -> bool:
+        return max(self.comments, self.references) <= MOST_NOTES and self.weight + _FRAME <= MOST_CHARACTERS
 
 
 @dataclass(slots=True)
 class _Part:
     """A list that is being filled."""
 
-    pairs: list[Pair] = field(default_factory=list)
-    notes: tuple[set[str], set[str]] = field(default_factory=lambda: (set(), set()))
-    weight: int = _FRAME
-
-    def has_room_for(self, notes: Sequence[set[str]], weights: Mapping[str, int]) -> bool:
-        new = [more - there for more, there in zip(notes, self.notes, strict=True)]
-        counts = (len(more) + len(there) for more, there in zip(new, self.notes, strict=True))
-        return max(counts) <= MOST_NOTES and self.weight + _sum(weights, *new) <= MOST_CHARACTERS
-
-    def add(self, pairs: Collection[Pair], notes: Sequence[set[str]], weights: Mapping[str, int]) -> None:
-        for more, there in zip(notes, self.notes, strict=True):
-            self.weight += _sum(weights, more - there)
-            there |= more
-        self.pairs += pairs
+    size: _Size
+    pairs: list[Pair]
 
 
-def _pieces(pairs: Collection[Pair], weights: Mapping[str, int]) -> Iterator[Collection[Pair]]:
-    """The pairs in pieces that each fit into a list."""
-    notes = _sides(pairs)
-    longer = max((_COMMENT, _REFERENCE), key=lambda side: len(notes[side]))
-    if len(notes[longer]) > MOST_NOTES:
-        pieces = _blocks(pairs, longer, _in_even_parts(_ordered(notes[longer])))
-    elif len(pairs) > 1 and _FRAME + _sum(weights, *notes) > MOST_CHARACTERS:
-        pieces = _halves(pairs, weights)
-    else:
-        yield pairs
-        return
-    for piece in pieces:
-        yield from _pieces(piece, weights)
+@dataclass(frozen=True, slots=True)
+class _Cutter:
+    """What is known of the notes of some pairs: how many characters of a message each takes at most, and its hash."""
 
+    weights: Mapping[str, int]
+    hashes: Mapping[str, str]
 
-def _halves(pairs: Collection[Pair], weights: Mapping[str, int]) -> list[list[Pair]]:
-    """More than one pair in two: the side with more text is divided, where it has two notes to divide."""
-    notes = _sides(pairs)
-    side = max((_COMMENT, _REFERENCE), key=lambda side: (len(notes[side]) > 1, _sum(weights, notes[side])))
-    ordered, half = _ordered(notes[side]), _sum(weights, notes[side]) / 2
-    size, weight = 1, weights[ordered[0]]
-    while size < len(ordered) - 1 and weight + weights[ordered[size]] <= half:
-        weight += weights[ordered[size]]
-        size += 1
-    return _blocks(pairs, side, [ordered[:size], ordered[size:]])
+    @classmethod
+    def of(cls, pairs: Collection[Pair]) -> _Cutter:
+        notes = {note for pair in pairs for note in pair}
+        weights = {note: len(json.dumps(note, ensure_ascii=False)) + _AROUND for note in notes}
+        return cls(weights, {note: _hash(note) for note in notes})
+
+    def weight(self, *sides: Iterable[str]) -> int:
+        return sum(self.weights[note] for notes in sides for note in notes)
+
+    def components(self, pairs: Collection[Pair]) -> list[list[Pair]]:
+        """The pairs that have notes in common, directly or by way of others, together; ordered by content."""
+        above: dict[tuple[int, str], tuple[int, str]] = {}
+
+        def root(node: tuple[int, str]) -> tuple[int, str]:
+            while (next_one := above.setdefault(node, node)) != node:
+                above[node] = node = above[next_one]
+            return node
+
+        for comment, reference in pairs:
+            above[root((_COMMENT, comment))] = root((_REFERENCE, reference))
+        found: dict[tuple[int, str], list[Pair]] = {}
+        for pair in pairs:
+            found.setdefault(root((_COMMENT, pair[_COMMENT])), []).append(pair)
+        return sorted(found.values(), key=lambda each: min(self.hashes[reference] for _, reference in each))
+
+    def pieces(self, pairs: Collection[Pair]) -> Iterator[Collection[Pair]]:
+        """The pairs in pieces that each fit into a list."""
+        notes = _sides(pairs)
+        longer = max((_COMMENT, _REFERENCE), key=lambda side: len(notes[side]))
+        if len(notes[longer]) > MOST_NOTES:
+            pieces = _blocks(pairs, longer, _in_even_parts(self.ordered(notes[longer])))
+        elif len(pairs) > 1 and _FRAME + self.weight(*notes) > MOST_CHARACTERS:
+            pieces = self.halves(pairs)
+        else:
+            yield pairs
+            return
+        for piece in pieces:
+            yield from self.pieces(piece)
+
+    def halves(self, pairs: Collection[Pair]) -> list[list[Pair]]:
+        """More than one pair in two: the side with more text is divided, where it has two notes to divide."""
+        notes = _sides(pairs)
+        side = max((_COMMENT, _REFERENCE), key=lambda side: (len(notes[side]) > 1, self.weight(notes[side])))
+        ordered, half = self.ordered(notes[side]), self.weight(notes[side]) / 2
+        size, weight = 1, self.weights[ordered[0]]
+        while size < len(ordered) - 1 and weight + self.weights[ordered[size]] <= half:
+            weight += self.weights[ordered[size]]
+            size += 1
+        return _blocks(pairs, side, [ordered[:size], ordered[size:]])
+
+    def ordered(self, notes: Iterable[str]) -> list[str]:
+        return sorted(notes, key=self.hashes.__getitem__)
 
 
 def _blocks(pairs: Collection[Pair], side: int, blocks: Sequence[Sequence[str]]) -> list[list[Pair]]:
+    """The pairs by the block that their note of this side is in."""
     block_of = {note: number for number, block in enumerate(blocks) for note in block}
     found: list[list[Pair]] = [[] for _ in blocks]
     for pair in pairs:
@@ -182,40 +226,9 @@ def _in_even_parts(notes: Sequence[str]) -> list[Sequence[str]]:
     return [notes[start:end] for start, end in pairwise(ends)]
 
 
-def _components(pairs: Collection[Pair]) -> list[list[Pair]]:
-    """The pairs that have notes in common, directly or by way of others, together; in an order of their own."""
-    root: dict[tuple[int, str], tuple[int, str]] = {}
-
-    def find(node: tuple[int, str]) -> tuple[int, str]:
-        while (above := root.setdefault(node, node)) != node:
-            root[node] = node = root[above]
-        return node
-
-    for comment, reference in pairs:
-        root[find((_COMMENT, comment))] = find((_REFERENCE, reference))
-    found: dict[tuple[int, str], list[Pair]] = {}
-    for pair in pairs:
-        found.setdefault(find((_COMMENT, pair[_COMMENT])), []).append(pair)
-    return sorted(found.values(), key=lambda component: min(map(_hash, _sides(component)[_REFERENCE])))
-
-
 def _sides(pairs: Collection[Pair]) -> tuple[set[str], set[str]]:
     return {comment for comment, _ in pairs}, {reference for _, reference in pairs}
 
 
-def _ordered(notes: Iterable[str]) -> list[str]:
-    return sorted(notes, key=_hash)
-
-
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _weights(pairs: Collection[Pair]) -> dict[str, int]:
-    """How many characters of a message each note takes, at most."""
-    notes = {note for pair in pairs for note in pair}
-    return {note: len(json.dumps(note, ensure_ascii=False)) + _AROUND for note in notes}
-
-
-def _sum(weights: Mapping[str, int], *notes: Iterable[str]) -> int:
-    return sum(weights[note] for side in notes for note in side)
