@@ -1,4 +1,4 @@
-"""Code Review Bench as questions with three models' verdicts, and how the tools rank by one judge's verdicts or another's.
+"""Code Review Bench as questions with three models' verdicts, and how tools rank by one judge or another.
 
 A pair is positive if it is a listed match. It is negative if its golden comment is a listed false negative, or its
 candidate a listed false positive; of these the *forced* ones, whose golden comment another candidate of the same tool

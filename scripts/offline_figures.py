@@ -335,7 +335,9 @@ def train_examples(data: Data, score: Floats, near: Sequence[Nearness], counts: 
 
 def learned_from(data: Data, background: Any) -> list[Nearness]:
     """What the weights of examples are learned from: one, three, ten tools, and all of other families."""
-    return [example_nearness(data, choose, background) for choose in (so_many(1), so_many(3), so_many(10), other_families)]
+    return [
+        example_nearness(data, choose, background) for choose in (so_many(1), so_many(3), so_many(10), other_families)
+    ]
 
 
 def evaluate_examples(
@@ -351,17 +353,15 @@ def evaluate_examples(
     }
     sources = learned_from(data, background)
     tested = {name: example_nearness(data, choose, background) for name, choose in shown.items()}
-    for split, fold in (("by_pull_request", by_pull_request(data, 0)), ("by_repository", by_repository(data))):
+    for way, fold in (("by_pull_request", by_pull_request(data, 0)), ("by_repository", by_repository(data))):
         base = held_out(data, fold)
         found = {name: base.copy() for name in shown}
         for f in np.unique(fold):
             weights = train_examples(data, base, sources, data.counts * (fold != f))
             for name, near in tested.items():
                 found[name][fold == f] = weights.rescored(base, near)[fold == f]
-        yield split, {
-            "without": _examples_row(data, base, threshold),
-            **{name: _examples_row(data, score, with_examples) for name, score in found.items()},
-        }
+        rows = {name: _examples_row(data, score, with_examples) for name, score in found.items()}
+        yield way, {"without": _examples_row(data, base, threshold), **rows}
 
 
 def _examples_row(data: Data, score: Floats, threshold: float) -> dict[str, Any]:

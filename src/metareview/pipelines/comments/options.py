@@ -47,6 +47,10 @@ class CommentsKeywords(TypedDict, total=False):
     concurrency: int
     cache: str | Path | None
     max_llm_calls: int | None
+    ask: str | None
+    cascade: str | None
+    cascade_low: float | None
+    cascade_high: float | None
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,13 @@ class CommentsOptions:
     """Requests at once, for judges that ask a model."""
     cache: str | Path | None = None
     max_llm_calls: int | None = None
+    ask: str | None = None
+    """What one question to a chat model holds: `pair` or `review`; None for the judge's own."""
+    cascade: str | None = None
+    """How much `cascade` asks: `careful` or `frugal`."""
+    cascade_low: float | None = None
+    """The offline scores between which `cascade` asks its model; None for its own."""
+    cascade_high: float | None = None
 
     def __post_init__(self) -> None:
         if self.alignment not in MODES:
@@ -127,6 +138,10 @@ class CommentsOptions:
             raise UsageError("--verdicts takes the place of a judge. Leave out --judge, or --verdicts.")
         if self.threshold is not None:
             raise UsageError("Stored verdicts are decided, so --threshold means nothing to them. Leave it out.")
+        for option in ("ask", "cascade", "cascade_low", "cascade_high"):
+            if getattr(self, option) is not None:
+                name = f"--{option.replace('_', '-')}"
+                raise UsageError(f"Stored verdicts ask no model, so {name} means nothing to them. Leave it out.")
 
     def _check_examples(self) -> None:
         if not self.examples:
@@ -176,4 +191,8 @@ class CommentsOptions:
             max_llm_calls=self.max_llm_calls,
             one_to_one=self.mode != "coverage",
             examples=examples,
+            ask=self.ask,
+            cascade=self.cascade,
+            cascade_low=self.cascade_low,
+            cascade_high=self.cascade_high,
         )

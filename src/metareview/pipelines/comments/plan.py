@@ -14,7 +14,7 @@ from metareview.comments.summary import CommentsConfig, LearnedFrom
 from metareview.errors import UsageError
 from metareview.judges.known import KnownVerdicts
 from metareview.judges.labelled import LabelledJudge
-from metareview.judges.protocol import Judge, ModelJudge, Question, Remarking
+from metareview.judges.protocol import Judge, ModelJudge, Planned, Question, Remarking
 from metareview.model.comment import ReferenceSet
 from metareview.pipelines.comments.examples import read_examples
 from metareview.pipelines.comments.judge import ChosenJudge, open_chosen
@@ -49,12 +49,12 @@ class Plan:
         """At the most: comments that match a reference are not compared with negatives."""
         return sum(int(case.eligible(case.negative_candidates).sum()) for case in self.cases)
 
-    def model_calls(self) -> int:
-        """How many pairs of notes a model would be asked about, after the cache; with negatives, at the most."""
+    def planned(self) -> Planned | None:
+        """What a model would be asked, after the cache; with negatives, at the most. None where none is asked."""
         if not isinstance(self.judge, ModelJudge):
-            return 0
+            return None
         questions = [case.question() for case in self.cases]
-        return self.judge.planned_calls([*questions, *(case.negative_question() for case in self.cases)])
+        return self.judge.planned([*questions, *(case.negative_question() for case in self.cases)])
 
     @property
     def labelled_pairs(self) -> int | None:
