@@ -98,7 +98,7 @@ def test_more_kinds_of_characters_than_are_remembered_change_nothing(monkeypatch
     text = "".join(chr(number) for number in range(0xA0, 0x3000)) + " naïve 缓存"
     expected = tokens(text)
     monkeypatch.setattr(metareview.text.tokens, "REMEMBERED", 10)
-    monkeypatch.setattr(metareview.text.tokens, "_SEPARATORS_AS_SPACES", metareview.text.tokens._WordCharacters())
+    monkeypatch.setattr(metareview.text.tokens, "_SEPARATORS_AS_SPACES", metareview.text.tokens.WordCharacters())
     assert tokens(text) == expected
     assert len(metareview.text.tokens._SEPARATORS_AS_SPACES) == 10
 

@@ -75,34 +75,48 @@ def tokens(text: str) -> list[str]:
 
 def _words_beyond_ascii(text: str) -> list[str]:
     """The words of a text whose separators are spaces and joiners."""
-    joined = _JOINERS.sub("", text).replace("\u200c", " ").replace("\u200d", " ")
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", joined).casefold())
-    found = _word_pattern().findall(folded)
-    if all(map(str.isalnum, [word[0] for word in found])):
+    return cut(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", joined(text)).casefold()))
+
+
+def joined(text: str) -> str:
+    """The text without joiners inside words; any other becomes a space."""
+    return _JOINERS.sub("", text).replace("\u200c", " ").replace("\u200d", " ")
+
+
+def cut(text: str) -> list[str]:
+    """The words of a text whose separators are spaces: at these, and around characters of scripts that have none."""
+    found: list[str] = _word_pattern().findall(text)
+    if all(_can_begin(word[0]) for word in found):
         return found
     # A combining mark behind a separator is on no letter.
     return [word for word in map(_without_leading_marks, found) if word]
 
 
+def _can_begin(character: str) -> bool:
+    return character.isalnum() or character.isascii()
+
+
 def _without_leading_marks(word: str) -> str:
-    return word[next((at for at, character in enumerate(word) if character.isalnum()), len(word)) :]
+    return word[next((at for at, character in enumerate(word) if _can_begin(character)), len(word)) :]
 
 
-class _WordCharacters(dict[int, str]):
-    """For each character, by its number: itself if it may be part of a word, else a space."""
+class WordCharacters(dict[int, str]):
+    """What `str.translate` makes of each character: itself if it may be part of a word, else a space."""
 
     def __missing__(self, number: int) -> str:
-        character = chr(number)
-        kept = character if _belongs_to_words(character) else " "
+        kept = self.kept(chr(number))
         if len(self) < REMEMBERED:
             self[number] = kept
         return kept
 
+    def kept(self, character: str) -> str:
+        return character if belongs_to_words(character) else " "
 
-_SEPARATORS_AS_SPACES = _WordCharacters()
+
+_SEPARATORS_AS_SPACES = WordCharacters()
 
 
-def _belongs_to_words(character: str) -> bool:
+def belongs_to_words(character: str) -> bool:
     """Whether it is a letter, a decimal digit, a combining mark or a joiner.
 
     Not if it is a superscript or a subscript (`x²` and `2ⁿ` are read alike), an apostrophe that counts as a letter, or

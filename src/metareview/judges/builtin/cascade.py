@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, ModelJudge, Progress, Question
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, ModelJudge, Progress, Question, Remarking
 from metareview.judges.registry import JudgePlugin
 from metareview.judges.remote.llm import LlmJudge
 
@@ -70,6 +70,11 @@ class CascadeJudge(ModelJudge):
             for (board, pairs), answer in zip(this_round, answers, strict=True):
                 board.settle(pairs, answer)
         return [board.answer() for board in boards]
+
+    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
+        """What either judge has to say; the second is asked about fewer pairs, of the same notes."""
+        both = (judge for judge in (self.first, self.model) if isinstance(judge, Remarking))
+        return [remark for judge in both for remark in judge.remarks(questions, ask=ask)]
 
     def close(self) -> None:
         self.first.close()
