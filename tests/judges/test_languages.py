@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.builtin.exact import ExactJudge
+from metareview.judges.cascade.pairs import PairRules
 from metareview.judges.offline.alone import MutualScores
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.offline.languages import language_remarks, not_in_english
@@ -106,12 +107,12 @@ def test_the_cascade_says_what_its_judges_say():
             return [f"the model has {len(questions)} ({ask})"]
 
     questions = [every_pair([OTHERS["Thai"]], [OTHERS["Thai"]])]
-    judge = CascadeJudge(OfflineJudge(), Model())
+    judge = CascadeJudge(OfflineJudge(), Model(), PairRules())
     assert isinstance(judge, Remarking)
     [first, second] = judge.remarks(questions, ask=False)
     assert "1 of 1 note is mostly in other languages" in first
     assert second == "the model has 1 (False)"
-    assert CascadeJudge(ExactJudge(), Model()).remarks(questions) == ["the model has 1 (True)"]
+    assert CascadeJudge(ExactJudge(), Model(), PairRules()).remarks(questions) == ["the model has 1 (True)"]
 
 
 HOSTILE = st.one_of(
