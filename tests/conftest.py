@@ -2,9 +2,10 @@
 
 import os
 
+from hypothesis import HealthCheck, settings
+
 from browser import browser, open_page
 from dataset_server import data_folder, mirror, shop_bench
-from hypothesis import HealthCheck, settings
 
 # A worker of pytest-xdist has the width of the terminal that it was started from; what is shown must not depend on it.
 os.environ.pop("COLUMNS", None)
