@@ -34,7 +34,7 @@ class RemoteJudge(RemoteModel[Job], ModelJudge, Generic[Job]):
         cache: VerdictCache | None = None,
         max_calls: int | None = None,
         progress: Progress | None = None,
-        timeout: float = 60.0,
+        timeout: float | None = None,
         backoff: float = BACKOFF,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:
