@@ -3,8 +3,9 @@
     with LocalServer(same_words, slots=1, seconds=0.05, context=2048, overflow="cut") as server:
         judge = LlmJudge(server.settings(key=""))
 
-It has a model that answers by a rule on the two notes, a context of so many tokens, and slots that answer one request
-each. A request whose client went away leaves the queue, as in Ollama and llama.cpp. Tokens are words and signs.
+It has a model that answers by a rule on two notes, of pairs and of lists, a context of so many tokens, and slots that
+answer one request each. A request whose client went away leaves the queue, as in Ollama and llama.cpp. Tokens are words
+and signs.
 """
 
 from __future__ import annotations
@@ -59,13 +60,14 @@ class Habits:
 
 
 class LocalServer(ModelServer):
-    """Serves until the `with` block ends. `answered` has the pairs that the model gave a whole answer on."""
+    """Serves until the `with` block ends. `answered` has how often the model answered each question that it read as a
+    whole: a pair (generated, reference), or the text of a list."""
 
     def __init__(self, rule: Callable[[str, str], bool] = same_first_word, **habits: object) -> None:
         super().__init__(lambda exchange: Reply())
         self.rule = rule
         self.habits = Habits(**habits)  # type: ignore[arg-type]
-        self.answered: Counter[tuple[str, str]] = Counter()
+        self.answered: Counter[tuple[str, str] | str] = Counter()
         self.left = 0
         """Requests whose client went away before they were answered."""
         self._loaded_at: float | None = None
@@ -89,6 +91,20 @@ class LocalServer(ModelServer):
             for task in (work, gone):
                 task.cancel()
             await asyncio.gather(work, gone, return_exceptions=True)
+
+    def _judge(self, exchange: Exchange) -> tuple[tuple[str, str] | str, dict]:
+        """The question, and what the model says to it if it has read all of it."""
+        text, sure = exchange.body["messages"][-1]["content"], {"confidence": 0.9, "reason": "by its rule"}
+        if not text.startswith("{"):
+            return exchange.notes, {"match": self.rule(*exchange.notes), **sure}
+        sides = json.loads(text)
+        found = [
+            {"reference": reference["id"], "comment": comment["id"], **sure}
+            for reference in sides["references"]
+            for comment in sides["comments"]
+            if self.rule(comment["note"], reference["note"])
+        ]
+        return text, {"matches": found}
 
     async def _work(self, exchange: Exchange) -> Reply:
         habits = self.habits
@@ -115,9 +131,12 @@ class LocalServer(ModelServer):
             await asyncio.sleep(habits.seconds)
         if cut:
             tokens = habits.context if habits.overflow == "cut" else habits.context // 2 + 2
+        asked, told = self._judge(exchange)
+        if cut:
+            told = {"match": True, "confidence": 0.9, "reason": "what is the question?", "matches": []}
         else:
-            self.answered[exchange.notes] += 1
-        said = json.dumps({"match": cut or self.rule(*exchange.notes), "confidence": 0.9, "reason": "by its rule"})
+            self.answered[asked] += 1
+        said = json.dumps(told)
         content = said if schema == "kept" else STYLES[habits.style].format(said)
         whole = len(content) <= habits.predict
         choice = {
