@@ -114,7 +114,7 @@ class RemoteModel(Generic[Job]):
         """
         if self.cache is None:
             return Claim({}, frozenset(keys))
-        return self.cache.claim(keys, self._endpoint.patience.longest + _CLAIM_SLACK)
+        return self.cache.claim(keys, self._endpoint.patience.usual + _CLAIM_SLACK)
 
     @contextmanager
     def _asking(self, keys: Collection[str]) -> Iterator[None]:
