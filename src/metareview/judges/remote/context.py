@@ -11,9 +11,10 @@ where it is below 1.3 per run.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from metareview.judges.remote.pool import CutShort, RequestFailed, TooLong
-from metareview.judges.remote.verdict import JsonObject, parse
+from metareview.judges.remote.pool import TooLong
+from metareview.judges.remote.verdict import JsonObject, Malformed, parse
 
 LARGER = (
     "Give it a larger one: for Ollama OLLAMA_CONTEXT_LENGTH, or num_ctx in the model's file; for llama.cpp --ctx-size, "
@@ -33,6 +34,13 @@ _LEAST_COUNT = 256
 """A count below is none of a whole context: some servers leave out what they had read before."""
 _CONTEXT_STEP, _LEAST_CONTEXT = 1024, 2048
 _PER_RUN = 1.3
+
+
+@dataclass(eq=False, kw_only=True)
+class CutShort(Malformed):
+    """The answer ended at the server's limit on tokens. A model that means the same each time will do so again."""
+
+    most_attempts: int = 3
 
 
 def least_tokens(text: str) -> int:
@@ -56,13 +64,8 @@ def refusal(status: int, data: bytes) -> TooLong | None:
     return TooLong(f"the question is too long for the model's context (HTTP {status}{shown}). {LARGER}.")
 
 
-def check(body: JsonObject, reply: JsonObject) -> None:
-    """Raises TooLong where the server cut the question before it answered, CutShort where the answer is cut."""
-    if problem := _cut_question(body, reply) or _cut_answer(reply):
-        raise problem
-
-
-def _cut_question(body: JsonObject, reply: JsonObject) -> RequestFailed | None:
+def cut_question(body: JsonObject, reply: JsonObject) -> TooLong | None:
+    """What a reply means by whose count of tokens the server cut the question before it answered."""
     usage = reply.get("usage")
     read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     if type(read) is not int or read < _LEAST_COUNT:
@@ -77,8 +80,8 @@ def _cut_question(body: JsonObject, reply: JsonObject) -> RequestFailed | None:
     )
 
 
-def _cut_answer(reply: JsonObject) -> RequestFailed | None:
-    """An answer that ended at the server's limit, unless it is JSON from its beginning to its end."""
+def cut_answer(reply: JsonObject) -> CutShort | None:
+    """What an answer means that ended at the server's limit, unless it is JSON from its beginning to its end."""
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or choice.get("finish_reason") != "length":

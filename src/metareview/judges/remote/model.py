@@ -13,7 +13,7 @@ from metareview.judges.protocol import Notable, Parameters, Progress, Usage
 from metareview.judges.remote import context
 from metareview.judges.remote.cache import Claim, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
-from metareview.judges.remote.pool import BACKOFF, CutShort, RequestFailed, RequestPool, TooLong
+from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool, TooLong
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import JsonObject
 from metareview.model.words import plural
@@ -155,12 +155,12 @@ class RemoteModel(Generic[Job]):
     def _post(self, job: Job, body: JsonObject, sent: set[Job], *, divisible: bool = False) -> JsonObject:
         """The server's reply to a job. The job counts as sent, however often it is, once it reached the server.
 
-        Raises TooLong and CutShort where the question or its answer did not fit into the model's context.
+        Raises TooLong where it did not fit into the model's context, also where the server cut and answered it.
         """
         try:
             reply = self._endpoint.post(body, divisible=divisible)
         except RequestFailed as problem:
-            self._count_cuts(problem)
+            self._count(problem)
             if problem.sent:
                 sent.add(job)
             raise
@@ -168,19 +168,19 @@ class RemoteModel(Generic[Job]):
         reported = reply.get("usage")
         if isinstance(reported, dict):
             with self._lock:
-                self.usage.prompt_tokens += _count(reported.get("prompt_tokens"))
-                self.usage.completion_tokens += _count(reported.get("completion_tokens"))
-        try:
-            context.check(body, reply)
-        except RequestFailed as problem:
-            self._count_cuts(problem)
-            raise
+                self.usage.prompt_tokens += _number(reported.get("prompt_tokens"))
+                self.usage.completion_tokens += _number(reported.get("completion_tokens"))
+        if too_long := context.cut_question(body, reply):
+            self._count(too_long)
+            raise too_long
+        self._count(context.cut_answer(reply))
         return reply
 
-    def _count_cuts(self, problem: RequestFailed) -> None:
+    def _count(self, problem: RequestFailed | None) -> None:
+        """Counts what did not fit, for the warnings."""
         with self._lock:
             self._too_long += isinstance(problem, TooLong)
-            self._cut_short += isinstance(problem, CutShort)
+            self._cut_short += isinstance(problem, context.CutShort)
 
     def _calls_left(self, wanted: int) -> int:
         """How many of the calls that are wanted `max_calls` still allows."""
@@ -191,5 +191,5 @@ class RemoteModel(Generic[Job]):
         return f"not asked: the limit of {self.max_calls} model calls was reached"
 
 
-def _count(value: object) -> int:
+def _number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else 0

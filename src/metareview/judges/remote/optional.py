@@ -1,8 +1,8 @@
 """The fields of a request that a server may not know, and is then asked without.
 
 A server may say so (400, 422, 501). Or it fails over them: a schema that it cannot make a grammar of is an internal
-error for some, and for others an answer that never ends. So a request that failed twice in that way is tried once
-without the schema.
+error for some, and for others an answer that never ends. So a request that failed twice, or had no answer in time where
+no schema was ever served, is tried once without it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OptionalFields:
             return (self._done_without | schema) - self._accepted
 
     def of(self, body: JsonObject) -> JsonObject:
-        """The request as it is sent: without what is left out, and without its schema where that failed twice."""
+        """The request as it is sent: without what is left out, and without its schema where it failed with it."""
         left_out = self.left_out
         with self._lock:
             if self._failures and self._failures.get(key := _key(body)) == _FAILURES:
@@ -55,12 +55,14 @@ class OptionalFields:
                 self._spared += _SCHEMA not in body
 
     def failed(self, asked: JsonObject, body: JsonObject, *, unanswered: bool) -> None:
-        """The server failed over this body, or left it unanswered; the latter tells nothing where schemas are served
-        otherwise, since the server may be busy."""
+        """The server failed over this body, or left it unanswered. The latter tells nothing where schemas are served
+        otherwise, since the server may be busy; but where none is, there may be no time for a second attempt before
+        the server is taken for a dead one."""
         with self._lock:
             if _SCHEMA in body and not (unanswered and _SCHEMA in self._accepted):
                 key = _key(asked)
-                self._failures[key] = self._failures.get(key, 0) + 1
+                before = self._failures.get(key, 0)
+                self._failures[key] = max(_FAILURES, before + 1) if unanswered else before + 1
 
     def refused(self, status: int, data: bytes, body: JsonObject) -> str | None:
         """The field to try without: one that the refusal names, or else the one that most servers lack."""

@@ -24,7 +24,6 @@ Job = TypeVar("Job")
 
 BACKOFF = 0.5
 _ATTEMPTS = 8
-_ATTEMPTS_AT_CUT = 3
 _LONGEST_BACKOFF = 20.0
 _LONGEST_WAIT = 600.0
 _A_WEEK = 7 * 86_400
@@ -67,13 +66,6 @@ class RetryLater(RequestFailed):
     costs_nothing: bool = False  # the attempt is not counted: the server has yet to get ready
     most_attempts: int = _ATTEMPTS  # how many of them are worth while
     remaining_job: object = None  # what is left to do, where a part of the job succeeded
-
-
-@dataclass(eq=False, kw_only=True)
-class CutShort(RetryLater):
-    """The answer ended at the server's limit on tokens. A model that means the same each time will do so again."""
-
-    most_attempts: int = _ATTEMPTS_AT_CUT
 
 
 @dataclass(slots=True)
