@@ -55,8 +55,8 @@ def test_a_server_with_every_bad_habit_gives_the_figures_of_one_without(serve, r
     good = json.loads(out)
     assert (code, err) == (0, "")
     assert good["reviewers"]["bot"]["positive_match_nums"] == 2
-    monkeypatch.setenv("LLM_TIMEOUT", "0.6")  # 6 s for the first answer, 0.15 s until that is said
-    bad = serve(load=0.7, slots=1, seconds=0.02, schema="ignored", style=style, usage=False)
+    monkeypatch.setenv("LLM_TIMEOUT", "2")  # 20 s for the first answer, 0.5 s until that is said
+    bad = serve(load=0.9, slots=1, seconds=0.02, schema="ignored", style=style, usage=False)
     code, out, err = run(*command, "--out", "bad")
     summary = json.loads(out)
     assert code == 0
