@@ -76,7 +76,7 @@ class RemoteModel(Generic[Job]):
                 "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
                 "same command again with the same --out."
             )
-        again = "Then run the same command again, with the same --out, for what is undecided."
+        again = "What is undecided is asked about again by the same command with the same --out."
         if self._too_long:
             warnings.append(
                 f"{plural(self._too_long, 'request')} did not fit into the context of the model at "
