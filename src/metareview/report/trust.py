@@ -103,10 +103,10 @@ def _held_out(known: HeldOut, threshold: float | None, parameters: Mapping[str, 
 def _advice(run: CommentsRun, lead: str = "") -> str:
     """The two commands, which need a folder."""
     if run.folder is None:
-        return f"{lead or 'To know it'}: keep the run in a folder, and label a sample of it ({_PAGE})."
+        return f"{lead or 'To do so'}: keep the run in a folder, and label a sample of it ({_PAGE})."
     folder = quote(run.label)
     commands = f"metareview label {folder}, then metareview calibrate --run {folder} ({_PAGE})."
-    return f"{lead}: {commands}" if lead else commands[0].upper() + commands[1:]
+    return f"{lead}: {commands}" if lead else f"First {commands}"
 
 
 def curve_of(known: HeldOut) -> Sequence[tuple[float, float, int]]:

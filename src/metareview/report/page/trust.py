@@ -32,15 +32,14 @@ class _Curve:
 
 def trust_section(trust: Trust) -> Section:
     """Always there: whoever reads a figure must be able to see what it rests on."""
-    text = trust.sentence if trust.advice == "" else f"{trust.sentence} {trust.advice}"
-    parts: list[Html | None] = [paragraph(capital(text))]
+    parts = [paragraph(capital(f"{trust.sentence} {trust.advice}".rstrip()))]
     parts += [paragraph(each) for each in ([] if trust.measured else trust.more)]
     curves = _curves(trust)
     if curves:
         parts += [paragraph(_MEANING), _drawn(curves)]
-    for kind, values in (trust.slices or {}).items():
-        parts.append(_table(f"Agreement with labels by {kind} of the reference", kinds_table(kind, values)))
-    return Section("trust", TITLE, join([part for part in parts if part is not None]))
+    kinds = [_by_kind(kind, kinds_table(kind, values)) for kind, values in (trust.slices or {}).items()]
+    parts += [behind("The agreement by kind of issue", kinds)] if kinds else []
+    return Section("trust", TITLE, join(parts))
 
 
 def _curves(trust: Trust) -> list[_Curve]:
@@ -82,9 +81,9 @@ def _drawn(curves: Sequence[_Curve]) -> Html:
     return html("{}<figure>{}</figure>{}", named, drawn, data)
 
 
-def _table(caption: str, table: Table) -> Html:
+def _by_kind(kind: str, table: Table) -> Html:
     columns: list[Cells] = []
     for column in table:
         cells = map(name, column.cells) if column.text else column.cells
         columns.append((capital(column.head), "name" if column.text else "num", cells))
-    return table_of(caption, columns)
+    return table_of(f"Agreement with labels by {kind} of the reference", columns)

@@ -1,0 +1,74 @@
+"""What a weights file says of the offline judge; keys may be absent, and none is taken on trust."""
+
+import json
+from importlib.resources import files
+
+import pytest
+
+from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.offline.trust import HeldOut, held_out, parse_held_out
+
+FULL = {
+    "kappa": 0.8231,
+    "kappa_interval": [0.79, 0.85],
+    "kappa_by": {"pull_request": 0.823, "repository": 0.82},
+    "kappa_without_rivals": 0.7,
+    "models": 3,
+    "f1_gap": 0.031,
+    "reliability": [[0.01, 0.02, 100], [0.5, 0.48, 40]],
+}
+
+
+def test_the_shipped_weights_are_those_that_runs_name():
+    judge = OfflineJudge()
+    found = held_out()
+    assert found.weights == judge.parameters["weights"]
+    assert found.threshold == judge.threshold
+    stored = json.loads((files("metareview") / "data" / f"{found.weights}.json").read_text("utf-8"))
+    assert found.kappa == stored["held_out_figures"]["kappa"]
+    assert found.kappa >= 0.8
+    assert sum(n for _, _, n in found.reliability) > 2_000
+    assert held_out(found.weights) == found
+
+
+def test_every_key():
+    found = parse_held_out("offline-2", 0.4, FULL)
+    assert found == HeldOut(
+        "offline-2",
+        0.4,
+        0.8231,
+        (0.79, 0.85),
+        {"pull_request": 0.823, "repository": 0.82},
+        0.7,
+        3,
+        0.031,
+        ((0.01, 0.02, 100), (0.5, 0.48, 40)),
+    )
+
+
+def test_what_is_absent_is_not_known():
+    assert parse_held_out("offline-2", None, {}) == HeldOut("offline-2")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("kappa", "0.8"),
+        ("kappa", True),
+        ("kappa_interval", [0.7]),
+        ("kappa_interval", [0.7, None]),
+        ("kappa_interval", 0.7),
+        ("kappa_by", ["x"]),
+        ("models", 2.5),
+        ("models", True),
+        ("reliability", {"a": 1}),
+        ("reliability", [[0.1, 0.2], "x", [None, 1, 2]]),
+    ],
+)
+def test_what_is_no_number_is_not_known(key, value):
+    assert parse_held_out("offline-2", 0.4, {key: value}) == HeldOut("offline-2", 0.4)
+
+
+@pytest.mark.parametrize("name", ["offline-0", "../../pyproject", "offline-1/../offline-1", "demo", ""])
+def test_weights_that_do_not_ship_have_no_figures(name):
+    assert held_out(name) == HeldOut(name)
