@@ -56,10 +56,12 @@ def test_the_offline_judge_is_held_to_pull_requests_that_it_had_not_seen(offline
     found = trust_of(run, NO_LABELS)
     measured = "at kappa 0.82 (95 % interval 0.79–0.85) on pull requests that it had not seen"
     assert found.sentence == f"offline agreed with 3 strong models {measured}."
-    folder = str(offline.folder)
-    commands = f"metareview label {folder}, then metareview calibrate --run {folder}"
-    assert found.advice == f"On your own pull requests: {commands} (docs/judges.md)."
-    assert found.line == f"How far to trust the judge: {found.sentence} {found.advice}"
+    commands = "metareview label RUN, then metareview calibrate --run RUN"
+    assert found.advice() == f"On your own pull requests: {commands} (docs/judges.md)."
+    assert found.line() == f"How far to trust the judge: {found.sentence} {found.advice()}"
+    # What a terminal shows can be pasted.
+    commands = "metareview label 'my run', then metareview calibrate --run 'my run'"
+    assert found.line("my run").endswith(f"On your own pull requests: {commands} (docs/judges.md).")
     assert found.more == [
         "On repositories that it had not seen, kappa is 0.82.",
         "The F1 of a tool is off by 0.031 on average.",
@@ -106,24 +108,16 @@ def test_what_goes_by_a_rule_is_said_to(tmp_path, judge):
     found = trust_of(run, NO_LABELS)
     assert found.by_rule
     assert found.sentence.startswith(f"{judge} ")
-    assert found.advice == ""
+    assert found.advice() == ""
     assert "trust" not in run.summary
 
 
 def test_of_any_other_judge_nothing_is_known_before_it_is_calibrated(tmp_path):
-    run = make_run(tmp_path / "my run")
-    found = trust_of(run, read_labels(run))
-    folder = f"'{run.folder}'"
-    assert found.line == (
+    run = make_run(tmp_path / "r")
+    assert trust_of(run, read_labels(run)).line() == (
         "How far to trust the judge: not known for lenient until you calibrate it."
-        f" First metareview label {folder}, then metareview calibrate --run {folder} (docs/judges.md)."
+        " First metareview label RUN, then metareview calibrate --run RUN (docs/judges.md)."
     )
-
-
-def test_a_run_in_memory_is_told_to_be_kept():
-    reviews = [{"pr": PR.format(1), "reviewer": "bot", "comments": [{"note": "x"}]}]
-    run = evaluate_comments(reviews, reference=reviews, judge="rouge", force=True)
-    assert "keep the run in a folder" in trust_of(run, NO_LABELS).line
 
 
 def test_labels_of_the_run_take_the_place_of_what_was_measured_elsewhere(tmp_path):
@@ -135,7 +129,7 @@ def test_labels_of_the_run_take_the_place_of_what_was_measured_elsewhere(tmp_pat
         f"lenient agrees with people at kappa {rate(agreement.kappa)} (95 % interval"
         f" {interval(agreement.intervals['kappa'])} over 23 pull requests) on {agreement.n} labelled pairs."
     )
-    assert found.advice == ""
+    assert found.advice() == ""
     # Labels of no random sample correct no figure, but tell as much of the judge.
     (run.folder / FRAME).unlink()
     alone = read_labels(run)

@@ -142,7 +142,7 @@ def command(
     else:
         trust = trust_of(run, read_labels(run))
         remarks = [headline(run, board()), *repeat_lines(run.result, list(run.result.reviewers))]
-        remarks += [judged] if trust.by_rule else [trust.line, judged]
+        remarks += [judged] if trust.by_rule else [trust.line(str(folder)), judged]
         costs = costs_table(costs_of_reviewers(run.result))
         tables: list[str | Table] = [reviewers_table(run.result, board(), kinds_of_cost=1)]
         if costs:

@@ -106,7 +106,7 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
             *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
-            safe(trust_of(run, labels or read_labels(run)).line, longest=1_000),
+            safe(trust_of(run, labels or read_labels(run)).line(), longest=1_000),
             "",
             *_repeats(summary),
         ]

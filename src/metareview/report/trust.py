@@ -28,8 +28,8 @@ class Trust:
     """What is known of the judge that a run's figures rest on."""
 
     sentence: str
-    advice: str
-    """How to know more; empty where nothing is left to measure."""
+    unknown: str | None = None
+    """What labels would tell, to begin the advice with; None where nothing is left to measure."""
     by_rule: bool = False
     shipped: HeldOut | None = None
     """Of the offline judge: what its weights were measured at."""
@@ -37,10 +37,19 @@ class Trust:
     """The judge against people's labels of this run, where there are any."""
     slices: Slices | None = None
 
-    @property
-    def line(self) -> str:
-        """For a terminal, or a page that has no section for it."""
-        return f"{TITLE}: {self.sentence} {self.advice}".rstrip()
+    def advice(self, folder: str = "RUN") -> str:
+        """How to know more. A report may be read anywhere, so that only a terminal names the run's folder."""
+        if self.unknown is None:
+            return ""
+        run = folder if folder == "RUN" else quote(folder)
+        return f"{self.unknown} metareview label {run}, then metareview calibrate --run {run} ({_PAGE})."
+
+    def text(self, folder: str = "RUN") -> str:
+        return f"{self.sentence} {self.advice(folder)}".rstrip()
+
+    def line(self, folder: str = "RUN") -> str:
+        """For what has no section for it."""
+        return f"{TITLE}: {self.text(folder)}"
 
     @property
     def more(self) -> list[str]:
@@ -63,14 +72,14 @@ def trust_of(run: CommentsRun, labels: RunLabels) -> Trust:
     slices = labels.judged.slices if labels.judged is not None and measured is not None else None
     shipped = _shipped(run)
     if measured is not None and measured.kappa is not None and measured.intervals["kappa"] is not None:
-        return Trust(_by_labels(judge, measured), "", False, shipped, measured, slices)
+        return Trust(_by_labels(judge, measured), None, False, shipped, measured, slices)
     so_far = f" {plural(measured.n, 'labelled pair')} of this run so far, too few to tell." if measured else ""
     if shipped is not None and shipped.kappa is not None:
         known = _held_out(shipped, config.threshold, config.judge_parameters)
-        return Trust(f"{known}{so_far}", _advice(run, "On your own pull requests"), False, shipped, measured, slices)
+        return Trust(f"{known}{so_far}", "On your own pull requests:", False, shipped, measured, slices)
     if judge in _BY_RULE:
-        return Trust(_BY_RULE[judge], "", True, None, measured, slices)
-    return Trust(f"not known for {judge} until you calibrate it.{so_far}", _advice(run), False, None, measured, slices)
+        return Trust(_BY_RULE[judge], None, True, None, measured, slices)
+    return Trust(f"not known for {judge} until you calibrate it.{so_far}", "First", False, None, measured, slices)
 
 
 def _shipped(run: CommentsRun) -> HeldOut | None:
@@ -98,15 +107,6 @@ def _held_out(known: HeldOut, threshold: float | None, parameters: Mapping[str, 
         asides.append("without examples")
     aside = f", {' and '.join(asides)}" if asides else ""
     return f"offline agreed with {models} at {figure} on pull requests that it had not seen{aside}."
-
-
-def _advice(run: CommentsRun, lead: str = "") -> str:
-    """The two commands, which need a folder."""
-    if run.folder is None:
-        return f"{lead or 'To do so'}: keep the run in a folder, and label a sample of it ({_PAGE})."
-    folder = quote(run.label)
-    commands = f"metareview label {folder}, then metareview calibrate --run {folder} ({_PAGE})."
-    return f"{lead}: {commands}" if lead else f"First {commands}"
 
 
 def curve_of(known: HeldOut) -> Sequence[tuple[float, float, int]]:

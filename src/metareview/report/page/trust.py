@@ -32,7 +32,7 @@ class _Curve:
 
 def trust_section(trust: Trust) -> Section:
     """Always there: whoever reads a figure must be able to see what it rests on."""
-    parts = [paragraph(capital(f"{trust.sentence} {trust.advice}".rstrip()))]
+    parts = [paragraph(capital(trust.text()))]
     parts += [paragraph(each) for each in ([] if trust.measured else trust.more)]
     curves = _curves(trust)
     if curves:
