@@ -4,7 +4,8 @@
         judge = LlmJudge(server.settings())
 
 A script gets each request as an `Exchange` and returns a `Reply`. Nagle's algorithm is off. Run as a program,
-it serves verdicts after a latency from a process of its own and prints its address: `model_server.py 0.05`.
+it serves verdicts after a latency from a process of its own and prints its address: `model_server.py 0.05`, with
+`lists` for answers to list questions.
 """
 
 from __future__ import annotations
@@ -66,6 +67,17 @@ class Exchange:
         return found["candidate"], found["reference"]
 
     @property
+    def listed(self) -> tuple[list[str], list[str]]:
+        """(references, comments) of a list question, by id."""
+        sides = json.loads(self.body["messages"][-1]["content"])
+        assert list(sides) == ["references", "comments"]
+        for entries in sides.values():
+            assert [list(entry) for entry in entries] == [["id", "note"]] * len(entries)
+            assert [entry["id"] for entry in entries] == list(range(len(entries)))
+        references, comments = ([entry["note"] for entry in entries] for entries in sides.values())
+        return references, comments
+
+    @property
     def served(self) -> bool:
         """Whether the script meant this as a good answer."""
         return self.reply is not None and self.reply.headers.get("x-good") == "yes"
@@ -80,6 +92,19 @@ def chat(content: object, **more: object) -> Reply:
 
 def verdict(match: bool, confidence: float = 0.9, reason: str = "because") -> Reply:
     reply = chat(json.dumps({"match": match, "confidence": confidence, "reason": reason}))
+    reply.headers["x-good"] = "yes"
+    return reply
+
+
+def matches(*found: tuple[int, int] | dict, confidence: float = 0.9) -> Reply:
+    """The answer to a list question: (reference, comment), or entries as they are."""
+    entries = [
+        entry
+        if isinstance(entry, dict)
+        else {"reference": entry[0], "comment": entry[1], "confidence": confidence, "reason": "because"}
+        for entry in found
+    ]
+    reply = chat(json.dumps({"matches": entries}))
     reply.headers["x-good"] = "yes"
     return reply
 
@@ -121,6 +146,10 @@ class ModelServer:
     def served(self) -> Counter[tuple[str, str]]:
         """How often each pair of notes was given a good answer."""
         return Counter(exchange.notes for exchange in self.log if exchange.served)
+
+    def served_lists(self) -> Counter[str]:
+        """How often each list was given a good answer."""
+        return Counter(exchange.body["messages"][-1]["content"] for exchange in self.log if exchange.served)
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -214,9 +243,25 @@ class ReplayModel:
             return verdict(False, 0.9, "listed as no match")
         return verdict(True, hit["confidence"], hit["reasoning"])
 
+    def listed(self, exchange: Exchange) -> Reply:
+        """The same verdicts as the answer to a list question."""
+        references, comments = exchange.listed
+        hits = [
+            (r, c, hit)
+            for r, reference in enumerate(references)
+            for c, comment in enumerate(comments)
+            if (hit := self.matches.get((comment, reference))) is not None
+        ]
+        entries = [
+            {"reference": r, "comment": c, "confidence": hit["confidence"], "reason": hit["reasoning"]}
+            for r, c, hit in hits
+        ]
+        return matches(*entries)
+
 
 if __name__ == "__main__":
-    with ModelServer(lambda exchange: verdict(True), latency=float(sys.argv[1])) as running:
+    answer = matches((0, 0)) if "lists" in sys.argv else verdict(True)
+    with ModelServer(lambda exchange: answer, latency=float(sys.argv[1])) as running:
         print(running.url, flush=True)
         sys.stdin.read()  # until whoever started this closes the pipe
         times = [exchange.started for exchange in running.log]

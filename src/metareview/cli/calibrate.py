@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, ListingOption, cache_file, common_options, judge_names, model_options, one_of
+from metareview.cli.options import (
+    PATH,
+    ListingOption,
+    asking_options,
+    cache_file,
+    common_options,
+    judge_names,
+    model_options,
+    one_of,
+)
 from metareview.cli.output import Screen, warning_lines
 from metareview.errors import Undecided, UsageError
 
@@ -20,6 +29,8 @@ if TYPE_CHECKING:
     from metareview.model.build_gates import Gate
     from metareview.report.tables import Table
     from metareview.runs.run import OutcomesRun
+
+_ASKING = ("ask", "cascade", "cascade_low", "cascade_high")
 
 
 KINDS = ("severity", "category", "context")
@@ -45,6 +56,7 @@ KINDS = ("severity", "category", "context")
 @click.option("--fail-under", multiple=True, metavar="METRIC=X", shell_complete=one_of("kappa=", "accuracy="),
               help="Exit 3 where the figure is lower, such as kappa=0.6.")  # fmt: skip
 @model_options
+@asking_options
 @common_options
 @click.pass_context
 def command(
@@ -61,6 +73,10 @@ def command(
     cache: Path | None,
     no_cache: bool,
     max_llm_calls: int | None,
+    ask: str | None,
+    cascade: str | None,
+    cascade_low: float | None,
+    cascade_high: float | None,
     screen: Screen,
 ) -> None:
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note, or a
@@ -89,7 +105,16 @@ def command(
     with tempfile.TemporaryDirectory() as scratch, screen.progress("pairs") as progress:
         verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
         found = read_label_set(Source(labels))
-        options = JudgeOptions(threshold, concurrency, verdicts, max_llm_calls)
+        options = JudgeOptions(
+            threshold,
+            concurrency,
+            verdicts,
+            max_llm_calls,
+            ask=ask,
+            cascade=cascade,
+            cascade_low=cascade_low,
+            cascade_high=cascade_high,
+        )
         with open_judge(judge, options) as opened:
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
@@ -116,7 +141,7 @@ def _check_run_options(context: click.Context, labels: Path | None, run: Path) -
     if labels is not None:
         raise UsageError("LABELS and --run contradict each other: a run has labels of its own. Leave one out.")
     explicit = click.core.ParameterSource.COMMANDLINE
-    for name in ("judge", "threshold", "concurrency", "cache", "no_cache", "max_llm_calls"):
+    for name in ("judge", "threshold", "concurrency", "cache", "no_cache", "max_llm_calls", *_ASKING):
         if context.get_parameter_source(name) is explicit:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(

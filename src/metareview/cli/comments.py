@@ -14,6 +14,7 @@ from metareview.cli.options import (
     InputPath,
     Limits,
     ListingOption,
+    asking_options,
     cache_file,
     comment_formats,
     comment_metric_names,
@@ -30,6 +31,7 @@ from metareview.cli.output import Screen, append_step_summary, say, warning_line
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
+    from metareview.judges.protocol import Planned
     from metareview.pipelines.comments.options import CommentsKeywords
     from metareview.pipelines.comments.plan import Plan
     from metareview.report.tables import Table
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
 @click.option("--verdicts", type=PATH, metavar="FILE",
               help="Stored verdicts as the judge: a run's pairs.jsonl, labels, evaluations.json.")  # fmt: skip
 @click.option("--labels", type=PATH, metavar="FILE", help="People's verdicts, which override the judge's.")
+@click.option("--examples", multiple=True, type=PATH, metavar="FILE",
+              help="Known verdicts on the same references that offline and cascade learn from, as files for"
+              " --verdicts; never on the reviewer's own comments; repeatable.")  # fmt: skip
 @click.option(
     "--line-distance",
     type=int,
@@ -81,6 +86,7 @@ if TYPE_CHECKING:
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
 @model_options
+@asking_options
 @gate_options(comment_metric_names)
 @common_options
 def command(
@@ -156,7 +162,8 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
     from metareview.model.words import plural
     from metareview.runs.comments_json import config_to_json
 
-    reviewers, calls = len({case.reviewer for case in plan.cases}), plan.model_calls()
+    reviewers, planned = len({case.reviewer for case in plan.cases}), plan.planned()
+    calls = 0 if planned is None else planned.calls
     warnings, skipped = (*plan.inputs.warnings, *plan.remarks(ask=False)), plan.inputs.skipped
     labelled = plan.labelled_pairs
     document = {
@@ -168,6 +175,7 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
         "negative_pairs": plan.negative_pairs,
         **({} if labelled is None else {"labelled_pairs": labelled}),
         "llm_calls": calls,
+        **({} if planned is None else _prompts(planned)),
         "warnings": list(warnings),
         "skipped": [asdict(item) for item in skipped],
     }
@@ -175,6 +183,17 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
     line = (
         f"{plural(plan.pull_requests, 'pull request')}, {plural(reviewers, 'reviewer')},"
         f" {plural(plan.pairs, 'pair')} to judge{of_people} and up to {plan.negative_pairs:,} with negatives,"
-        f" {plural(calls, 'model call')}."
+        f" {plural(calls, 'model call')}{_about_tokens(planned)}."
     )
     screen.show(document, line, remarks=warning_lines(warnings, skipped))
+
+
+def _prompts(planned: Planned) -> dict[str, int | None]:
+    return {"prompt_characters": planned.prompt_characters, "prompt_tokens": planned.prompt_tokens}
+
+
+def _about_tokens(planned: Planned | None) -> str:
+    """Two figures of an estimate are enough, and say that it is one."""
+    if planned is None or not planned.prompt_tokens:
+        return ""
+    return f" with about {float(f'{planned.prompt_tokens:.2g}'):,.0f} tokens of prompts, by an estimate"

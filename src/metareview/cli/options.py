@@ -224,7 +224,19 @@ model_options = _options(
                  help="Where a model's verdicts are kept.  [default: the user's cache folder]"),
     click.option("--no-cache", is_flag=True, help="Ask again, whatever was answered before."),
     click.option("--max-llm-calls", type=click.IntRange(min=0), metavar="N",
-                 help="Ask a model about at most N pairs or comments; the rest stay undecided."),
+                 help="Ask a model about at most N pairs, lists or comments; the rest stay undecided."),
+)  # fmt: skip
+
+asking_options = _options(
+    click.option("--ask", metavar="pair|review", shell_complete=one_of("pair", "review"),
+                 help="One question to a chat model: a pair, or one reviewer's notes on a pull request in a list."
+                      "  [default: llm pair, cascade review]"),
+    click.option("--cascade", metavar="careful|frugal", shell_complete=one_of("careful", "frugal"),
+                 help="How much cascade asks: frugal saves about a quarter of the text.  [default: careful]"),
+    click.option("--cascade-low", type=float, metavar="X",
+                 help="cascade asks from this offline score on.  [default: its own]"),
+    click.option("--cascade-high", type=float, metavar="X",
+                 help="cascade asks up to this offline score.  [default: its own]"),
 )  # fmt: skip
 
 

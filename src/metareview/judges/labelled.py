@@ -16,6 +16,7 @@ from metareview.judges.protocol import (
     Answer,
     Judge,
     ModelJudge,
+    Planned,
     Progress,
     Question,
     Remarking,
@@ -165,7 +166,10 @@ class LabelledModelJudge(LabelledJudge, ModelJudge):
         return self.inner.warnings
 
     def planned_calls(self, questions: Sequence[Question]) -> int:
-        return self.inner.planned_calls([self._unlabelled(question) for question in questions])
+        return self.planned(questions).calls
+
+    def planned(self, questions: Sequence[Question]) -> Planned:
+        return self.inner.planned([self._unlabelled(question) for question in questions])
 
     def judge(self, questions: Sequence[Question]) -> Sequence[Answer]:
         left = [self._unlabelled(question) for question in questions]

@@ -58,11 +58,29 @@ class Answer:
 class Usage:
     """What a model has cost so far. Tokens are those that the server reports, also for answers without a verdict."""
 
-    llm_calls: int = 0  # what the server was asked about: each pair, or batch of notes, once however often it was sent
+    llm_calls: int = 0  # what the server was asked: each pair, list or batch of notes once, however often it was sent
     cached: int = 0  # pairs that the cache answered
     prompt_tokens: int = 0
     completion_tokens: int = 0
     requests: int = 0  # every request that reached the server, repeated ones included
+
+
+CHARACTERS_PER_TOKEN = 4
+"""What an estimate of tokens goes by: about right for English and code, too low for most other scripts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a model would be asked, after the cache: at most so many calls, with so much text in them."""
+
+    calls: int
+    prompt_characters: int | None = None
+    """Instructions and notes together; None where the judge cannot say."""
+
+    @property
+    def prompt_tokens(self) -> int | None:
+        """An estimate, by characters: the server's count is known only when it was asked."""
+        return None if self.prompt_characters is None else -(-self.prompt_characters // CHARACTERS_PER_TOKEN)
 
 
 @runtime_checkable
@@ -112,6 +130,10 @@ class ModelJudge(Judge, Protocol):
     @abstractmethod
     def planned_calls(self, questions: Sequence[Question]) -> int:
         """How many calls it would take at most to judge these questions, after the cache. Asks nothing."""
+
+    def planned(self, questions: Sequence[Question]) -> Planned:
+        """The same, with how much text the calls would hold where the judge knows. Asks nothing."""
+        return Planned(self.planned_calls(questions))
 
 
 @runtime_checkable

@@ -4,5 +4,8 @@ from metareview.judges.registry import JudgePlugin
 from metareview.judges.remote.llm import LlmJudge
 
 PLUGIN = JudgePlugin(
-    "Asks a chat model behind an OpenAI-compatible server about every pair.", scores=True, make=LlmJudge.of
+    "Asks a chat model behind an OpenAI-compatible server about every pair.",
+    scores=True,
+    make=LlmJudge.of,
+    asks_chat=True,
 )

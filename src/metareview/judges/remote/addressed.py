@@ -103,7 +103,7 @@ _CHAT: Chat[AddressedQuestion, AddressedAnswer] = Chat(
 )
 
 
-class AddressedModel(ChatModel[AddressedQuestion]):
+class AddressedModel(ChatModel):
     """Asks a chat model what became of comments, one call per distinct question."""
 
     name = "addressed"

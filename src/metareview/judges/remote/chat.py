@@ -42,7 +42,7 @@ class Outcome(Generic[Told]):
     reason: str = ""
 
 
-class ChatModel(RemoteModel[Job], Generic[Job]):
+class ChatModel(RemoteModel):
     """A chat model, asked one question per call."""
 
     kind, operation = "LLM", "chat/completions"
@@ -72,7 +72,7 @@ class ChatModel(RemoteModel[Job], Generic[Job]):
                 raise NotYet(OTHER_PROCESS, sent=False)
             with self._asking([key]):
                 reply = self._post(job, {**request, "messages": chat.messages(job)}, sent)
-                answer = chat.read(_content(reply))
+                answer = chat.read(content_of(reply))
                 if self.settings.api_key.is_in(answer.reason):
                     answer = replace(answer, reason="(left out: it repeats a part of the key)")
                 self._keep(key, asdict(answer))
@@ -89,7 +89,7 @@ class ChatModel(RemoteModel[Job], Generic[Job]):
         return len(set(keys)) - len(chat.kept(self._stored(keys)))
 
 
-def _content(reply: JsonObject) -> str:
+def content_of(reply: JsonObject) -> str:
     """The text of the first choice, its parts joined. Nothing else that the server says is shown."""
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices:

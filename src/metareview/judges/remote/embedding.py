@@ -28,7 +28,7 @@ THRESHOLD = 0.75
 in some, near 0.75 in others). `metareview calibrate LABELS --judge embedding` finds the threshold of yours."""
 
 
-class EmbeddingJudge(RemoteJudge[Texts]):
+class EmbeddingJudge(RemoteJudge):
     """Compares vectors of an embedding model.
 
     In `usage`, `llm_calls` counts the batches sent, `cached` the pairs whose vectors both came from the cache.
@@ -61,9 +61,11 @@ class EmbeddingJudge(RemoteJudge[Texts]):
 
         return list(map(compare, pairs))
 
-    def _calls(self, pairs: Sequence[Pair]) -> int:
-        texts = {note for pair in pairs for note in pair if note.strip()}
-        return -(-len(texts - self._known(texts).keys()) // self.batch)
+    def _calls(self, pairs: Sequence[Pair]) -> list[int]:
+        texts = dict.fromkeys(note for pair in pairs for note in pair if note.strip())
+        known = self._known(texts)
+        lengths = [len(text) for text in texts if text not in known]
+        return [sum(lengths[i : i + self.batch]) for i in range(0, len(lengths), self.batch)]
 
     def _key(self, text: str) -> str:
         return verdict_key(self.name, self.settings.model, "", {}, [text])

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters, Progress, Usage
@@ -21,7 +21,7 @@ _CLAIM_SLACK = 15.0
 OTHER_PROCESS = "another process is asking"
 
 
-class RemoteModel(Generic[Job]):
+class RemoteModel:
     """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
 
     A job is what one request asks about. `max_calls` caps the jobs that are sent in this model's life; what this leaves
@@ -57,7 +57,7 @@ class RemoteModel(Generic[Job]):
         self.parameters: Parameters = {"model": self.settings.model, **self.parameters}
         self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
-        self._pool: RequestPool[Job] = RequestPool(concurrency, backoff)
+        self._pool = RequestPool(concurrency, backoff)
         self._endpoint = Endpoint(
             self.settings, self.operation, self.optional_fields, concurrency, timeout, patience=6 * backoff
         )

@@ -99,7 +99,7 @@ class _Run(Generic[Job]):
         self.delayed.clear()
 
 
-class RequestPool(Generic[Job]):
+class RequestPool:
     """Runs jobs over at most `concurrency` threads. What it learned of the server's limits outlives a run."""
 
     def __init__(self, concurrency: int, backoff: float = BACKOFF) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,6 +19,7 @@ from string import Template
 from metareview.judges.protocol import judged_part
 
 VERSION = "1"
+_CODE_LENGTH = 16
 
 _FIELDS = {"match": "boolean", "confidence": "number", "reason": "string"}
 """Without the range of `confidence`, since several servers refuse `minimum` in a strict schema; `check_answer` checks
@@ -47,6 +49,12 @@ class Prompt:
         text = self.user.substitute(code=code, **notes)
         return [{"role": "system", "content": self.system}, {"role": "user", "content": text}]
 
+    def characters(self, pairs: Iterable[tuple[str, str]]) -> list[int]:
+        """How long the messages about each of these pairs of sendable notes are, without making them."""
+        user = self.user.substitute(code="0" * _CODE_LENGTH, generated="", reference="")
+        frame = len(self.system) + len(user)
+        return [frame + len(generated) + len(reference) for generated, reference in pairs]
+
 
 @cache
 def load_prompt(version: str = VERSION) -> Prompt:
@@ -67,5 +75,5 @@ def sendable(note: str) -> str:
 def marker_code(*notes: str) -> str:
     """16 hexadecimal digits that occur in none of the notes; the same for the same notes."""
     text = json.dumps(notes)
-    codes = (hashlib.sha256(f"{attempt} {text}".encode()).hexdigest()[:16] for attempt in count())
+    codes = (hashlib.sha256(f"{attempt} {text}".encode()).hexdigest()[:_CODE_LENGTH] for attempt in count())
     return next(code for code in codes if not any(code in note for note in notes))

@@ -91,7 +91,7 @@ def _prompt() -> tuple[str, Template]:
 _CHAT: Chat[IssueQuestion, IssueAnswer] = Chat(messages, RESPONSE_FORMAT, read_issue_answer, check_issue_answer)
 
 
-class ValidityModel(ChatModel[IssueQuestion]):
+class ValidityModel(ChatModel):
     """Asks a chat model about unlisted issues, one call per distinct one."""
 
     name = "validity"

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
 from metareview.judges.remote.pool import RetryLater
@@ -84,7 +84,7 @@ class Verdict:
 
 def read_answer(text: str) -> ModelAnswer:
     """The answer in what a model wrote; raises Malformed."""
-    found = _answer_in(text, "match", _TEXTS, "a yes or no")
+    found = answer_in(text, "match", _TEXTS, "a yes or no")
     if isinstance(found, str) and found in _TEXTS:
         return ModelAnswer(_TEXTS[found], 1.0, f"The model answered only: {found}.")
     return check_answer(found)
@@ -92,7 +92,7 @@ def read_answer(text: str) -> ModelAnswer:
 
 def read_issue_answer(text: str) -> IssueAnswer:
     """The verdict on an unlisted issue in what a model wrote; raises Malformed."""
-    found = _answer_in(text, "verdict", ISSUE_VERDICTS, "a verdict")
+    found = answer_in(text, "verdict", ISSUE_VERDICTS, "a verdict")
     if isinstance(found, str):
         found = {"verdict": found, "reason": f"The model answered only: {one_line(found)}."}
     return check_issue_answer(found)
@@ -101,10 +101,10 @@ def read_issue_answer(text: str) -> IssueAnswer:
 def read_addressed_answer(text: str) -> AddressedAnswer:
     """The verdict on what became of a comment in what a model wrote; raises Malformed. A lone word is none: "not" may
     be the beginning of anything."""
-    return check_addressed_answer(_answer_in(text, "verdict", (), "a verdict"))
+    return check_addressed_answer(answer_in(text, "verdict", (), "a verdict"))
 
 
-def _answer_in(text: str, key: str, words: Collection[str], in_words: str) -> object:
+def answer_in(text: str, key: str, words: Collection[str], in_words: str) -> object:
     """The JSON value that holds the answer under `key`, or the one of these words that is all of it."""
     value = parse(text)
     if isinstance(value, dict):
@@ -133,6 +133,11 @@ def _answer_in(text: str, key: str, words: Collection[str], in_words: str) -> ob
     raise Malformed(f"the answer is neither the JSON asked for nor {in_words}")
 
 
+def is_confidence(value: object) -> TypeGuard[float]:
+    """Whether it is a number from 0 to 1."""
+    return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= 1
+
+
 def check_answer(value: object) -> ModelAnswer:
     """The three fields, if they are what was asked for; raises Malformed. A missing reason is forgiven."""
     if not isinstance(value, dict):
@@ -140,7 +145,7 @@ def check_answer(value: object) -> ModelAnswer:
     match, confidence, reason = value.get("match"), value.get("confidence"), value.get("reason", "")
     if not isinstance(match, bool):
         raise Malformed('the answer\'s "match" is neither true nor false')
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
+    if not is_confidence(confidence):
         raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
     return ModelAnswer(match, float(confidence), one_line(str(reason or "")))
 
@@ -224,6 +229,11 @@ def _consistent(values: list[JsonObject], key: str) -> JsonObject:
 
 
 def _kind(match: object) -> tuple[str, object]:
+    if isinstance(match, list):  # the matches of a list question: two of them say the same only if they are equal
+        try:
+            return "list", json.dumps(match)
+        except RecursionError:
+            raise Malformed("the answer holds more than a verdict") from None
     return type(match).__name__, match if isinstance(match, (bool, int, float, str)) else None
 
 

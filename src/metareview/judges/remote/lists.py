@@ -1,0 +1,234 @@
+"""List questions: the notes of one reviewer and the references of one pull request in one message to a model.
+
+A list holds the notes that occur in a pair to be decided, equal notes once. Its order, which gives the notes their ids,
+is by a hash of its content: whatever order the notes came in, the request is the same to the byte, and so is its key in
+the cache. Notes are hostile input; JSON quotes them, and nothing else stands in the message. What is too long for one
+list is cut into several, in which each pair occurs once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+
+from metareview.judges.remote.judge import Pair
+from metareview.judges.remote.verdict import JsonObject
+
+VERSION = "list-1"
+MOST_NOTES, MOST_CHARACTERS = 40, 60_000
+"""Of each side, and of the user message. One comment beside one reference is a list whatever its length."""
+
+_ENTRY = {"reference": "integer", "comment": "integer", "confidence": "number", "reason": "string"}
+_MATCH = {
+    "type": "object",
+    "properties": {name: {"type": kind} for name, kind in _ENTRY.items()},
+    "required": list(_ENTRY),
+    "additionalProperties": False,
+}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"matches": {"type": "array", "items": _MATCH}},
+    "required": ["matches"],
+    "additionalProperties": False,
+}
+RESPONSE_FORMAT: JsonObject = {
+    "type": "json_schema",
+    "json_schema": {"name": "matches", "strict": True, "schema": _SCHEMA},
+}
+_COMMENT, _REFERENCE = 0, 1  # the sides of a pair
+_FRAME = len('{"references":[],"comments":[]}')
+_AROUND = len('{"id":10,"note":},')
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoteList:
+    """What one request holds. The id of a note is its position; `asked` are the pairs whose verdicts are wanted."""
+
+    references: tuple[str, ...]
+    comments: tuple[str, ...]
+    asked: frozenset[Pair]
+
+    @classmethod
+    def of(cls, asked: Iterable[Pair]) -> NoteList:
+        """The list of the notes that occur in these pairs."""
+        asked = frozenset(asked)
+        comments, references = (sorted({pair[side] for pair in asked}) for side in (_COMMENT, _REFERENCE))
+        # By the whole content and the side too: a note is not always the first one, nor do equal notes stand side by
+        # side.
+        content = _hash(json.dumps([references, comments]))
+        return cls(
+            tuple(sorted(references, key=lambda note: _hash(f"reference {content} {note}"))),
+            tuple(sorted(comments, key=lambda note: _hash(f"comment {content} {note}"))),
+            asked,
+        )
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """All that a model gets to read, as the cache's key wants it."""
+        return (str(len(self.references)), *self.references, *self.comments)
+
+    @property
+    def text(self) -> str:
+        """The user message."""
+        sides = {"references": self.references, "comments": self.comments}
+        entries = {name: [{"id": id, "note": note} for id, note in enumerate(notes)] for name, notes in sides.items()}
+        return json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        return [{"role": "system", "content": instruction()}, {"role": "user", "content": self.text}]
+
+    @property
+    def characters(self) -> int:
+        """Of both messages."""
+        return len(instruction()) + len(self.text)
+
+    def smaller(self, asked: Collection[Pair]) -> list[NoteList]:
+        """Lists for a part of the pairs, or for all of them, each with fewer notes than this one."""
+        alone = NoteList.of(asked)
+        if len(alone.content) < len(self.content):
+            return [alone]
+        return [NoteList.of(half) for half in _Cutter.of(asked).halves(asked)]
+
+
+@cache
+def instruction() -> str:
+    """The system message."""
+    file = resources.files("metareview") / "data" / f"{VERSION}.json"
+    return str(json.loads(file.read_text(encoding="utf-8"))["system"])
+
+
+def cut(asked: Iterable[Pair]) -> list[NoteList]:
+    """As few lists as are easily found that hold each of these pairs once, none of them too long.
+
+    Pairs that are connected stay together where they can: a list with notes that no pair connects asks for nothing.
+    """
+    asked = frozenset(asked)
+    cutter = _Cutter.of(asked)
+    parts: list[_Part] = []
+    lists: list[NoteList] = []
+    for connected in cutter.components(asked):
+        pieces = list(cutter.pieces(connected))
+        if len(pieces) > 1:
+            lists += map(NoteList.of, pieces)
+            continue
+        notes = _sides(connected)
+        size = _Size(len(notes[0]), len(notes[1]), cutter.weight(*notes))
+        part = next((part for part in parts if (part.size + size).fits), None)
+        if part is None:
+            parts.append(_Part(size, connected))
+        else:
+            part.size += size
+            part.pairs += connected
+    return lists + [NoteList.of(part.pairs) for part in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    comments: int
+    references: int
+    weight: int
+
+    def __add__(self, other: _Size) -> _Size:
+        return _Size(self.comments + other.comments, self.references + other.references, self.weight + other.weight)
+
+    @property
+    def fits(self) -> bool:
+        return max(self.comments, self.references) <= MOST_NOTES and self.weight + _FRAME <= MOST_CHARACTERS
+
+
+@dataclass(slots=True)
+class _Part:
+    """A list that is being filled."""
+
+    size: _Size
+    pairs: list[Pair]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cutter:
+    """What is known of the notes of some pairs: how many characters of a message each takes at most, and its hash."""
+
+    weights: Mapping[str, int]
+    hashes: Mapping[str, str]
+
+    @classmethod
+    def of(cls, pairs: Collection[Pair]) -> _Cutter:
+        notes = {note for pair in pairs for note in pair}
+        weights = {note: len(json.dumps(note, ensure_ascii=False)) + _AROUND for note in notes}
+        return cls(weights, {note: _hash(note) for note in notes})
+
+    def weight(self, *sides: Iterable[str]) -> int:
+        return sum(self.weights[note] for notes in sides for note in notes)
+
+    def components(self, pairs: Collection[Pair]) -> list[list[Pair]]:
+        """The pairs that have notes in common, directly or by way of others, together; ordered by content."""
+        above: dict[tuple[int, str], tuple[int, str]] = {}
+
+        def root(node: tuple[int, str]) -> tuple[int, str]:
+            while (next_one := above.setdefault(node, node)) != node:
+                above[node] = node = above[next_one]
+            return node
+
+        for comment, reference in pairs:
+            above[root((_COMMENT, comment))] = root((_REFERENCE, reference))
+        found: dict[tuple[int, str], list[Pair]] = {}
+        for pair in pairs:
+            found.setdefault(root((_COMMENT, pair[_COMMENT])), []).append(pair)
+        return sorted(found.values(), key=lambda each: min(self.hashes[reference] for _, reference in each))
+
+    def pieces(self, pairs: Collection[Pair]) -> Iterator[Collection[Pair]]:
+        """The pairs in pieces that each fit into a list."""
+        notes = _sides(pairs)
+        longer = max((_COMMENT, _REFERENCE), key=lambda side: len(notes[side]))
+        if len(notes[longer]) > MOST_NOTES:
+            pieces = _blocks(pairs, longer, _in_even_parts(self.ordered(notes[longer])))
+        elif len(pairs) > 1 and _FRAME + self.weight(*notes) > MOST_CHARACTERS:
+            pieces = self.halves(pairs)
+        else:
+            yield pairs
+            return
+        for piece in pieces:
+            yield from self.pieces(piece)
+
+    def halves(self, pairs: Collection[Pair]) -> list[list[Pair]]:
+        """More than one pair in two: the side with more text is divided, where it has two notes to divide."""
+        notes = _sides(pairs)
+        side = max((_COMMENT, _REFERENCE), key=lambda side: (len(notes[side]) > 1, self.weight(notes[side])))
+        ordered, half = self.ordered(notes[side]), self.weight(notes[side]) / 2
+        size, weight = 1, self.weights[ordered[0]]
+        while size < len(ordered) - 1 and weight + self.weights[ordered[size]] <= half:
+            weight += self.weights[ordered[size]]
+            size += 1
+        return _blocks(pairs, side, [ordered[:size], ordered[size:]])
+
+    def ordered(self, notes: Iterable[str]) -> list[str]:
+        return sorted(notes, key=self.hashes.__getitem__)
+
+
+def _blocks(pairs: Collection[Pair], side: int, blocks: Sequence[Sequence[str]]) -> list[list[Pair]]:
+    """The pairs by the block that their note of this side is in."""
+    block_of = {note: number for number, block in enumerate(blocks) for note in block}
+    found: list[list[Pair]] = [[] for _ in blocks]
+    for pair in pairs:
+        found[block_of[pair[side]]].append(pair)
+    return found
+
+
+def _in_even_parts(notes: Sequence[str]) -> list[Sequence[str]]:
+    count = -(-len(notes) // MOST_NOTES)
+    ends = [len(notes) * number // count for number in range(count + 1)]
+    return [notes[start:end] for start, end in pairwise(ends)]
+
+
+def _sides(pairs: Collection[Pair]) -> tuple[set[str], set[str]]:
+    return {comment for comment, _ in pairs}, {reference for _, reference in pairs}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
