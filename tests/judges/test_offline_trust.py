@@ -1,12 +1,13 @@
 """What a weights file says of the offline judge; keys may be absent, and none is taken on trust."""
 
 import json
+from dataclasses import asdict
 from importlib.resources import files
 
 import pytest
 
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.offline.trust import HeldOut, held_out, parse_held_out
+from metareview.judges.offline.trust import HeldOut, KappaOf, held_out, parse_held_out
 
 FULL = {
     "kappa": 0.8231,
@@ -42,8 +43,32 @@ def test_every_key():
         0.7,
         3,
         0.031,
+        {},
         ((0.01, 0.02, 100), (0.5, 0.48, 40)),
     )
+
+
+def test_figures_for_each_way_to_hold_out():
+    found = parse_held_out(
+        "offline-2",
+        0.4,
+        {
+            "by_pull_request": {
+                "kappa": {"value": 0.82, "interval": [0.79, 0.85]},
+                "kappa_of_each_model": {"x": 0.8, "y": 0.84, "z": 0.82},
+                "f1_gap_one_to_one": 0.03,
+                "f1_gap_coverage": 0.04,
+            },
+            "by_repository": {"kappa": {"value": 0.81, "interval": [0.7, 0.9]}},
+            "by_severity": {"High": {"value": 0.85, "interval": [0.8, 0.9], "pairs": 300}, "Low": "?"},
+            "kappa_without_rivals": 0.7,
+        },
+    )
+    assert (found.kappa, found.kappa_interval, found.models, found.f1_gap) == (0.82, (0.79, 0.85), 3, 0.03)
+    assert found.kappa_by == {"pull_request": 0.82, "repository": 0.81}
+    assert found.by_severity == {"High": KappaOf(0.85, (0.8, 0.9), 300)}
+    # What a run keeps of it is read back equal.
+    assert parse_held_out("offline-2", 0.4, json.loads(json.dumps(asdict(found)))) == found
 
 
 def test_what_is_absent_is_not_known():
@@ -55,6 +80,9 @@ def test_what_is_absent_is_not_known():
     [
         ("kappa", "0.8"),
         ("kappa", True),
+        ("kappa", float("nan")),
+        ("by_pull_request", [1]),
+        ("by_severity", {"High": {"value": None}}),
         ("kappa_interval", [0.7]),
         ("kappa_interval", [0.7, None]),
         ("kappa_interval", 0.7),

@@ -84,7 +84,7 @@ def test_figures_that_were_learned_from_examples_are_not_those_that_were_measure
     run = with_trust(offline, FIGURES)
     config = replace(run.result.config, judge_parameters={"weights": "offline-2", "examples": "ab12"})
     known = replace(run, result=replace(run.result, config=config))
-    assert trust_of(known, NO_LABELS).sentence.endswith("had not seen, without examples.")
+    assert trust_of(known, NO_LABELS).sentence.endswith("had not seen, without known verdicts to learn from.")
 
 
 def test_the_summary_keeps_what_was_known_when_the_run_was_made(offline):
@@ -160,6 +160,9 @@ def test_the_page_draws_what_a_score_means(tmp_path, offline):
     section = as_html(with_trust(offline, FIGURES)).partition('<section id="trust"')[2].partition("</section>")[0]
     assert section.count("<circle") == 3
     assert section.count('class="reach s0"') == 3
+    kinds = {"by_severity": {"High": {"value": 0.85, "interval": [0.8, 0.9], "pairs": 300}}}
+    listed = words(as_html(with_trust(offline, FIGURES | kinds)))
+    assert "High3000.8500.800–0.900" in listed.partition("by severity of the reference")[2]
     # The table behind it: 0.48 of 40 pairs, Clopper and Pearson by scipy.stats.binomtest(19, 40), near enough.
     assert '<td class="num">0.480</td>' in section.replace("'", '"')
     run = make_run(tmp_path / "labelled")

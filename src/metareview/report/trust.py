@@ -100,12 +100,11 @@ def _held_out(known: HeldOut, threshold: float | None, parameters: Mapping[str, 
     models = "a strong model" if known.models in (None, 1) else f"{known.models} strong models"
     ends = known.kappa_interval
     figure = f"kappa {known.kappa or 0:.2f}" + (f" (95 % interval {ends[0]:.2f}–{ends[1]:.2f})" if ends else "")
-    asides = []
-    if known.threshold is not None and threshold is not None and threshold != known.threshold:
-        asides.append(f"at its threshold of {known.threshold:g}, not at {threshold:g}")
+    aside = ""
     if parameters.get("examples"):
-        asides.append("without examples")
-    aside = f", {' and '.join(asides)}" if asides else ""
+        aside = ", without known verdicts to learn from"  # with them, the judge has another threshold too
+    elif known.threshold is not None and threshold is not None and threshold != known.threshold:
+        aside = f", at its threshold of {known.threshold:g}, not at {threshold:g}"
     return f"offline agreed with {models} at {figure} on pull requests that it had not seen{aside}."
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from metareview.judges.offline.trust import KappaOf
+from metareview.model.severity import severity_rank
 from metareview.report.agreement import kinds_table
 from metareview.report.names import capital
 from metareview.report.numbers import count, interval, rate
@@ -38,6 +40,8 @@ def trust_section(trust: Trust) -> Section:
     if curves:
         parts += [paragraph(_MEANING), _drawn(curves)]
     kinds = [_by_kind(kind, kinds_table(kind, values)) for kind, values in (trust.slices or {}).items()]
+    if trust.shipped is not None and trust.shipped.by_severity:
+        kinds.append(_shipped_kinds(trust.shipped.by_severity))
     parts += [behind("The agreement by kind of issue", kinds)] if kinds else []
     return Section("trust", TITLE, join(parts))
 
@@ -79,6 +83,20 @@ def _drawn(curves: Sequence[_Curve]) -> Html:
     named = legend(curve.title for curve in curves)
     data = behind("The figures of this chart", tables)
     return html("{}<figure>{}</figure>{}", named, drawn, data)
+
+
+def _shipped_kinds(parts: Mapping[str, KappaOf]) -> Html:
+    names = sorted(parts, key=lambda severity: (severity_rank(severity), severity))
+    rows = [parts[each] for each in names]
+    return table_of(
+        "offline, on pull requests that it had not seen, by severity of the reference",
+        [
+            ("Severity", "name", map(name, names)),
+            ("Pairs", "num", [count(each.pairs) for each in rows]),
+            ("Kappa", "num", [rate(each.kappa) for each in rows]),
+            ("95 % interval", "num", [interval(each.interval) for each in rows]),
+        ],
+    )
 
 
 def _by_kind(kind: str, table: Table) -> Html:
