@@ -6,6 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from labelled_runs import label_all, make_run
+from metareview.benchmark.disagreements import KINDS as KINDS_SLICED
+from metareview.cli.calibrate import KINDS as offered
 from metareview.judges.offline import trust
 
 SAME, OTHER = "the coupon is applied twice", "rename tmp"
@@ -225,3 +227,7 @@ def test_a_run_of_a_lenient_judge_has_intervals_over_its_pull_requests(run, here
     assert low < document["kappa"] < high
     assert document["interval_units"] == 23
     assert "95 % intervals over 23 pull requests: kappa" in run("calibrate", "--run", "r")[1]
+
+
+def test_every_kind_that_is_sliced_can_be_asked_for():
+    assert offered == KINDS_SLICED
