@@ -92,6 +92,18 @@ def test_a_threshold_that_holds_elsewhere_is_said_to_be_better(shown, found):
     assert f"better than 0.700 by {1 - document['kappa']:.3f} (" in out
 
 
+def test_a_gain_that_may_be_chance_is_said_to(shown, found):
+    # One group of eight has a pair more that matches below rouge's threshold; the others know no better.
+    labels = [scored(score >= 8, score, f"g{group}") for group in range(8) for score in (1, 2, 9, 10)]
+    labels += [scored(True, 7, f"g{group}") for group in range(3)]
+    document = found(labels, judge="rouge")
+    low, high = document["intervals"]["cross_fitted_gain"]
+    assert document["cross_fitted_gain"] > 0 > low
+    out, _ = shown(labels, judge="rouge")
+    gain = f"{document['cross_fitted_gain']:+.3f} ({low:+.3f} to {high:+.3f})"
+    assert f"which may be no better than 0.700: the difference is {gain}." in out
+
+
 def test_four_groups_cannot_tell_what_holds_elsewhere(shown, found):
     labels = [scored(score >= 5, score, f"g{group}") for group in range(4) for score in (1, 9)]
     document = found(labels, judge="rouge")

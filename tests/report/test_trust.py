@@ -38,8 +38,9 @@ def small_run(folder, **options):
     return load_run(folder)
 
 
-def with_trust(run, figures, threshold=0.455):
-    return replace(run, result=replace(run.result, trust=parse_held_out("offline-2", threshold, figures)))
+def with_trust(run, figures):
+    known = parse_held_out("offline-2", run.result.config.threshold, figures)
+    return replace(run, result=replace(run.result, trust=known))
 
 
 def words(markup):
@@ -76,8 +77,9 @@ def test_without_an_interval_kappa_stands_alone(offline):
 
 def test_another_threshold_is_said_not_to_be_the_one_that_was_measured(offline):
     run = with_trust(offline, FIGURES)
+    own = run.result.config.threshold
     other = replace(run, result=replace(run.result, config=replace(run.result.config, threshold=0.6)))
-    assert "had not seen, at its threshold of 0.455, not at 0.6." in trust_of(other, NO_LABELS).sentence
+    assert f"had not seen, at its threshold of {own:g}, not at 0.6." in trust_of(other, NO_LABELS).sentence
 
 
 def test_figures_that_were_learned_from_examples_are_not_those_that_were_measured(offline):

@@ -71,8 +71,8 @@ def threshold_lines(agreement: Agreement) -> Iterator[str]:
     if gain is None or gain <= 0:
         yield f"{cross}, no better than {instead}. Keep that."
     elif reach is None or reach[0] <= 0:
-        by = f", {signed_interval(reach)}" if reach else ""
-        yield f"{cross}, which may be no better than {instead}: {signed(gain)}{by}."
+        by = f" ({signed_interval(reach)})" if reach else ""
+        yield f"{cross}, which may be no better than {instead}: the difference is {signed(gain)}{by}."
     else:
         yield f"{cross}, better than {instead} by {gain:.3f} ({signed_interval(reach)})."
 
