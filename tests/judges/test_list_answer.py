@@ -129,7 +129,7 @@ def test_what_stands_around_the_answer_is_tolerated(text):
         f"<think>{GOOD}",
         '{"matches": [], "matches": [{"reference": 0, "comment": 0, "confidence": 1}]}',
         f'{{"matches": []}} or rather {GOOD}',
-        f'{{"matches": [{{"reference": 0, "comment": 0, "confidence": 1, "matches": []}}]}}',
+        '{"matches": [{"reference": 0, "comment": 0, "confidence": 1, "matches": []}]}',
         '{"matches": [{"reference": 0, "reference": 1, "comment": 0, "confidence": 1}]}',
         '{"matches": [{"reference": 7, "comment": 9, "confidence": 1}]}',
         '{"matches": [{}]}',

@@ -78,10 +78,7 @@ def test_the_message_is_one_json_object_and_nothing_else():
     assert sorted(part.references) == ['Say "no"', "b"]
     assert part.text.startswith('{"references":[{"id":0,"note":"')
     assert part.text.endswith('],"comments":[{"id":0,"note":"Reset it. 😀"}]}')
-    assert part.messages == [
-        {"role": "system", "content": instruction()},
-        {"role": "user", "content": part.text},
-    ]
+    assert part.messages == [{"role": "system", "content": instruction()}, {"role": "user", "content": part.text}]
     assert part.characters == len(instruction()) + len(part.text)
 
 

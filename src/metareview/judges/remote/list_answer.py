@@ -49,7 +49,7 @@ class ListAnswer:
     open: tuple[Open, ...] = ()
 
     def to_json(self) -> JsonObject:
-        return asdict(self)
+        return {"matches": [asdict(match) for match in self.matches], "open": [asdict(each) for each in self.open]}
 
     def verdicts(self, notes: NoteList) -> dict[Pair, ModelAnswer | None]:
         """What it says of each pair that was asked about; None for one that must be asked about elsewhere."""
