@@ -59,7 +59,7 @@ class ListAnswer:
         for pair in notes.asked:
             comment, reference = of_comment[pair[0]], of_reference[pair[1]]
             match = matches.get((reference, comment))
-            if any(each.covers(reference, comment) for each in self.open):
+            if self.open and any(each.covers(reference, comment) for each in self.open):
                 found[pair] = None
             elif match is None:
                 found[pair] = NOT_LISTED
