@@ -1,7 +1,8 @@
-"""Code Review Bench as questions with a model's verdicts, and how the tools rank by one judge's verdicts or another's.
+"""Code Review Bench as questions with three models' verdicts, and how tools rank by one judge or another.
 
-A pair is positive if it is a listed match, negative if its candidate is a listed false positive or its golden
-comment a false negative, and unknown otherwise.
+A pair is positive if it is a listed match. It is negative if its golden comment is a listed false negative, or its
+candidate a listed false positive; of these the *forced* ones, whose golden comment another candidate of the same tool
+matched, are doubtful: only the surest match of a golden comment was kept. All others are unknown.
 """
 
 from __future__ import annotations
@@ -18,45 +19,88 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from metareview.judges.protocol import Question
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+NEARLY_EMPTY = frozenset({"linearb", "sentry"})
+"""Tools that said next to nothing."""
+_FAMILIES = {
+    "claude": ["claude-code"],
+    "cubic": ["cubic-dev", "cubic-v2"],
+    "greptile": ["greptile-v4"],
+    "kodus": ["kodus-v2"],
+    "mra": ["mra-a", "mra-b", "mra-max", "mra-nano", "mra-ultra"],
+    "qodo": ["qodo-v2", "qodo-v2-2", "qodo-v22", "qodo-extended", "qodo-extended-summary"],
+}
+_FAMILY = {tool: family for family, tools in _FAMILIES.items() for tool in tools}
+
+
+def family(tool: str) -> str:
+    """What a tool is a version of."""
+    return _FAMILY.get(tool, tool)
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """One tool on one pull request, with the model's verdicts: 1, 0 or -1 (unknown) for each pair."""
+    """One tool on one pull request, with one model's verdicts: 1, 0 or -1 (unknown) for each pair."""
 
     pull: str
     repo: str
     tool: str
+    model: str
     question: Question
     label: NDArray[np.int64]
+    forced: Bools
+    """Whether another candidate of the tool matched the pair's golden comment, so that its no says little."""
+    severity: tuple[str, ...]
+    """Of each golden comment."""
 
 
-def read_martian(folder: Path) -> list[Labelled]:
-    """Every tool on every pull request. Where candidates.json lacks a tool, its listed candidates count."""
-    verdicts = json.loads((folder / "evaluations.json").read_text("utf-8"))
-    candidates = json.loads((folder / "candidates.json").read_text("utf-8"))
-    out = []
+def read_martian(folder: Path, tools: int = 36) -> list[Labelled]:
+    """Every tool that said something on every pull request, by every model; `tools`: those of which file, 12 or 36.
+
+    Notes are in the order of their text: their position in the files says something of the verdict.
+    """
+    golden = {}
     for file in sorted(folder.glob("golden_*.json")):
         for pull in json.loads(file.read_text("utf-8")):
-            golden = [c["comment"] for c in pull["comments"]]
-            for tool, result in sorted(verdicts[pull["url"]].items()):
-                wrong = {c["candidate"] for c in result["false_positives"]}
-                missed = {c["golden_comment"] for c in result["false_negatives"]}
-                right = {(c["matched_candidate"], c["golden_comment"]) for c in result["true_positives"]}
-                listed = candidates[pull["url"]].get(tool)
-                notes = sorted(wrong) if listed is None else [c["text"] for c in listed]
-                label = [
-                    [1 if (n, g) in right else 0 if n in wrong or g in missed else -1 for g in golden] for n in notes
-                ]
-                pairs = np.array([(i, j) for i in range(len(notes)) for j in range(len(golden))], np.int64)
-                question = Question(notes, golden, pairs.reshape(-1, 2))
-                repo = file.stem.removeprefix("golden_")
-                out.append(Labelled(pull["url"], repo, tool, question, np.array(label, np.int64).ravel()))
+            golden[pull["url"]] = file.stem.removeprefix("golden_"), pull["comments"]
+    out = []
+    for file in sorted((folder / "verdicts").glob(f"{tools}-tools-*.json")):
+        for url, results in json.loads(file.read_text("utf-8")).items():
+            repo, comments = golden[url]
+            for tool, result in sorted(results.items()):
+                if tool in NEARLY_EMPTY or result["skipped"]:
+                    continue
+                labelled = _labelled(url, repo, tool, file.stem.split("-tools-")[1], comments, result)
+                if labelled.question.generated:
+                    out.append(labelled)
     return out
 
 
-def tool_counts(questions: list[Labelled], edge: NDArray[np.bool_], one_to_one: bool) -> Floats:
-    """(tools, pull requests, 4): comments matched, references covered, comments, references.
+def _labelled(url: str, repo: str, tool: str, model: str, comments: list[dict], result: dict) -> Labelled:
+    references = [comment["comment"] for comment in comments]
+    right = {(c["matched_candidate"], c["golden_comment"]) for c in result["true_positives"]}
+    missed = {c["golden_comment"] for c in result["false_negatives"]}
+    wrong = {c["candidate"] for c in result["false_positives"]}
+    found = {reference for _, reference in right}
+    notes = sorted({note for note, _ in right} | wrong)
+    label = [[1 if (n, r) in right else 0 if r in missed or n in wrong else -1 for r in references] for n in notes]
+    forced = [[(n, r) not in right and r in found for r in references] for n in notes]
+    pairs = np.argwhere(np.ones((len(notes), len(references))))
+    return Labelled(
+        url,
+        repo,
+        tool,
+        model,
+        Question(notes, references, pairs, pr=url, reviewer=tool),
+        np.array(label, np.int64).ravel(),
+        np.array(forced, bool).ravel(),
+        tuple(comment["severity"] for comment in comments),
+    )
+
+
+def tool_counts(questions: list[Labelled], edge: Bools, one_to_one: bool) -> Floats:
+    """(tools, pull requests, 4): comments matched, references covered, comments, references; of one model's questions.
 
     `edge`: for each pair of each question in turn, whether it counts as the same.
     """

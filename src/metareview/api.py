@@ -225,7 +225,8 @@ def compare(a: Source, b: Source | None = None, **options: Unpack[CompareKeyword
 
     `reviewers`: one name for both runs, or A's and B's; needed where a run holds several. `common` restricts both to
     the pull requests that they share with the same references. Runs whose figures would not mean the same are refused.
-    `plan`: say how many pull requests a true difference of this size would take.
+    `plan`: say how many pull requests a true difference of this size would take. `mixed_examples`: go on, with a
+    warning, where the two judges learned from different examples.
 
     >>> print(compare("runs/before", "runs/after"))   # doctest: +SKIP
     """

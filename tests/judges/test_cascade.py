@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from metareview.comments.align import Graph, align
 from metareview.judges.builtin.cascade import CascadeJudge
+from metareview.judges.cascade.lists import ListRules
+from metareview.judges.cascade.pairs import PairRules
 from metareview.judges.protocol import Answer, Judge, ModelJudge, Question, Usage
 from metareview.model.comment import Comment
 
@@ -65,7 +67,9 @@ def question(scores):
 
 def cascade(scores, truth, *, fails=(), **options):
     model = Model({(f"g{g}", f"r{r}") for g, r in truth}, fails)
-    judge = CascadeJudge(First(scores), model, **{"low": 0.1, "low_after_no": 0.1, "high": 0.9, **options})
+    one_to_one = options.pop("one_to_one", True)
+    rules = PairRules(**{"low": 0.1, "low_after_no": 0.1, "high": 0.9, **options})
+    judge = CascadeJudge(First(scores), model, rules, one_to_one=one_to_one)
     [answer] = judge.judge([question(scores)])
     return answer, model
 
@@ -78,20 +82,20 @@ def test_clear_pairs_are_not_asked_about():
 
 
 def test_every_bound_is_among_its_parameters():
-    judge = CascadeJudge(First({}), Model(set()), low=0.2, low_after_no=0.1, high=0.9)
+    judge = CascadeJudge(First({}), Model(set()), PairRules(low=0.2, low_after_no=0.1, high=0.9))
     assert judge.parameters == {"low": 0.2, "low_after_no": 0.1, "high": 0.9}
 
 
 def test_it_counts_the_calls_it_would_make_and_makes_none():
     model = Model(set())
-    judge = CascadeJudge(First({(0, 0): 0.95, (1, 1): 0.5, (2, 2): 0.4, (3, 3): 0.05}), model, low=0.1, high=0.9)
+    judge = CascadeJudge(First({(0, 0): 0.95, (1, 1): 0.5, (2, 2): 0.4, (3, 3): 0.05}), model, PairRules(0.1, 0.9))
     assert judge.planned_calls([question(judge.first.scores)]) == 2
     assert model.rounds == []
 
 
 def test_what_is_known_of_the_model_is_known_of_the_cascade():
     model = Model(set())
-    judge = CascadeJudge(First({}), model)
+    judge = CascadeJudge(First({}), model, ListRules())
     assert isinstance(judge, ModelJudge)
     judge.progress = print
     assert (model.progress, judge.progress) == (print, print)
@@ -155,7 +159,7 @@ def test_a_failure_stays_undecided():
 def test_questions_are_asked_together():
     scores = {(0, 0): 0.5}
     model = Model(set())
-    judge = CascadeJudge(First(scores), model, low=0.1, high=0.9)
+    judge = CascadeJudge(First(scores), model, PairRules(0.1, 0.9))
     judge.judge([question(scores)] * 3)
     assert [len(batch) for batch in model.rounds] == [3]
 
@@ -189,3 +193,75 @@ def test_as_many_pairs_as_asking_about_everything_unsure(seed, n_generated, n_re
     certain = Answer(answer.score, np.where(known, answer.match, 0).astype(np.int8))
     assert len(pairs_of(certain, asked)) == len(pairs_of(everything, asked))
     assert len(model.asked) == len(set(model.asked))
+
+
+def in_lists(scores, truth, *, one_to_one=True, note_length=1, **rules):
+    model = Model({(f"g{g}", f"r{r}") for g, r in truth})
+    asked = question(scores)
+    longer = [[note + " " * (note_length - len(note)) for note in side] for side in (asked.generated, asked.reference)]
+    model.truth = {(longer[0][g], longer[1][r]) for g, r in truth}
+    judge = CascadeJudge(First(scores), model, ListRules(**{"worth": 0.01, **rules}), one_to_one=one_to_one)
+    [answer] = judge.judge([Question(*longer, asked.pairs)])
+    return answer, [(g.strip(), r.strip()) for g, r in model.asked]
+
+
+def test_a_list_holds_the_notes_that_leave_doubts_and_no_settled_ones():
+    scores = {(0, 0): 0.6, (1, 1): 0.999, (2, 2): 0.001, (0, 1): 0.001, (1, 0): 0.3, (2, 0): 0.001}
+    answer, asked = in_lists(scores, truth=[(0, 0)])
+    # g1 and r1 belong together for sure, so that g1 cannot add r0; g2 fits nothing.
+    assert asked == [("g0", "r0")]
+    assert answer.match.tolist() == [1, 0, 0, 1, 0, 0]
+
+
+def test_sure_pairs_of_notes_in_a_list_are_put_to_the_model_too():
+    scores = {(0, 0): 0.6, (1, 1): 0.6, (0, 1): 0.001, (1, 0): 0.001}
+    answer, asked = in_lists(scores, truth=[(0, 1)])
+    assert sorted(asked) == [("g0", "r0"), ("g0", "r1"), ("g1", "r0"), ("g1", "r1")]
+    assert answer.match.tolist() == [0, 1, 0, 0]
+
+
+def test_a_review_is_asked_about_once():
+    model = Model(set())
+    scores = {(0, 0): 0.5, (1, 0): 0.4, (2, 0): 0.3}
+    CascadeJudge(First(scores), model, ListRules()).judge([question(scores)] * 2)
+    assert [len(batch) for batch in model.rounds] == [6]
+
+
+def test_doubts_must_be_worth_the_text():
+    scores = {(0, 0): 0.02}
+    assert in_lists(scores, truth=[(0, 0)], worth=0.001)[1] == [("g0", "r0")]
+    answer, asked = in_lists(scores, truth=[(0, 0)], worth=0.1)
+    assert asked == []
+    assert answer.match.tolist() == [0]
+    assert "not asked" in answer.reason[0]
+    # The same doubt in more text: the instruction has more than 1,000 characters, the notes 20,000.
+    assert in_lists(scores, truth=[], worth=0.002, note_length=10_000)[1] == []
+
+
+def test_a_reference_that_is_hardly_ever_wrong_is_left_out_of_a_list():
+    scores = {(0, 0): 0.5, (0, 1): 0.012, (1, 1): 0.9899}
+    _, asked = in_lists({**scores, (1, 1): 0.994}, truth=[])
+    assert {r for _, r in asked} == {"r0", "r1"}  # 0.006 and 0.012 together are more than 0.01
+    _, asked = in_lists({(0, 0): 0.5, (1, 1): 0.994}, truth=[])
+    assert {r for _, r in asked} == {"r0"}
+
+
+def test_under_coverage_a_list_asks_for_second_comments_too():
+    scores = {(0, 0): 0.999, (1, 0): 0.6}
+    assert in_lists(scores, truth=[(1, 0)])[1] == []
+    assert in_lists(scores, truth=[(1, 0)], one_to_one=False)[1] == [("g1", "r0")]
+
+
+def test_a_list_that_the_model_fails_on_stays_undecided():
+    model = Model(set(), fails=[("g0", "r0")])
+    [answer] = CascadeJudge(First({(0, 0): 0.6}), model, ListRules()).judge([question({(0, 0): 0.6})])
+    assert answer.match.tolist() == [-1]
+    assert np.isnan(answer.score[0])
+
+
+def test_what_a_list_would_hold_is_what_it_holds():
+    model, scores = Model(set()), {(0, 0): 0.5, (1, 1): 0.5, (2, 2): 0.0001}
+    judge = CascadeJudge(First(scores), model, ListRules())
+    assert judge.planned_calls([question(scores)]) == 2
+    judge.judge([question(scores)])
+    assert len(model.asked) == 2

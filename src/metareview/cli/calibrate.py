@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from metareview.report.tables import Table
     from metareview.runs.run import OutcomesRun
 
-_ASKING = ("ask", "cascade_low", "cascade_high")
+_ASKING = ("ask", "cascade", "cascade_low", "cascade_high")
 
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
@@ -66,6 +66,7 @@ def command(
     no_cache: bool,
     max_llm_calls: int | None,
     ask: str | None,
+    cascade: str | None,
     cascade_low: float | None,
     cascade_high: float | None,
     screen: Screen,
@@ -97,7 +98,14 @@ def command(
         verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
         found = read_label_set(Source(labels))
         options = JudgeOptions(
-            threshold, concurrency, verdicts, max_llm_calls, ask=ask, cascade_low=cascade_low, cascade_high=cascade_high
+            threshold,
+            concurrency,
+            verdicts,
+            max_llm_calls,
+            ask=ask,
+            cascade=cascade,
+            cascade_low=cascade_low,
+            cascade_high=cascade_high,
         )
         with open_judge(judge, options) as opened:
             if isinstance(opened, ModelJudge):

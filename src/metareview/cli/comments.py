@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 @click.option("--verdicts", type=PATH, metavar="FILE",
               help="Stored verdicts as the judge: a run's pairs.jsonl, labels, evaluations.json.")  # fmt: skip
 @click.option("--labels", type=PATH, metavar="FILE", help="People's verdicts, which override the judge's.")
+@click.option("--examples", multiple=True, type=PATH, metavar="FILE",
+              help="Known verdicts on the same references that offline and cascade learn from, as files for"
+              " --verdicts; never on the reviewer's own comments; repeatable.")  # fmt: skip
 @click.option(
     "--line-distance",
     type=int,

@@ -42,6 +42,8 @@ KINDS = ("severity", "category", "path", "week")
               help="Say how many pull requests a true difference of D would take, such as 0.05.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="KIND", shell_complete=one_of(*KINDS),
               help=f"For outcomes: lines changed by {', '.join(KINDS)} of the comments; repeatable.")  # fmt: skip
+@click.option("--mixed-examples", is_flag=True,
+              help="Go on, with a warning, where the two judges learned from different --examples.")  # fmt: skip
 @table_output_option
 @common_options
 def command(
@@ -53,6 +55,7 @@ def command(
     common: bool,
     plan: float | None,
     by: tuple[str, ...],
+    mixed_examples: bool,
     outputs: Paths,
     screen: Screen,
 ) -> None:
@@ -66,7 +69,9 @@ def command(
     from metareview.report.outcomes import IN_BRACKETS
 
     targets = [check_path(path, TABLE_FORMATS) for path in outputs]
-    result = compare(run_a, run_b, reviewers=reviewers, common=common, alpha=alpha, plan=plan, by=by)
+    result = compare(
+        run_a, run_b, reviewers=reviewers, common=common, alpha=alpha, plan=plan, by=by, mixed_examples=mixed_examples
+    )
     measures = [metric.measure for metric in result.metrics.values()]
     names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
     screen.say(warning_lines(result.warnings))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
               help="Rank whoever has at least this share of the pull requests that anybody has.")  # fmt: skip
 @click.option("--all-prs", is_flag=True,
               help="Rank everybody on all pull requests; what one has no file for is its silence.")  # fmt: skip
+@click.option("--mixed-examples", is_flag=True,
+              help="Go on, with a warning, where judges learned from different --examples.")  # fmt: skip
 @table_output_option
 @common_options
 def command(
@@ -30,6 +32,7 @@ def command(
     beta: float | None,
     min_coverage: float,
     all_prs: bool,
+    mixed_examples: bool,
     outputs: Paths,
     screen: Screen,
 ) -> None:
@@ -43,7 +46,9 @@ def command(
     from metareview.report.tables import costs_table
 
     targets = [check_path(path, TABLE_FORMATS) for path in outputs]
-    result = leaderboard(runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs)
+    result = leaderboard(
+        runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs, mixed_examples=mixed_examples
+    )
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: leaderboard_section(result))
     remarks = [ties_remark(result), *([] if result.paired else [IN_BRACKETS])]

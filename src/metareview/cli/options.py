@@ -231,6 +231,8 @@ asking_options = _options(
     click.option("--ask", metavar="pair|review", shell_complete=one_of("pair", "review"),
                  help="One question to a chat model: a pair, or one reviewer's notes on a pull request in a list."
                       "  [default: llm pair, cascade review]"),
+    click.option("--cascade", metavar="careful|frugal", shell_complete=one_of("careful", "frugal"),
+                 help="How much cascade asks: frugal saves about a quarter of the text.  [default: careful]"),
     click.option("--cascade-low", type=float, metavar="X",
                  help="cascade asks from this offline score on.  [default: its own]"),
     click.option("--cascade-high", type=float, metavar="X",

@@ -89,6 +89,16 @@ class ReviewerSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class LearnedFrom:
+    """The known verdicts that a judge learned from, none of them on the comments that it judged."""
+
+    verdicts: int
+    reviewers: int
+    """Whose comments they are on, as far as the verdicts name them."""
+    references: int
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeSummary:
     """Who decided, and what it cost."""
 
@@ -99,6 +109,8 @@ class JudgeSummary:
     errors: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    learned_from: LearnedFrom | None = None
+    """None: the judge was given no examples."""
 
 
 @dataclass(frozen=True)

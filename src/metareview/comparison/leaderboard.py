@@ -9,6 +9,7 @@ from itertools import combinations
 from metareview.comments.measures import rates, total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
+from metareview.comparison.examples import mixed_examples as check_examples
 from metareview.comparison.outcome_board import outcome_board
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing, has_enough
 from metareview.errors import UsageError
@@ -29,6 +30,7 @@ def leaderboard(
     seed: int = 0,
     min_coverage: float = MIN_COVERAGE,
     all_prs: bool = False,
+    mixed_examples: bool = False,
 ) -> Leaderboard:
     """Everybody in these runs, the best first by `sort` (f1; mrr for routers, lines_changed for outcomes).
 
@@ -36,7 +38,8 @@ def leaderboard(
     that all ranked ones have. All pairs are tested on the sort metric as one family, and two share a letter where they
     are not separated at 0.05. `all_prs`: everybody on all pull requests, silent where it has nothing. UsageError where
     the figures of two would not mean the same (another judge, distance, cutoff, other references), or a run shares
-    no pull request with the others. Runs of outcomes are ranked as `outcome_board` says.
+    no pull request with the others. So too where judges learned from different examples, unless `mixed_examples`, which
+    only warns. Runs of outcomes are ranked as `outcome_board` says.
     """
     if not 0 <= min_coverage <= 1:
         raise UsageError(f"--min-coverage must lie between 0 and 1, found {min_coverage:g}.")
@@ -46,6 +49,7 @@ def leaderboard(
     everybody = dict(zip(everybody, alike, strict=True))
     first = next(iter(everybody.values())).run
     competitors.check_settings(list(everybody.values()))
+    mixed = check_examples([one.run for one in everybody.values()], allowed=mixed_examples)
     if is_outcomes(first):
         if beta is not None:
             competitors.with_beta(first, beta)  # says why there is none
@@ -123,7 +127,7 @@ def leaderboard(
         board = replace(board, labelled=sum(runs_with_labels.values()))
     few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and competitors.is_routing(first) else None
     more = [*([few_weeks] if few_weeks else []), *([_PARTLY] if partly else [])]
-    return replace(board, warnings=[*_warnings(board, len(known)), *more])
+    return replace(board, warnings=[*mixed, *_warnings(board, len(known)), *more], mixed_examples=bool(mixed))
 
 
 def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:

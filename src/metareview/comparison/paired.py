@@ -10,6 +10,7 @@ from metareview.comments.costs import CostsCompared, compared_costs
 from metareview.comments.measures import total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
+from metareview.comparison.examples import mixed_examples as check_examples
 from metareview.comparison.explain import explain
 from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.samples import SampleOptions, check_by, compare_samples
@@ -36,6 +37,7 @@ class CompareKeywords(TypedDict, total=False):
     beta: float | None
     plan: float | None
     by: Sequence[str]
+    mixed_examples: bool
 
 
 def compare(
@@ -49,6 +51,7 @@ def compare(
     beta: float | None = None,
     plan: float | None = None,
     by: Sequence[str] = (),
+    mixed_examples: bool = False,
 ) -> Comparison:
     """Compare two runs, or two reviewers (or routers) of one.
 
@@ -57,7 +60,8 @@ def compare(
     and where the pull requests or their references are not the same ones, unless `common` restricts both to those
     that are. Runs of outcomes are compared on the pull requests that each has, as two independent samples, or paired
     on those that both have with `common`; `by` also compares them by severity, category, path or week of the comments.
-    `plan`: a difference to say how many pull requests it would take.
+    `plan`: a difference to say how many pull requests it would take. `mixed_examples`: go on, with a warning, where the
+    two judges learned from different examples.
     """
     if plan is not None and not 0 < plan < 1:
         raise UsageError(f"--plan must be a difference between 0 and 1, such as 0.05, found {plan:g}.")
@@ -69,6 +73,7 @@ def compare(
     check_by(by, first)
     sides = _chosen(first, second, reviewers)
     competitors.check_settings(sides)
+    mixed = check_examples([one.run for one in sides], allowed=mixed_examples)
     if is_outcomes(first):
         competitors.with_beta(first, beta)
         warnings = tuple(_warnings(*sides, list(sides[0].rows), LeftOut()))
@@ -108,11 +113,12 @@ def compare(
         explanation=explain(ours, theirs, prs, measures[main]),
         unequal_units=int((units[0] != units[1]).any(axis=1).sum()),
         undecided={name: counted.undecided if counted else 0 for name, counted in summed.items()},
-        family=_family([first] if second is None else [first, second], ours, theirs, main, seed),
+        family=_family([first] if second is None else [first, second], ours, theirs, main, seed, mixed_examples),
         plan=None if plan is None else _planned(plan, metrics, level),
-        warnings=tuple(_warnings(ours, theirs, prs, left_out)),
+        warnings=(*mixed, *_warnings(ours, theirs, prs, left_out)),
         labelled=(ours.labelled, theirs.labelled) if corrected else None,
         costs=_costs(ours, theirs, prs),
+        mixed_examples=bool(mixed),
     )
 
 
@@ -168,10 +174,12 @@ def _planned(difference: float, metrics: Mapping[str, MetricDifference], level: 
     )
 
 
-def _family(runs: Sequence[AnyRun], a: Competitor, b: Competitor, main: str, seed: int) -> Family | None:
+def _family(
+    runs: Sequence[AnyRun], a: Competitor, b: Competitor, main: str, seed: int, mixed_examples: bool
+) -> Family | None:
     """The two on the leaderboard of these runs; None where there is none for them."""
     try:
-        board = leaderboard(runs, sort=main, seed=seed)
+        board = leaderboard(runs, sort=main, seed=seed, mixed_examples=mixed_examples)
     except UsageError:
         return None
     labels = {row.label for one in (a, b) for row in board.rows if row.name == one.name and row.source is one.run}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from metareview.comments.costs import Costs
 from metareview.comments.measures import Counts, Rates
 from metareview.comments.repeated_runs import Repeats
+from metareview.comparison.examples import MIXED
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.runs.comments_json import counts_to_json, repeats_to_json
@@ -98,6 +99,8 @@ class Leaderboard:
     warnings: Sequence[str] = ()
     labelled: int | None = None
     """Labelled blocks of the runs, where labels correct the figures of everybody."""
+    mixed_examples: bool = False
+    """Whether the judges of the runs learned from different examples."""
 
     @property
     def paired(self) -> bool:
@@ -122,11 +125,12 @@ class Leaderboard:
     @property
     def basis(self) -> str:
         """What the figures rest on besides the judge: a sentence, or nothing."""
+        mixed = f" {MIXED}" if self.mixed_examples else ""
         if not self.labelled:
-            return ""
+            return mixed
         if not self.paired:
             return f" What was addressed is corrected by labels of {plural(self.labelled, 'comment')}."
-        return f" Corrected by labels of {plural(self.labelled, 'block')}."
+        return f" Corrected by labels of {plural(self.labelled, 'block')}.{mixed}"
 
     @property
     def standing(self) -> str:
@@ -170,6 +174,7 @@ class Leaderboard:
             ],
             "warnings": list(self.warnings),
             **by_labels,
+            **({"mixed_examples": True} if self.mixed_examples else {}),
         }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from metareview.comments.costs import CostsCompared
+from metareview.comparison.examples import MIXED
 from metareview.comparison.explain import Explanation
 from metareview.model.measure import Measure
 from metareview.model.words import counted, plural
@@ -159,6 +160,8 @@ class Comparison:
     """For outcomes: what A's and B's own pull requests are. None where all is paired."""
     costs: Mapping[str, CostsCompared] = field(default_factory=dict)
     """What reviews took, of each kind that both know on any pull request; as judged, labels or not."""
+    mixed_examples: bool = False
+    """Whether the two judges learned from different examples."""
 
     @property
     def units(self) -> str:
@@ -204,6 +207,8 @@ class Comparison:
         }
         if self.samples is not None:
             document = _with_samples(document, self.samples)
+        if self.mixed_examples:
+            document["mixed_examples"] = True
         if self.costs:
             document["costs"] = {kind: _costs_to_json(each) for kind, each in self.costs.items()}
         if self.labelled is not None:
@@ -278,6 +283,8 @@ def _sentences(result: Comparison) -> Iterator[str]:
             yield f"Precision, recall and F1 are corrected by people's labels of {' and '.join(blocks)}."
         else:
             yield f"What was addressed is corrected by people's labels of {' and '.join(comments)}."
+    if result.mixed_examples:
+        yield MIXED
     yield from _family_sentences(result)
     yield from _plan_sentences(result)
     if any(result.undecided.values()):

@@ -49,6 +49,8 @@ class LabelSet:
     """Lines about unlisted issues."""
     outcomes: int = 0
     """Lines about what became of comments."""
+    of_a_run: bool = False
+    """Whether it is what people said so far of pairs that they were asked about."""
     warnings: Sequence[str] = ()
 
 
@@ -155,6 +157,7 @@ def _of_a_run(source: Source) -> LabelSet:
         [last for last, label in held if not label],
         issues,
         outcomes,
+        True,
         source.all_warnings(),
     )
 

@@ -1,4 +1,5 @@
-"""Verdicts that somebody else gave, for `--verdicts`: a run's `pairs.jsonl`, labels, Martian's `evaluations.json`.
+"""Verdicts that somebody else gave, for `--verdicts` and `--examples`: a run's `pairs.jsonl`, labels, Martian's
+`evaluations.json`, and the `examples.jsonl` that a run learned from.
 
 Which of them a file is shows in its content. What is found is the same for all: for each reviewer on a pull request
 the verdicts by note (and by position, where the file has those), and every note that the file knows there.
@@ -16,15 +17,17 @@ from metareview.formats.labels import first_object, is_labels, position_of, read
 from metareview.formats.record import Record
 from metareview.formats.source import Source
 
-Kind = Literal["pairs", "labels", "martian"]
+Kind = Literal["pairs", "labels", "martian", "examples"]
 ReviewKey = tuple[str | None, str | None, bool]
 """The pull request as it is written there, the reviewer, whether it is about negatives; None where nothing says so."""
 NotePair = tuple[str, str]
 """The note of a comment and that of a reference."""
 RESULTS = "results.jsonl"
 DECIDERS = ("judge", "model", "cache", "label")
+_EXAMPLE_FIELDS = {"a", "b", "match", "by"}
 _PAIR_FIELDS = {"pr", "reviewer", "generated", "reference", "match"}
 _KNOWN = "Give a run's pairs.jsonl, labels (JSON lines with a, b and match), or Martian's evaluations.json."
+_SIDES = {"a": "the reference", "b": "the comment"}
 _AS_WRITTEN = "Take the file as the run wrote it."
 _AS_PUBLISHED = "Take the file as Martian's benchmark wrote it."
 
@@ -37,6 +40,8 @@ class StoredVerdict:
     score: float | None = None
     by: str = "judge"
     reason: str = ""
+    reviewer: str | None = None
+    """Whose comment it is about, where the file says so and not which pull request."""
 
 
 @dataclass
@@ -73,6 +78,9 @@ class StoredVerdicts:
     hashes: Mapping[str, str]
     groups: Sequence[ReviewVerdicts] = ()
     """Labels that say neither pull request nor reviewer: they hold wherever the notes are, group by group."""
+    lists_all: bool = True
+    """Whether everything was looked at, so that what is not listed was found different. Of a run, locations kept pairs
+    apart that nobody looked at, and people label a part of its pairs."""
     beyond: bool = False
     """Whether it also has pairs that their locations keep apart, which a judge that costs nothing is asked about."""
     warnings: Sequence[str] = ()
@@ -82,6 +90,8 @@ def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
     """The verdicts of a file; anything wrong is an InputError that names the line."""
     source = file if isinstance(file, Source) else Source(Path(file))
     first = first_object(source)
+    if first.keys() >= _EXAMPLE_FIELDS and first["by"] in DECIDERS:
+        return _examples(source)
     if is_labels(first):
         return _labels(source)
     if first.keys() >= _PAIR_FIELDS:
@@ -129,7 +139,7 @@ def _pairs(source: Source) -> StoredVerdicts:
         less = "" if has_notes else f"no {RESULTS} beside it: "
         warnings.append(f"{source.name}: {less}comments are found by their positions, whatever their notes")
     hashes = {source.path.name: source.sha256} | ({RESULTS: beside.sha256} if has_notes else {})
-    return StoredVerdicts("pairs", source.path.name, reviews, hashes, beyond=beyond, warnings=warnings)
+    return StoredVerdicts("pairs", source.path.name, reviews, hashes, lists_all=False, beyond=beyond, warnings=warnings)
 
 
 def _verdict_of_pair(record: Record) -> StoredVerdict:
@@ -184,14 +194,20 @@ def _labels(source: Source) -> StoredVerdicts:
         pair = label.candidate.strip(), label.reference.strip()
         if match is None and pair in review.by_notes:
             continue
+        whose = label.reviewer if label.pr is None else None
         if match is None:
-            verdict = StoredVerdict(None, None, "label", "the label was taken back")
+            verdict = StoredVerdict(None, None, "label", "the label was taken back", whose)
         else:
-            verdict = StoredVerdict(match, float(match), "label", labelled_reason(match, label.by))
+            verdict = StoredVerdict(match, float(match), "label", labelled_reason(match, label.by), whose)
         review.add(*pair, verdict)
-    hashes = {source.path.name: source.sha256}
     return StoredVerdicts(
-        "labels", source.path.name, reviews, hashes, list(groups.values()), warnings=tuple(found.warnings)
+        "labels",
+        source.path.name,
+        reviews,
+        {source.path.name: source.sha256},
+        list(groups.values()),
+        lists_all=not found.of_a_run,
+        warnings=tuple(found.warnings),
     )
 
 
@@ -199,6 +215,32 @@ def labelled_reason(match: bool, people: Sequence[str]) -> str:
     """Who said so: `labelled the same by anna`."""
     by = f" by {' and '.join(filter(None, (', '.join(people[:-1]), people[-1])))}" if people else ""
     return f"labelled {'the same' if match else 'different'}{by}"
+
+
+# The examples of a run
+
+
+def _examples(source: Source) -> StoredVerdicts:
+    """Every line is a verdict, and nothing follows from what is not there."""
+    reviews: dict[ReviewKey, ReviewVerdicts] = {}
+    groups: list[ReviewVerdicts] = []
+    for record in source.lines():
+        pr, reviewer, match = record.text("pr") or None, record.text("reviewer"), record.flag("match")
+        reference, comment = (record.required(key, f"the note of {what}") for key, what in _SIDES.items())
+        if match is None:
+            record.refuse("match", "true or false", _AS_WRITTEN)
+        by = record.text("by")
+        if by not in DECIDERS:
+            record.refuse("by", f"one of {', '.join(DECIDERS)}", _AS_WRITTEN, quote=True)
+        if pr is None:
+            groups.append(review := ReviewVerdicts(whole=False))
+        else:
+            review = reviews.setdefault((pr, reviewer, False), ReviewVerdicts(whole=False))
+        verdict = StoredVerdict(match, float(match), by, "a known verdict", reviewer if pr is None else None)
+        review.add(comment, reference, verdict)
+    hashes = {source.path.name: source.sha256}
+    warnings = tuple(source.all_warnings())
+    return StoredVerdicts("examples", source.path.name, reviews, hashes, groups, lists_all=False, warnings=warnings)
 
 
 # Martian's evaluations.json

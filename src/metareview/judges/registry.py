@@ -15,6 +15,8 @@ from metareview.plugins import Registry
 DEFAULT_JUDGE = "offline"
 VERDICTS = "verdicts"
 """The name of the judge that answers from a file; it is opened with the file, never by its name alone."""
+LEARNING_JUDGES = (DEFAULT_JUDGE, "cascade")
+"""Those that known verdicts on the same references make better."""
 JUDGES = Registry(
     kind="judge",
     folder="metareview.judges.builtin",
@@ -37,6 +39,7 @@ class JudgeOptions:
     max_llm_calls: int | None = None
     one_to_one: bool = True  # whether comments and references are paired off: tells a cascade what can matter
     ask: str | None = None  # what one question to a model holds: pair or review; None for the judge's own
+    cascade: str | None = None  # how much a cascade asks, by name; None for its own
     cascade_low: float | None = None  # the offline scores between which a cascade asks; None for its own
     cascade_high: float | None = None
     examples: Examples | None = None  # known verdicts on the same references
@@ -51,7 +54,7 @@ class JudgePlugin:
     scores: bool
     make: Callable[[JudgeOptions], Judge]
     asks_chat: bool = False  # whether it asks a chat model, and so takes --ask
-    has_bounds: bool = False  # whether it takes --cascade-low and --cascade-high
+    has_bounds: bool = False  # whether it takes --cascade, --cascade-low and --cascade-high
 
 
 @contextmanager
@@ -65,7 +68,7 @@ def open_judge(spec: str | Judge, options: JudgeOptions | None = None) -> Iterat
     if not isinstance(spec, str):
         if options.threshold is not None:
             raise UsageError("A threshold is for judges by name. Set it on the judge object instead.")
-        for option in ("ask", "cascade_low", "cascade_high"):
+        for option in ("ask", "cascade", "cascade_low", "cascade_high"):
             if getattr(options, option) is not None:
                 raise UsageError(f"{option} is for judges by name. Set it on the judge object instead.")
         yield _checked(spec, "the judge")
@@ -110,6 +113,10 @@ def _check_asking(spec: str, plugin: JudgePlugin, options: JudgeOptions) -> None
                 f"The judge {spec} asks no chat model, so --ask means nothing to it. Leave it out, or choose --judge"
                 " llm or cascade."
             )
+    if options.cascade is not None and not plugin.has_bounds:
+        raise UsageError(
+            f"--cascade is for the judge cascade, and the judge is {spec}. Leave it out, or choose --judge cascade."
+        )
     given = {"--cascade-low": options.cascade_low, "--cascade-high": options.cascade_high}
     for option, value in given.items():
         if value is None:

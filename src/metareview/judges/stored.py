@@ -13,7 +13,7 @@ from metareview.judges.registry import VERDICTS
 from metareview.model.address import AddressBook, full_addresses, pull_request_key
 from metareview.model.words import plural
 
-_BY = {"pairs": "judge", "labels": "label", "martian": "model"}
+IMPLIED_BY = {"pairs": "judge", "labels": "label", "martian": "model", "examples": "judge"}
 """Who decided what a file implies without saying who."""
 _UNLISTED = "it is not listed, and both notes are known"
 _NO_PULL_REQUEST = "a pull request that it does not have"
@@ -59,11 +59,11 @@ class StoredJudge(Judge):
         self._reviews: dict[tuple[str, str | None, bool], ReviewVerdicts] = {}
         for (pr, reviewer, negative), review in stored.reviews.items():
             key = self._pull_requests.key(pr or ""), reviewer, negative
-            short = _shortened(review)
+            short = shortened(review)
             self._reviews[key] = _joined(self._reviews[key], short) if key in self._reviews else short
         self._anywhere: dict[NotePair, StoredVerdict] = {}
         self._groups: tuple[dict[str, set[int]], dict[str, set[int]]] = {}, {}
-        for number, group in enumerate(map(_shortened, stored.groups)):
+        for number, group in enumerate(map(shortened, stored.groups)):
             self._anywhere |= group.by_notes
             for side, notes in zip(self._groups, (group.generated, group.reference), strict=True):
                 for note in notes:
@@ -126,7 +126,7 @@ class StoredJudge(Judge):
             notes = generated[ours], reference[theirs]
             if review is not None:
                 at = (question.generated_at[ours], question.reference_at[theirs]) if question.generated_at else None
-                verdict = _listed(review, notes, at) or _implied(review, notes, at, _BY[self.stored.kind])
+                verdict = _listed(review, notes, at) or _implied(review, notes, at, IMPLIED_BY[self.stored.kind])
             if verdict is None and not question.negative:
                 verdict = self._anywhere.get(notes) or self._implied_by_group(notes)
             why = "" if verdict and verdict.match is not None else _OPEN if verdict else _NO_NOTE if review else absent
@@ -168,21 +168,22 @@ def _answer(verdicts: Sequence[StoredVerdict]) -> Answer:
     return Answer(np.array(score, np.float64), np.array(match, np.int8), reasons, by)
 
 
-def _shortened(review: ReviewVerdicts) -> ReviewVerdicts:
+def shortened(review: ReviewVerdicts) -> ReviewVerdicts:
     """The same with of each note what a judge reads of it, as questions have them."""
     return ReviewVerdicts(
-        {(_read(ours), _read(theirs)): verdict for (ours, theirs), verdict in review.by_notes.items()},
+        {(read_part(ours), read_part(theirs)): verdict for (ours, theirs), verdict in review.by_notes.items()},
         review.by_position,
-        set(map(_read, review.generated)),
-        set(map(_read, review.reference)),
-        {at: _read(note) for at, note in review.generated_at.items()},
-        {at: _read(note) for at, note in review.reference_at.items()},
-        set(map(_read, review.missed)),
+        set(map(read_part, review.generated)),
+        set(map(read_part, review.reference)),
+        {at: read_part(note) for at, note in review.generated_at.items()},
+        {at: read_part(note) for at, note in review.reference_at.items()},
+        set(map(read_part, review.missed)),
         review.whole,
     )
 
 
-def _read(note: str) -> str:
+def read_part(note: str) -> str:
+    """What of a note tells it from others, here and in questions."""
     return judged_part(note).strip()
 
 

@@ -106,7 +106,8 @@ def _metric_row(
     row |= {"reviewer_a": result.a.label, "reviewer_b": result.b.label, "a": metric.a, "b": metric.b}
     if known is not None:
         row |= {"known_a": known[0], "known_b": known[1]}
-    return row | {"diff": metric.diff, "low": low, "high": high, "p": metric.p, "p_holm": metric.p_holm}
+    row |= {"diff": metric.diff, "low": low, "high": high, "p": metric.p, "p_holm": metric.p_holm}
+    return row | ({"mixed_examples": True} if result.mixed_examples else {})
 
 
 def _standing_rows(result: Leaderboard) -> Iterator[dict[str, object]]:
@@ -115,7 +116,9 @@ def _standing_rows(result: Leaderboard) -> Iterator[dict[str, object]]:
         head = {"rank": row.rank, "name": row.label, "run": row.run, "prs": row.prs, "ties": row.ties}
         costs = cost_properties(row.figures.costs)
         known = {f"{name}_known": number for name, number in row.figures.known.items()}
-        yield {**head, "sort": result.sort.name, "low": low, "high": high, **row.figures.metrics, **known, **costs}
+        mixed = {"mixed_examples": True} if result.mixed_examples else {}
+        figures = {**row.figures.metrics, **known, **costs}
+        yield {**head, "sort": result.sort.name, "low": low, "high": high, **figures, **mixed}
 
 
 def _as_tex(result: Result) -> str:

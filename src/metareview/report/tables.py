@@ -224,8 +224,19 @@ def judged_by(judge: JudgeSummary, name: str = "") -> str:
     undecided = f", {plural(judge.errors, 'pair')} undecided" if judge.errors else ""
     return (
         f"Judged by {name or judge.name}: {plural(judge.pairs, 'pair')}"
-        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}. Intervals are over pull requests."
+        f"{calls if judge.llm_calls or judge.cached else ''}{undecided}.{learned(judge)}"
+        " Intervals are over pull requests."
     )
+
+
+def learned(judge: JudgeSummary) -> str:
+    """The known verdicts that the judge was given, as a sentence after another; nothing where there were none."""
+    known = judge.learned_from
+    if known is None:
+        return ""
+    people = f" of {plural(known.reviewers, 'reviewer')}" if known.reviewers else ""
+    verdicts = plural(known.verdicts, "known verdict")
+    return f" It learned from {verdicts}{people} on {plural(known.references, 'reference')}."
 
 
 def cohort(summary: RoutingSummary) -> str:

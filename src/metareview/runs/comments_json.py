@@ -23,7 +23,6 @@ from metareview.comments.summary import (
     CommentsConfig,
     CommentsSummary,
     Intervals,
-    JudgeSummary,
     Macro,
     PullRequestSlice,
     ReferenceSlice,
@@ -33,6 +32,7 @@ from metareview.model.build_gates import GateResult
 from metareview.model.comment import Comment, Skipped
 from metareview.runs.costs_json import costs_from_json, costs_to_json
 from metareview.runs.files import JsonObject
+from metareview.runs.judge_json import judge_from_json, judge_to_json
 from metareview.runs.stored_items import COMPARISONS, StoredItems
 
 SCHEMA = "metareview.comments/1"
@@ -245,7 +245,7 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
         "config": config_to_json(summary.config),
         "prs": summary.prs,
         "reviewers": {name: _reviewer_to_json(block) for name, block in summary.reviewers.items()},
-        "judge": asdict(summary.judge),
+        "judge": judge_to_json(summary.judge),
         "warnings": list(summary.warnings),
         "skipped": [asdict(each) for each in summary.skipped],
         "unreviewed": dict(summary.unreviewed),
@@ -318,7 +318,7 @@ def summary_from_json(stored: JsonObject) -> CommentsSummary:
     return CommentsSummary(
         config_from_json(stored["config"]),
         reviewers,
-        JudgeSummary(**stored["judge"]),
+        judge_from_json(stored["judge"]),
         # Runs of before coverage was counted: at least as many as the reviewer with the most.
         stored.get("prs", max((block.prs for block in reviewers.values()), default=0)),
         tuple(stored["warnings"]),

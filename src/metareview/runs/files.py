@@ -20,6 +20,8 @@ from metareview.errors import InputError, UsageError
 JsonObject = dict[str, Any]
 
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
+EXAMPLES = "examples.jsonl"
+"""The known verdicts that the judge learned from."""
 VERDICTS = "verdicts.sqlite"
 """The run's own verdict cache, where the user's is not to be used; it goes when the run is finished."""
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

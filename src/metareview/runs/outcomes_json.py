@@ -6,7 +6,6 @@ from collections.abc import Container, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from metareview.comments.summary import JudgeSummary
 from metareview.model.addressed import Addressed
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Comment, Skipped
@@ -15,6 +14,7 @@ from metareview.outcomes.records import FINDINGS, CommentOutcome, OutcomeRecord,
 from metareview.outcomes.summary import OutcomeFigures, OutcomesConfig, OutcomesSummary, ReviewerOutcomes
 from metareview.runs.costs_json import HEEDED, costs_from_json, costs_to_json
 from metareview.runs.files import JsonObject
+from metareview.runs.judge_json import judge_from_json, judge_to_json
 
 SCHEMA = "metareview.outcomes/1"
 _OF_RECORD = ("pr", "reviewer", "author", "merged_at", "closed_at", "cost", "tokens", "seconds")
@@ -111,7 +111,7 @@ def summary_to_json(summary: OutcomesSummary, folder: str | Path | None = None) 
         "prs": summary.prs,
         "reviewers": {name: _reviewer_to_json(block) for name, block in summary.reviewers.items()},
         "groups": {name: _figures_to_json(figures) for name, figures in summary.groups.items()},
-        "judge": None if summary.judge is None else asdict(summary.judge),
+        "judge": None if summary.judge is None else judge_to_json(summary.judge),
         "build_gates": [asdict(each) for each in summary.build_gates],
         "warnings": list(summary.warnings),
         "skipped": [asdict(item) for item in summary.skipped],
@@ -152,7 +152,7 @@ def summary_from_json(document: JsonObject) -> OutcomesSummary:
         reviewers={name: _reviewer_from_json(block) for name, block in document["reviewers"].items()},
         groups={name: _figures_from_json(block) for name, block in document["groups"].items()},
         prs=document["prs"],
-        judge=None if judge is None else JudgeSummary(**judge),
+        judge=None if judge is None else judge_from_json(judge),
         warnings=tuple(document["warnings"]),
         skipped=tuple(Skipped(**item) for item in document["skipped"]),
         build_gates=tuple(GateResult(**each) for each in document["build_gates"]),

@@ -4,6 +4,7 @@
     results.jsonl   one record per pull request and reviewer
     pairs.jsonl     every judged pair
     summary.json    what --json prints
+    examples.jsonl  the known verdicts that the judge was given, if any
 
 A record is written after its pairs, so a record that is in the file has all its pairs; whatever a kill left behind
 it is dropped when the run goes on.
@@ -20,8 +21,10 @@ from typing import IO, Generic
 
 from metareview.comments.records import PairBlock
 from metareview.errors import UsageError
+from metareview.judges.known import KnownVerdict
 from metareview.model.build_gates import GateResult
 from metareview.runs.files import (
+    EXAMPLES,
     MANIFEST,
     PAIRS,
     RESULTS,
@@ -35,6 +38,7 @@ from metareview.runs.files import (
     write_lines,
     written_to,
 )
+from metareview.runs.judge_json import known_to_json
 from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.run import SCHEMA, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now
 
@@ -65,7 +69,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             self._lock = FolderLock(self.path)
             if before is None:
                 # Labels are people's work and stay; a label holds for the notes that it names.
-                for name in (RESULTS, PAIRS, SUMMARY, FRAME, UNLISTED, *VERDICT_FILES):
+                for name in (RESULTS, PAIRS, SUMMARY, EXAMPLES, FRAME, UNLISTED, *VERDICT_FILES):
                     (self.path / name).unlink(missing_ok=True)
                 self._write_manifest()
             else:
@@ -114,6 +118,11 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             if _key_of(row) in self.done:
                 self.answered += row["by"] in ("model", "cache")
                 yield row
+
+    def keep_examples(self, verdicts: Iterable[KnownVerdict]) -> None:
+        """Freeze what the judge was given, so that the run can be repeated without the files that it came from."""
+        with written_to(self.path):
+            write_lines(self.path / EXAMPLES, map(known_to_json, verdicts))
 
     def append(self, record: RecordT, pairs: Iterable[PairBlock] = ()) -> None:
         """The end of its line last: a record is only there when its pairs are."""

@@ -6,5 +6,5 @@ from metareview.judges.registry import JudgePlugin
 PLUGIN = JudgePlugin(
     "Asks a small model that ships with the package: no key, no network, no download.",
     scores=True,
-    make=lambda options: OfflineJudge(options.threshold),
+    make=lambda options: OfflineJudge(options.threshold, options.examples),
 )

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from metareview.errors import UsageError
-from metareview.judges.offline.features import extract
+from metareview.judges.examples import Examples
+from metareview.judges.offline.examples import nearness, numbered
+from metareview.judges.offline.features import extract_from, lay_out
 from metareview.judges.offline.model import shipped
+from metareview.judges.offline.notes import read_notes
 from metareview.judges.offline.reasons import Reasons
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
 
@@ -22,26 +25,38 @@ BATCH = 200_000
 
 
 class OfflineJudge(Judge):
-    """Scores every pair; never undecided. `threshold` replaces the one that was learned."""
+    """Scores every pair; never undecided. `threshold` replaces the one that was learned; `examples` are known verdicts
+    on the same references."""
 
     name = "offline"
     threshold: float
 
-    def __init__(self, threshold: float | None = None) -> None:
+    def __init__(self, threshold: float | None = None, examples: Examples | None = None) -> None:
         self._model = shipped()
-        self.threshold = self._model.threshold if threshold is None else threshold
+        learned = self._model.threshold if examples is None else self._model.threshold_with_examples
+        self.threshold = learned if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold must be in 0..1, found {threshold}")
+        self.examples = examples
         self.parameters = {"weights": f"offline-{self._model.version}"}
+        if examples is not None:
+            self.parameters["examples"] = examples.digest
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
         return [answer for batch in _batches(questions) for answer in self._answers(batch)]
 
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
-        features = extract(batch, self._model.background)
+        texts, grid = lay_out(batch)
+        known = [self.examples.known(question) if self.examples else None for question in batch]
+        all_texts, numbers = numbered(texts, known)
+        notes = read_notes(all_texts, self._model.background)
+        features = extract_from(texts, notes, grid)
         fit, score = self._model.score(features)
-        grid = features.grid
+        nearest = None
+        if self.examples is not None:
+            near = nearness(notes, grid, known, numbers)
+            score, nearest = self._model.score_with(score, near, features), near.nearest
         for number, question in enumerate(batch):
             pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
             chosen = pairs[:, 0], pairs[:, 1]
@@ -56,6 +71,7 @@ class OfflineJudge(Judge):
                 fit=fit[own].reshape(shape),
                 score=scores,
                 equal=features.equal[own].reshape(shape)[chosen],
+                nearest=None if nearest is None else nearest[own].reshape(shape)[chosen],
             )
             yield Answer(scores, np.where(scores >= self.threshold, SAME, DIFFERENT).astype(np.int8), reasons)
 

@@ -40,14 +40,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.judges.offline.examples import ExampleWeights, Nearness, read_weights
 from metareview.judges.offline.features import NAMES, Features
 from metareview.judges.offline.notes import Background, Floats
 from metareview.judges.offline.words import PieceTable
 
 Bools = NDArray[np.bool_]
 
-FORMAT = "metareview.offline/1"
-FILE, VECTORS = "offline-1.json", "offline-1-vectors.npz"
+FORMAT = "metareview.offline/2"
+FILE, VECTORS = "offline-2.json", "offline-1-vectors.npz"
 LOWEST, HIGHEST = -8.0, 12.0  # the bounds that a fit is cut to
 # The highest fit that a rival is counted with: two comments that both quote a reference must not rule each other out.
 RIVALRY = 5.5
@@ -78,6 +79,8 @@ class Model:
     weight: Floats
     competition: Competition
     threshold: float
+    examples: ExampleWeights
+    threshold_with_examples: float
     background: Background
     version: str
 
@@ -85,6 +88,10 @@ class Model:
         """For every pair: how well it fits by itself, and the probability that it is the same issue."""
         fit = self._fit(features.values)
         return fit.round(9), self._probability(compete(fit, features, self.competition), features.equal)
+
+    def score_with(self, score: Floats, near: Nearness, features: Features) -> Floats:
+        """The same probabilities, given known verdicts on the same references."""
+        return np.where(features.equal, score, self.examples.rescored(score, near))
 
     def score_alone(self, values: Floats, equal: Bools) -> Floats:
         """The probability for pairs that have no rivals, as `score` gives it for questions of one note each way.
@@ -166,6 +173,8 @@ def shipped() -> Model:
         **{key: np.array([features[name][key] for name in NAMES]) for key in ("mean", "scale", "weight")},
         competition=Competition(**stored["competition"]),
         threshold=stored["threshold"],
+        examples=read_weights(stored["examples"]),
+        threshold_with_examples=stored["examples"]["threshold"],
         background=read_background(stored["background"], folder / VECTORS),
         version=stored["version"],
     )

@@ -23,6 +23,13 @@ _STANDINGS = (
     "stands out from rivals",
     "rivals fit about as well",
 )
+_NEAREST = (
+    "; like a known comment on it",
+    "; more like a known comment on another reference",
+    "; more like a known comment on none of them",
+    "",
+)
+"""By the kind of known comment that a pair comes nearest to; the last where nothing is known."""
 
 
 def _shared(notes: Notes, a: int, b: int) -> str:
@@ -64,6 +71,7 @@ class Reasons(Sequence[str]):
     fit: Floats  # the matrix of all the question's pairs
     score: Floats  # each pair's score
     equal: NDArray[np.bool_]  # whether a pair's notes are equal
+    nearest: NDArray[np.int8] | None = None  # the kind of known comment that it comes nearest to, with examples
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -75,10 +83,12 @@ class Reasons(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if not isinstance(index, slice):
             return self[index : index + 1 or None][0]
-        columns = (self.generated, self.reference, self.score, self.equal, self._standing)
+        nearest = np.full(len(self), -1, np.int8) if self.nearest is None else self.nearest
+        columns = (self.generated, self.reference, self.score, self.equal, self._standing, nearest)
         return [
             f"p {score:.2f}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[standing]}"
-            for a, b, score, equal, standing in zip(*(column[index].tolist() for column in columns), strict=True)
+            f"{_NEAREST[known]}"
+            for a, b, score, equal, standing, known in zip(*(column[index].tolist() for column in columns), strict=True)
         ]
 
     @cached_property

@@ -61,6 +61,7 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             errors=round(sum(record.counts.undecided for record in records)),
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
+            learned_from=plan.learned,
         ),
         prs=prs,
         warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *plan.remarks()),

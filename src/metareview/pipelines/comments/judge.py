@@ -16,6 +16,7 @@ from metareview.judges.labelled import with_labels
 from metareview.judges.protocol import Judge, ModelJudge
 from metareview.judges.registry import open_judge
 from metareview.judges.stored import StoredJudge
+from metareview.pipelines.comments.examples import ReadExamples
 from metareview.pipelines.comments.options import CommentsOptions
 
 
@@ -31,11 +32,11 @@ class ChosenJudge:
 
 
 @contextmanager
-def open_chosen(options: CommentsOptions) -> Iterator[ChosenJudge]:
-    """The judge that the options ask for; one that the caller made stays open."""
+def open_chosen(options: CommentsOptions, examples: ReadExamples | None = None) -> Iterator[ChosenJudge]:
+    """The judge that the options ask for, with what is known already; one that the caller made stays open."""
     source = None if options.labels is None else Source(Path(options.labels))
     found = None if source is None else read_label_set(source)
-    with _opened(options) as chosen:
+    with _opened(options, examples) as chosen:
         if source is None or found is None:
             yield chosen
             return
@@ -50,11 +51,12 @@ def open_chosen(options: CommentsOptions) -> Iterator[ChosenJudge]:
 
 
 @contextmanager
-def _opened(options: CommentsOptions) -> Iterator[ChosenJudge]:
+def _opened(options: CommentsOptions, examples: ReadExamples | None) -> Iterator[ChosenJudge]:
     if options.verdicts is not None:
         stored = read_verdicts(options.verdicts)
         hashes = {f"verdicts/{name}": value for name, value in stored.hashes.items()}
         yield ChosenJudge(StoredJudge(stored), FREE_REACH if stored.beyond else 0, hashes, tuple(stored.warnings))
         return
-    with open_judge(options.judge, options.judge_options()) as judge:
-        yield ChosenJudge(judge, 0 if isinstance(judge, ModelJudge) else FREE_REACH, {}, ())
+    with open_judge(options.judge, options.judge_options(examples.known if examples else None)) as judge:
+        reach = 0 if isinstance(judge, ModelJudge) else FREE_REACH
+        yield ChosenJudge(judge, reach, examples.hashes if examples else {}, examples.warnings if examples else ())

@@ -32,6 +32,8 @@ def carry_out(
     with opened as writer:
         if writer is not None and writer.finished is not None:
             return writer.finished
+        if writer is not None and plan.examples is not None:
+            writer.keep_examples(plan.examples.verdicts)  # before anything is judged by them
         figures: dict[Key, CommentRecord] = {
             key: record.without_notes() for key, record in (writer.done if writer else {}).items()
         }

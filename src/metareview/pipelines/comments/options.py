@@ -11,8 +11,9 @@ from metareview.comments.align import MODES, Mode
 from metareview.comments.filters import FilterConfig
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Given, Paths, Records
+from metareview.judges.examples import Examples
 from metareview.judges.protocol import Judge
-from metareview.judges.registry import DEFAULT_JUDGE, VERDICTS, JudgeOptions
+from metareview.judges.registry import DEFAULT_JUDGE, LEARNING_JUDGES, VERDICTS, JudgeOptions
 from metareview.model.selection import Selection
 from metareview.pipelines import datasets
 from metareview.sources.datasets import Watch
@@ -26,6 +27,7 @@ class CommentsKeywords(TypedDict, total=False):
     threshold: float | None
     verdicts: str | Path | None
     labels: str | Path | None
+    examples: Paths
     line_distance: int
     alignment: str
     ignore_location: bool
@@ -46,6 +48,7 @@ class CommentsKeywords(TypedDict, total=False):
     cache: str | Path | None
     max_llm_calls: int | None
     ask: str | None
+    cascade: str | None
     cascade_low: float | None
     cascade_high: float | None
 
@@ -67,6 +70,8 @@ class CommentsOptions:
     """Stored verdicts as the judge: a run's pairs.jsonl, labels, or Martian's evaluations.json."""
     labels: str | Path | None = None
     """People's verdicts, which override the judge's."""
+    examples: Paths = ()
+    """Files of known verdicts on the same references, which `offline` and `cascade` learn from for this run."""
     line_distance: int = 1
     """The greatest gap between line ranges; 0: they must overlap."""
     alignment: str = "optimal"
@@ -100,6 +105,8 @@ class CommentsOptions:
     max_llm_calls: int | None = None
     ask: str | None = None
     """What one question to a chat model holds: `pair` or `review`; None for the judge's own."""
+    cascade: str | None = None
+    """How much `cascade` asks: `careful` or `frugal`."""
     cascade_low: float | None = None
     """The offline scores between which `cascade` asks its model; None for its own."""
     cascade_high: float | None = None
@@ -116,6 +123,7 @@ class CommentsOptions:
             if value is not None and value < least:
                 raise UsageError(f"{option} must be {least} or more, found {value}.")
         self._check_verdicts()
+        self._check_examples()
         object.__setattr__(self, "filters", self.filters or FilterConfig())
         object.__setattr__(self, "reviewer", self.scored.patterns)
         object.__setattr__(self, "reference_reviewer", self.annotators.patterns)
@@ -130,10 +138,27 @@ class CommentsOptions:
             raise UsageError("--verdicts takes the place of a judge. Leave out --judge, or --verdicts.")
         if self.threshold is not None:
             raise UsageError("Stored verdicts are decided, so --threshold means nothing to them. Leave it out.")
-        for option in ("ask", "cascade_low", "cascade_high"):
+        for option in ("ask", "cascade", "cascade_low", "cascade_high"):
             if getattr(self, option) is not None:
                 name = f"--{option.replace('_', '-')}"
                 raise UsageError(f"Stored verdicts ask no model, so {name} means nothing to them. Leave it out.")
+
+    def _check_examples(self) -> None:
+        if not self.examples:
+            return
+        if self.verdicts is not None:
+            raise UsageError("--verdicts are decided, so there is nothing to learn for. Leave out --examples.")
+        if not isinstance(self.judge, str):
+            raise UsageError("--examples are for judges by name: give judge='offline' or judge='cascade'.")
+        if self.judge not in LEARNING_JUDGES:
+            raise UsageError(
+                f"The judge {self.judge} learns nothing from --examples; {' and '.join(LEARNING_JUDGES)} do."
+                " Choose one of them, or leave out --examples."
+            )
+
+    @property
+    def example_files(self) -> Sequence[Path]:
+        return [Path(self.examples)] if isinstance(self.examples, str | Path) else list(map(Path, self.examples))
 
     @property
     def scored(self) -> Selection:
@@ -158,14 +183,16 @@ class CommentsOptions:
             negatives=datasets.negatives(self.negatives, watch),
         )
 
-    def judge_options(self) -> JudgeOptions:
+    def judge_options(self, examples: Examples | None = None) -> JudgeOptions:
         return JudgeOptions(
             threshold=self.threshold,
             concurrency=self.concurrency,
             cache=None if self.cache is None else Path(self.cache),
             max_llm_calls=self.max_llm_calls,
             one_to_one=self.mode != "coverage",
+            examples=examples,
             ask=self.ask,
+            cascade=self.cascade,
             cascade_low=self.cascade_low,
             cascade_high=self.cascade_high,
         )

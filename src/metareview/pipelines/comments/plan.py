@@ -10,11 +10,13 @@ from dataclasses import dataclass, fields, replace
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
-from metareview.comments.summary import CommentsConfig
+from metareview.comments.summary import CommentsConfig, LearnedFrom
 from metareview.errors import UsageError
+from metareview.judges.known import KnownVerdicts
 from metareview.judges.labelled import LabelledJudge
 from metareview.judges.protocol import Judge, ModelJudge, Planned, Question, Remarking
 from metareview.model.comment import ReferenceSet
+from metareview.pipelines.comments.examples import read_examples
 from metareview.pipelines.comments.judge import ChosenJudge, open_chosen
 from metareview.pipelines.comments.options import CommentsOptions
 from metareview.pipelines.comments.read import CommentInputs, read
@@ -30,6 +32,9 @@ class Plan:
     inputs: CommentInputs
     unreviewed: Mapping[str, int]
     """Pull requests with references that no reviewer has a file for, and how many references each has."""
+    examples: KnownVerdicts | None = None
+    learned: LearnedFrom | None = None
+    """The known verdicts on the references, and how many of them the judge learned from."""
 
     @property
     def pull_requests(self) -> int:
@@ -68,12 +73,24 @@ class Plan:
 @contextmanager
 def open_plan(options: CommentsOptions) -> Iterator[Plan]:
     """The plan, with its judge open; a judge that the caller made stays open."""
-    with open_chosen(options) as chosen:
-        yield _make_plan(options.with_datasets(), chosen)
+    if not options.examples:
+        with open_chosen(options) as chosen:
+            options = options.with_datasets()
+            yield _make_plan(options, read(options), chosen)
+        return
+    # What a judge learns is what is known of the references, which are read first for that.
+    options = options.with_datasets()
+    inputs = read(options)
+    examples = read_examples(options.example_files, inputs.references)
+    with open_chosen(options, examples) as chosen:
+        plan = _make_plan(options, inputs, chosen)
+        learned, warnings = examples.learned([case.question() for case in plan.cases if not case.skipped])
+        told = replace(plan.inputs, warnings=(*plan.inputs.warnings, *warnings))
+        yield replace(plan, inputs=told, examples=examples.known, learned=learned)
 
 
-def _make_plan(options: CommentsOptions, chosen: ChosenJudge) -> Plan:
-    judge, inputs = chosen.judge, read(options)
+def _make_plan(options: CommentsOptions, inputs: CommentInputs, chosen: ChosenJudge) -> Plan:
+    judge = chosen.judge
     inputs = replace(inputs, hashes={**inputs.hashes, **chosen.hashes}, warnings=(*inputs.warnings, *chosen.warnings))
     references, filters = inputs.references, options.filters or FilterConfig()
     filters.check(references)

@@ -12,6 +12,7 @@ from metareview.report.names import capital, excerpt, pull_request_name
 from metareview.report.numbers import count, interval
 from metareview.report.page.blocks import MOST_ITEMS, Cells, Section, behind, capped, name, paragraph, table, table_of
 from metareview.report.page.markup import Html, html, join, link
+from metareview.report.tables import learned
 from metareview.runs.run import AnyRun, CommentsRun
 
 _COSTS = {
@@ -30,7 +31,7 @@ def judge_section(run: CommentsRun) -> Section:
     costs = [(title, count(amounts[key])) for key, title in _COSTS.items() if amounts[key]]
     cached = ": its answers were in the cache" if judge.cached else ""
     called = "" if judge.llm_calls else f" No model was called{cached}."
-    verdicts = f"The judge “{judge.name}” gave the verdicts on {plural(judge.pairs, 'pair')}.{called}"
+    verdicts = f"The judge “{judge.name}” gave the verdicts on {plural(judge.pairs, 'pair')}.{called}{learned(judge)}"
     parts = [
         paragraph(verdicts),
         table("What the judge cost", [("What", ""), ("Amount", "num")], costs, css="compact") if costs else None,

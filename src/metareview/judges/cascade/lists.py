@@ -1,0 +1,61 @@
+"""What to ask a model in one list: the notes of a review that leave doubts, if the doubts are worth the text.
+
+A pair is open where its offline score lies between the bounds and its answer can still change the alignment. How wrong
+the offline verdict on an open pair is expected to be is the probability of the verdict that it is not: min(p, 1 - p).
+A reference whose open pairs together are expected to be wrong less than REFERENCE times is settled, and so is a comment
+without an open pair to any other reference: settled notes are left out. What is left is asked about if it is expected
+to be wrong WORTH times or more per 1,000 characters that the question would hold. All pairs of the notes in it are
+put to the model, the sure ones too: it reads them anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metareview.judges.cascade.matters import Edge, that_matter
+from metareview.judges.protocol import Question, judged_part
+from metareview.judges.remote.lists import instruction
+
+REFERENCE = 0.01
+_PER_NOTE = len('{"id":10,"note":""},')
+
+
+@dataclass(frozen=True, slots=True)
+class ListRules:
+    """Scores outside low..high are clear; a question must be expected to correct `worth` pairs per 1,000 characters."""
+
+    low: float = 0.01
+    high: float = 0.995
+    worth: float = 0.025
+
+
+def rows_to_ask(
+    question: Question, score: NDArray[np.float64], rules: ListRules, *, one_to_one: bool
+) -> NDArray[np.int64]:
+    """The rows of the question's pairs that a list should hold; none where it is not worth asking."""
+    nothing = np.zeros(0, np.int64)
+    open_rows = np.flatnonzero((score >= rules.low) & (score <= rules.high))
+    if not len(open_rows):
+        return nothing
+    edges: list[Edge] = [(g, r) for g, r in question.pairs.tolist()]
+    certain = [edges[row] for row in np.flatnonzero(score > rules.high).tolist()]
+    unsure = [edges[row] for row in open_rows.tolist()]
+    open_rows = open_rows[that_matter(unsure, certain, one_to_one=one_to_one)]
+    wrong = np.minimum(score, 1 - score)
+    expected = np.bincount(question.pairs[open_rows, 1], wrong[open_rows], minlength=len(question.reference))
+    open_rows = open_rows[expected[question.pairs[open_rows, 1]] > REFERENCE]
+    if not len(open_rows):
+        return nothing
+    comments, references = (np.unique(question.pairs[open_rows, side]) for side in (0, 1))
+    characters = len(instruction()) + _length(question.generated, comments) + _length(question.reference, references)
+    if wrong[open_rows].sum() * 1000 < rules.worth * characters:
+        return nothing
+    return np.flatnonzero(np.isin(question.pairs[:, 0], comments) & np.isin(question.pairs[:, 1], references))
+
+
+def _length(notes: Sequence[str], chosen: NDArray[np.int64]) -> int:
+    return sum(len(judged_part(notes[each])) + _PER_NOTE for each in chosen.tolist())
