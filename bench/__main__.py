@@ -31,7 +31,8 @@ def main(wanted: list[str]) -> None:
         table = Table("what", "value", "unit", "target", "met", title=result["title"], title_justify="left")
         for row in result["rows"]:
             met = {True: "yes", False: "NO", None: ""}[row.get("met")]
-            table.add_row(row["what"], f"{row['value']:,.6g}", row["unit"], str(row.get("target") or ""), met)
+            value = row["value"] if isinstance(row["value"], str) else f"{row['value']:,.6g}"
+            table.add_row(row["what"], value, row["unit"], str(row.get("target") or ""), met)
         console.print(table)
     print(json.dumps(results))
 

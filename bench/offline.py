@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from metareview.judges.examples import KnownNotes
+from metareview.judges.offline.examples import nearness, numbered
 from metareview.judges.offline.features import extract_from, lay_out
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.offline.model import shipped
@@ -19,6 +21,8 @@ from metareview.judges.protocol import Question
 
 AACR = Path(__file__).parents[2] / "shared" / "data" / "aacr"
 ROUNDS = 3
+EXAMPLES = 100
+"""Known comments per pull request: what a dozen other tools say on one."""
 
 
 def run() -> dict[str, Any]:
@@ -36,12 +40,25 @@ def run() -> dict[str, Any]:
     notes = read_notes(texts, model.background)
     per_note = _seconds(note_work)
     per_pair = _seconds(lambda: model.score(extract_from(texts, notes, grid)))
+    known = _known(questions)
+    many, numbers = numbered(texts, known)
+    with_known = read_notes(many, model.background)
+
+    def with_examples() -> None:
+        features = extract_from(texts, with_known, grid)
+        near = nearness(with_known, grid, known, numbers)
+        model.score_with(model.score(features)[1], near, features)
+
+    per_known_pair = _seconds(with_examples)
     reasons = _seconds(lambda: [list(a.reason) for a in OfflineJudge().judge(questions)])
     return {
         "title": f"offline judge: {len(texts):,} notes, {pairs:,} pairs ({source})",
         "rows": [
             _row("work per note", len(texts) / per_note, "notes/s", 5_000),
             _row("work per pair, rivals included", pairs / per_pair, "pairs/s", 50_000),
+            _row(
+                f"the same with {EXAMPLES} known comments per pull request", pairs / per_known_pair, "pairs/s", 10_000
+            ),
             {
                 "what": "the set against itself with negatives, reasons included",
                 "value": reasons,
@@ -83,6 +100,18 @@ def _questions() -> tuple[list[Question], str]:
     against = [_question(notes, notes) for notes in positive.values()]
     against += [_question(positive[url], notes) for url, notes in negative.items() if url in positive]
     return against, "AACR"
+
+
+def _known(questions: list[Question]) -> list[KnownNotes | None]:
+    """Known comments in the words of other notes, so that they have what notes have; every tenth raises a reference."""
+    rng = np.random.default_rng(0)
+    pool = sorted({note for question in questions for note in question.generated})
+    known = []
+    for question in questions:
+        notes = [pool[i] + " once more" for i in rng.choice(len(pool), EXAMPLES, replace=False)]
+        match = np.where(rng.random((EXAMPLES, len(question.reference))) < 0.1, 1, 0).astype(np.int8)
+        known.append(KnownNotes(notes, match))
+    return known
 
 
 def _question(generated: list[str], reference: list[str]) -> Question:

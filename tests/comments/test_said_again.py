@@ -43,6 +43,14 @@ def test_notes_that_are_equal_but_for_white_space_are_the_same_whatever_they_are
     assert repeated([said("!! ?", "!!   ?\n", "??")]) == [[None, 0, None]]
 
 
+def test_notes_in_other_scripts_are_compared_by_their_words():
+    chinese = "缓存的键没有包含租户，因此一个客户会读到另一个客户的数据"
+    again = "缓存的键没有包含租户标识，因此一个客户可能会读到另一个客户的数据。"
+    # All 27 characters of the first are in the second, which has 31; the third shares seven with it.
+    assert repeated([said(chinese, again, "变量的名字没有说明它包含什么数据")]) == [[None, 0, None]]
+    assert repeated([said("Le café est fermé", "Le cafe\u0301 est ferme\u0301")]) == [[None, 0]]
+
+
 def test_earlier_is_by_time_and_else_by_position():
     late, early, unknown = (said(LEAK, at=at)[0] for at in ("2025-01-02T00:00:00Z", "2025-01-01T23:00:00-01:00", None))
     assert repeated([[late, early]]) == [[None, 0]]  # the same instant: the position decides

@@ -20,6 +20,31 @@ def test_exact_compares_after_trimming_and_collapsing_white_space():
     assert answer.score.tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("generated", "reference", "same"),
+    [
+        ("缓存　没有过期\n", "缓存 没有过期", True),
+        ("le café\u00a0est fermé", "le cafe\u0301 est ferme\u0301", True),
+        ("le café est fermé", "le cafe est ferme", False),
+        ("ＡＰＩ", "API", False),
+        ("👍", " 👍", True),
+        ("!!!", "!!!", True),
+    ],
+)
+def test_exact_knows_the_white_space_of_all_scripts_and_both_ways_to_write_an_accent(generated, reference, same):
+    [answer] = ExactJudge().judge([Question([generated], [reference], np.array([(0, 0)]))])
+    assert answer.match.tolist() == [same]
+
+
+def test_rouge_compares_notes_in_other_scripts():
+    reference = ["缓存的键没有包含租户，会读到别人的数据", "Файл не закрывается при ошибке"]
+    generated = ["缓存的键里没有包含租户，因此会读到别人的数据。", "При ошибке файл не закрывается", "变量名不清楚"]
+    [answer] = RougeJudge().judge([Question(generated, reference, np.array([(0, 0), (2, 0), (1, 1), (0, 1)]))])
+    # By hand: every character of the reference; none in common; [файл не закрывается] of 5 words; none in common.
+    assert answer.score.tolist() == [1.0, 0.0, pytest.approx(3 / 5), 0.0]
+    assert answer.match.tolist() == [1, 0, 0, 0]
+
+
 def test_rouge_is_the_recall_of_the_reference_above_the_threshold():
     [answer] = RougeJudge().judge([QUESTION])
     # By hand: [the handle] of 5 tokens; [close the file handle after reading] of 6.

@@ -43,7 +43,7 @@ def test_it_is_a_judge_with_a_learned_threshold():
     judge = OfflineJudge()
     assert isinstance(judge, Judge)
     assert judge.name == "offline"
-    stored = json.loads((files("metareview") / "data" / "offline-1.json").read_text("utf-8"))
+    stored = json.loads((files("metareview") / "data" / "offline-2.json").read_text("utf-8"))
     assert judge.threshold == stored["threshold"]
     assert OfflineJudge(threshold=0.9).threshold == 0.9
 

@@ -70,6 +70,27 @@ def test_text_wraps_at_words(line, width, lines):
     assert wrapped(line, width) == lines
 
 
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        # Each of these characters takes two cells of the 20.
+        ("机器人评审 and others", ["机器人评审 and", "others"]),
+        ("这个缓存的键没有包含租户标识", ["这个缓存的键没有包含", "租户标识"]),
+        ("  in 缓存的键没有包含租户", ["  in 缓存的键没有包", "  含租户"]),
+        ("见 https://github.com/owner/repo/pull/1 页", ["见", "https://github.com/owner/repo/pull/1", "页"]),
+        ("👍 one two three four", ["👍 one two three", "four"]),
+        ("一  二", ["一  二"]),
+    ],
+)
+def test_text_wraps_at_the_cells_that_wide_characters_take(line, lines):
+    assert wrapped(line, 20) == lines
+
+
+def test_columns_of_wide_names_are_aligned():
+    table = [Column("name", ["机器人", "bot"], text=True), Column("F1", ["0.500", "0.250"])]
+    assert fitted(table, 40)[:2] == (["name       F1"], ["机器人  0.500", "bot     0.250"])
+
+
 def test_a_notebook_shows_the_figures_and_no_markup_of_others(tmp_path):
     shown = run_table(two_reviewers(tmp_path))
     assert "<td>sharp</td><td>2 of 2</td><td>3</td><td>1.000</td><td>0.750</td><td>0.857</td>" in shown

@@ -54,6 +54,21 @@ def test_repeats_count_in_precision_and_not_in_recall(strategy):
     assert result == (0.75, 0.5, pytest.approx(0.6, abs=1e-15))
 
 
+def test_sentences_of_chinese_are_found_and_compared():
+    truth = ["缓存没有过期时间。", "文件没有关闭。"]
+    retrieved = ["这个缓存没有过期时间！foo 的名字不清楚。文件没有关闭。"]
+    # By hand: of three sentences the first has all 8 characters of the first truth, the third is the second truth.
+    assert rates(S.ROUGE_SENTENCE_MATCH, retrieved, truth) == (2 / 3, 1.0, pytest.approx(0.8))
+    assert rates(S.EXACT_SENTENCE_MATCH, retrieved, truth) == (1 / 3, 0.5, pytest.approx(0.4))
+    assert rates(S.ROUGE_CHUNK_MATCH, retrieved, truth) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("strategy", S)
+def test_composed_and_decomposed_characters_are_equal(strategy):
+    # Two ways to write one ground truth: one distinct component.
+    assert rates(strategy, ["Le cafe\u0301."], ["Le café.", "Le cafe\u0301."]) == (1.0, 1.0, 1.0)
+
+
 def test_exact_chunks_are_compared_as_they_are():
     assert rates(S.EXACT_CHUNK_MATCH, ["a b", "a b ", "A b"], ["a b"]) == (1 / 3, 1.0, 0.5)
 

@@ -26,6 +26,7 @@ from metareview.comments.records import CommentRecord
 from metareview.judges.protocol import judged_part
 from metareview.model.comment import Comment
 from metareview.model.time import parse_time
+from metareview.text.equality import collapsed
 from metareview.text.rouge import EncodedTexts
 
 PAIRS, SCORED = 200_000, 20_000
@@ -99,7 +100,7 @@ class _Said:
         self.commit = numbered(comment.commit for comment in self.comments)
         on_lines = (bool(each.path and (each.from_line or each.to_line)) for each in self.comments)
         self.on_lines = np.fromiter(on_lines, np.bool_, len(self.comments))
-        self.text = numbered(" ".join(judged_part(comment.note).split()) for comment in self.comments)
+        self.text = numbered(collapsed(judged_part(comment.note)) for comment in self.comments)
         starts = np.searchsorted(self.review, self.review)
         self.earlier = np.arange(len(rows)) - starts
         """How many of its review each comment is to be compared with: those right before it."""

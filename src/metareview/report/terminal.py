@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -117,9 +118,29 @@ def _widths(columns: list[Column], width: int) -> list[int]:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """The line broken at spaces, what follows as far in as it began; a word that is too long stays whole."""
+    """The line broken at spaces, what follows as far in as it began; a word that is too long stays whole, unless it is
+    of characters that take two cells: such scripts have no spaces."""
     line = printable(line)
     if cell_len(line) <= width:
         return [line]
     indent = line[: len(line) - len(line.lstrip(" "))]
+    if cell_len(line) > len(line):
+        return _wrapped_in_cells(line.strip(" "), max(20, width), indent)
     return wrap(line, max(20, width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _wrapped_in_cells(text: str, width: int, indent: str) -> list[str]:
+    """The text in lines of so many cells, broken at spaces and around characters that take two."""
+    lines, used, gap = [indent], len(indent), ""
+    for kind, characters in groupby(text, key=lambda character: " " if character == " " else cell_len(character) > 1):
+        if kind == " ":
+            gap = "".join(characters)
+            continue
+        for part in characters if kind else ("".join(characters),):
+            cells = cell_len(part)
+            if used + len(gap) + cells > width and used > len(indent):
+                lines.append(indent)
+                used, gap = len(indent), ""
+            lines[-1] += gap + part
+            used, gap = used + len(gap) + cells, ""
+    return lines

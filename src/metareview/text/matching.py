@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from numbers import Real
 from typing import Any, TypedDict
 
 from metareview.errors import UsageError, did_you_mean
+from metareview.text.equality import composed
+from metareview.text.sentences import sentences
 
 _THRESHOLDS: Mapping[str, str] = {
     "rouge_chunk_match_threshold": "rouge-chunk",
     "rouge_chunk_sentence_threshold": "rouge-sentence",
 }
 """continuous-eval's names for thresholds, in small letters, and the strategy that each is for."""
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 BLOCK_CELLS = 4_000_000
 """Recalls worked out at a time, so that two books cost memory for one block of sentence pairs."""
@@ -53,7 +53,8 @@ class PrecisionRecallF1:
 
     A component is a chunk or a sentence. Precision: retrieved components that match any ground truth one, of all
     retrieved ones, each counted. Recall: distinct ground truth components that are matched, of all distinct ones. ROUGE
-    matches where the ground truth component's recall is greater than the threshold.
+    matches where the ground truth component's recall is greater than the threshold. Composed and decomposed characters
+    are equal (Unicode's NFC).
 
     Nothing retrieved: precision None. No ground truth: recall None. In both cases nothing can match: the
     other rate is 0, and so is f1, whatever the missing rate would be. Nothing on either side: all three None.
@@ -117,8 +118,8 @@ class PrecisionRecallF1:
                 kind = type(chunk).__name__
                 raise UsageError(f"{name}[{position}] must be a string, found {kind}. Give each chunk as its text.")
         if not self.strategy.by_sentence:
-            return list(context)
-        return [sentence for chunk in context for sentence in sentences(chunk)]
+            return list(map(composed, context))
+        return [sentence for chunk in context for sentence in sentences(composed(chunk))]
 
     def _matches(self, retrieved: list[str], truth: list[str]) -> tuple[int, int]:
         """How many retrieved components match, and how many of the distinct ground truth ones are matched."""
@@ -142,20 +143,6 @@ class PrecisionRecallF1:
             relevant |= match.any(axis=0)
             covered += int(match.any(axis=1).sum())
         return int(relevant.sum()), covered
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of English text in order, as `sentencex` cuts it, trimmed, empty ones dropped.
-
-    A lone surrogate is no character and the segmenter refuses it; it becomes U+FFFD.
-
-    >>> sentences("Mr. Smith asks why. Nobody knows! ")
-    ['Mr. Smith asks why.', 'Nobody knows!']
-    """
-    import sentencex  # here, so that naming a strategy, as the command line does, loads no segmenter
-
-    trimmed = (piece.strip() for piece in sentencex.segment("en", _SURROGATES.sub("\ufffd", text)))
-    return [sentence for sentence in trimmed if sentence]
 
 
 def _with_both(row: Mapping[str, Any], position: int) -> Mapping[str, Any]:

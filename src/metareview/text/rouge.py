@@ -2,12 +2,11 @@
 
     recall = length of the longest common subsequence of tokens / tokens of the reference
 
-0 where either text has no tokens. Equal to rouge-score's `rougeL` recall without stemming.
+0 where either text has no tokens. Of ASCII texts equal to rouge-score's `rougeL` recall without stemming.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,25 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import LCSseq
 
-_RUNS = re.compile("[a-z0-9]+")
+from metareview.text.tokens import tokens
 
 CHARACTERS = 0x110000
 """How many distinct tokens can be written as one character each."""
 
 DENSE_ADVANTAGE = 5
 """A cell of a dense matrix costs about a fifth of a pair asked for alone: it reuses the row's bit masks."""
-
-
-def tokens(text: str) -> list[str]:
-    """The runs of a-z and 0-9 in the lower-cased text, in order: rouge-score's default tokens, no stemming.
-
-    Every other character separates, letters beyond ASCII too, except where lower-casing turns one into ASCII (the
-    Kelvin sign is a `k`).
-
-    >>> tokens("Don't use naïve_parse(2)!")
-    ['don', 't', 'use', 'na', 've', 'parse', '2']
-    """
-    return _RUNS.findall(text.lower())
 
 
 class EncodedTexts:

@@ -15,7 +15,7 @@ from metareview.errors import UsageError, did_you_mean
 from metareview.judges.cascade.lists import ListRules, rows_to_ask
 from metareview.judges.cascade.pairs import PairRules, Rounds
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Progress, Question
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Progress, Question, Remarking
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, JudgePlugin
 from metareview.judges.remote.llm import LlmJudge
 
@@ -117,6 +117,11 @@ class CascadeJudge(ModelJudge):
         for (board, rows), answer in zip(asked, answers, strict=True):
             board.take(rows, answer)
         return answers
+
+    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
+        """What either judge has to say; the second is asked about fewer pairs, of the same notes."""
+        both = (judge for judge in (self.first, self.model) if isinstance(judge, Remarking))
+        return [remark for judge in both for remark in judge.remarks(questions, ask=ask)]
 
     def close(self) -> None:
         self.first.close()

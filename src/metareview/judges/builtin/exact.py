@@ -1,4 +1,7 @@
-"""`exact`: two notes are the same if they are equal after trimming and collapsing white space."""
+"""`exact`: two notes are the same if they are equal after trimming and collapsing white space.
+
+How their characters are encoded makes no difference: an `é` may be one character or two (Unicode's NFC).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 
 from metareview.judges.protocol import Answer, Judge, Question
 from metareview.judges.registry import JudgePlugin
+from metareview.text.equality import collapsed
 
 
 class ExactJudge(Judge):
@@ -20,7 +24,7 @@ class ExactJudge(Judge):
 
 
 def _answer(question: Question) -> Answer:
-    generated, reference = ([note.split() for note in notes] for notes in (question.generated, question.reference))
+    generated, reference = (list(map(collapsed, notes)) for notes in (question.generated, question.reference))
     same = np.array([generated[g] == reference[r] for g, r in question.pairs.tolist()], bool)
     reasons = ["equal" if equal else "different" for equal in same.tolist()]
     return Answer(same.astype(np.float64), same.astype(np.int8), reasons)

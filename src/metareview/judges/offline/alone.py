@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import UNIT, Floats, Ints, read_notes
+from metareview.text.equality import collapsed, composed
 
 _IN_ONE, _IN_BOTH = math.log(3 / 1), math.log(3 / 2)
 """What a term counts by how many of the two notes have it: log((notes + 1) / notes that have it)."""
@@ -36,15 +37,15 @@ class MutualScores:
     def __init__(self, texts: Sequence[str]) -> None:
         self._model = shipped()
         self.threshold: float = self._model.threshold
-        notes = self._notes = read_notes(texts, self._model.background)
+        notes = self._notes = read_notes(list(map(composed, texts)), self._model.background)
         self._root_rarity: Floats = np.sqrt(notes.rarity)
         self._terms = sp.csr_array(notes.terms)
         self._total = np.asarray(self._terms @ self._root_rarity)
         self._length = np.log(np.maximum(notes.length, 1))
         self._word_count = np.array([len(words) for words in notes.words], np.int64)
         numbers: dict[str, int] = {"": 0}
-        collapsed = [numbers.setdefault(" ".join(text.split()), len(numbers)) for text in texts]
-        self._collapsed = np.array(collapsed, np.int64)
+        equal = [numbers.setdefault(collapsed(text), len(numbers)) for text in texts]
+        self._collapsed = np.array(equal, np.int64)
 
     def same(self, one: Ints, other: Ints) -> NDArray[np.bool_]:
         """For each of some pairs of notes, given by their positions, whether both say the same: the score of the two

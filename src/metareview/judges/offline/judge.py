@@ -15,6 +15,7 @@ from metareview.errors import UsageError
 from metareview.judges.examples import Examples
 from metareview.judges.offline.examples import nearness, numbered
 from metareview.judges.offline.features import extract_from, lay_out
+from metareview.judges.offline.languages import language_remarks, with_composed_notes
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import read_notes
 from metareview.judges.offline.reasons import Reasons
@@ -44,7 +45,12 @@ class OfflineJudge(Judge):
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
-        return [answer for batch in _batches(questions) for answer in self._answers(batch)]
+        composed = list(map(with_composed_notes, questions))
+        return [answer for batch in _batches(composed) for answer in self._answers(batch)]
+
+    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
+        """How many notes are in languages that it has not learned."""
+        return language_remarks(questions)
 
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
         texts, grid = lay_out(batch)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from metareview.judges.offline.words import RUN, STOP, PieceTable, split, stem
+from metareview.judges.offline.words import STOP, PieceTable, runs, split, stem
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -93,7 +93,7 @@ def _is_identifier(name: str) -> bool:
 def _wording(note: str) -> dict[str, str]:
     """Each term of a note, by its name, as the note first writes it."""
     wording: dict[str, str] = {}
-    for run in RUN.findall(note):
+    for run in runs(note):
         words, name = split(run)
         for word in words:
             wording.setdefault(stem(word), word)
@@ -115,7 +115,7 @@ class _Vocabulary:
     def read(self, note: str, words: list[int], identifiers: list[int]) -> None:
         """Appends the note's words and whole identifiers. A note without words is one identifier: itself."""
         before = len(words)
-        for run in RUN.findall(note):
+        for run in runs(note):
             numbers = self._runs.get(run)
             if numbers is None:
                 numbers = self._runs[run] = self._learn(run)

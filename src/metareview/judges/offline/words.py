@@ -6,14 +6,18 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.text.tokens import WordCharacters, belongs_to_words, cut, joined
+
 RUN = re.compile(r"[A-Za-z0-9_$]+|[^\W\d_a-zA-Z]")
-"""A run of a note: a word or an identifier; a letter of another script is a run of its own."""
+"""A run of an ASCII note: a word or an identifier. `runs` knows those of any note."""
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]")
 """A word of a run: identifiers are taken apart (`getUserId` -> get, User, Id)."""
+_PART_BEYOND_ASCII = re.compile("[0-9]+|[^0-9_$]+")
 
 _STOP = """
 a all also an and any are as at be been being but by can could do does for from has have if in instead into is
@@ -32,6 +36,42 @@ SUFFIXES = tuple(pair.split(":") for pair in _SUFFIXES.split())
 """(ending, what replaces it): the first ending that a word has is replaced."""
 
 
+class _RunCharacters(WordCharacters):
+    """The same for runs: `_` and `$` belong to words, and a number like `²` is one by itself."""
+
+    def kept(self, character: str) -> str:
+        if character in "_$" or belongs_to_words(character):
+            return character
+        return f" {character} " if character.isalnum() else " "
+
+
+_SEPARATORS_AS_SPACES = _RunCharacters()
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_KEPT, _KEPT_SYLLABLES = 4, 2
+"""How many letters of a word in another alphabet, and how many syllables of a Korean one, are its stem."""
+
+
+def runs(note: str) -> list[str]:
+    """The runs of a note in order. In a note beyond ASCII, too, letters that stand together are one, and a character of
+    a script without spaces is one by itself; Latin letters lose their accents.
+
+    >>> runs("Naïve cacheKey: ключ 缓存")
+    ['Naive', 'cacheKey', 'ключ', '缓', '存']
+    """
+    if note.isascii():
+        return RUN.findall(note)
+    return [_plain(run) for run in cut(joined(normalize("NFC", note).translate(_SEPARATORS_AS_SPACES)))]
+
+
+def _plain(run: str) -> str:
+    """The run without its accents if that leaves ASCII alone, else in one form however it was encoded."""
+    if run.isascii() or (len(run) == 1 and not (run.isalpha() or run.isdecimal())):
+        return run
+    plain = _ACCENTS.sub("", normalize("NFKD", run).replace("ß", "ss"))
+    return plain if plain.isascii() and plain else normalize("NFKC", run)
+
+
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """One light step of suffix stripping, enough to bring `validates` and `validation` together.
@@ -39,6 +79,8 @@ def stem(word: str) -> str:
     >>> stem("validates"), stem("validation"), stem("caches"), stem("caching")
     ('validat', 'validat', 'cach', 'cach')
     """
+    if not word.isascii():  # no endings are known of other languages: most of a word's meaning is in its beginning
+        return word[: _KEPT_SYLLABLES if _HANGUL.match(word) else _KEPT]
     if len(word) <= 3 or word[0].isdigit():
         return word
     for suffix, instead in SUFFIXES:
@@ -59,7 +101,7 @@ def split(run: str) -> tuple[tuple[str, ...], str | None]:
     >>> split("getUser_id"), split("cache")
     ((('get', 'user', 'id'), '=getuserid'), (('cache',), None))
     """
-    words = tuple(part.lower() for part in PART.findall(run))
+    words = tuple(part.lower() for part in (PART if run.isascii() else _PART_BEYOND_ASCII).findall(run))
     return words, "=" + run.replace("_", "").lower() if len(words) > 1 else None
 
 

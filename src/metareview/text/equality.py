@@ -1,0 +1,21 @@
+"""When two texts are equal: however their characters are encoded and, where that is wanted, whatever white space is
+between their words."""
+
+from __future__ import annotations
+
+from unicodedata import normalize
+
+
+def composed(text: str) -> str:
+    """The text in Unicode's form NFC: equal for texts that look the same by Unicode's own word, such as an `é` of one
+    character or of two. Full width, ligatures and superscripts stay what they are."""
+    return normalize("NFC", text)
+
+
+def collapsed(text: str) -> str:
+    """The same, trimmed, each run of white space a space: no-break, ideographic and line separators are white space.
+
+    >>> collapsed(" cafe\\u0301\\u3000is\\u00a0open\\n")
+    'café is open'
+    """
+    return " ".join(normalize("NFC", text).split())
