@@ -13,7 +13,7 @@ from metareview.cli import _run
 from metareview.formats.comments import jsonl
 from metareview.judges.remote.judge import RemoteJudge
 from metareview.model.comment import Comment, Review
-from model_server import ModelServer, ReplayModel, Reply, error, verdict
+from model_server import ModelServer, ReplayModel, Reply, always, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 KEY = "sk-very-secret"
@@ -67,7 +67,7 @@ def test_a_server_that_only_hangs_ends_in_exit_4_and_one_message(model, monkeypa
     assert printed.err.count("was asked no more") == 1
     assert "Check that it is running" in printed.err
     assert "stayed undecided" in printed.err
-    server.script = lambda exchange: verdict(False)
+    server.script = always(False)
     assert _run(command) == 0  # as the message says: the same command, when the server answers again
 
 
@@ -193,7 +193,7 @@ OPEN_FILES = Path("/proc/self/fd")
 @pytest.mark.skipif(not OPEN_FILES.exists(), reason="no list of a process's open files here")
 @pytest.mark.parametrize("matcher", ["llm", "cascade"])
 def test_scoring_pull_requests_one_by_one_leaves_no_file_open(model, matcher, tmp_path):
-    server = model(lambda exchange: verdict(True))
+    server = model(always(True))
     config = mr.EvaluatorConfig(semantic_matcher_type=matcher)
     for number in range(8):
         comments = [{"path": "a.py", "from_line": 1, "note": f"The loop bound {number} reads one too far"}]

@@ -6,8 +6,9 @@ import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from model_server import Exchange, ReplayModel, Reply, error, verdict
+from model_server import Exchange, ReplayModel, Reply, error, matches, verdict
 
 _WORD = re.compile(r"\w+")
 
@@ -19,20 +20,35 @@ def make_model(evaluations: Path) -> Callable[[Exchange], Reply]:
     def answer(exchange: Exchange) -> Reply:
         if "input" in exchange.body:
             return _embeddings(exchange)
-        if replay is not None and exchange.notes in replay.matches:
-            return replay(exchange)
-        generated, reference = (set(_WORD.findall(note.lower())) for note in exchange.notes)
+        if exchange.is_list:
+            references, comments = exchange.listed
+            return matches(
+                *(
+                    {"reference": r, "comment": c, **asked}
+                    for r, reference in enumerate(references)
+                    for c, comment in enumerate(comments)
+                    if (asked := decide(comment, reference)).pop("match")
+                )
+            )
+        return verdict(**decide(*exchange.notes))
+
+    def decide(*notes: str) -> dict[str, Any]:
+        if replay is not None and notes in replay.matches:
+            hit = replay.matches[notes]
+            return {"match": True, "confidence": hit["confidence"], "reason": hit["reasoning"]}
+        generated, reference = (set(_WORD.findall(note.lower())) for note in notes)
         share = len(generated & reference) / max(1, min(len(generated), len(reference)))
-        return verdict(share > 0.5, round(0.5 + abs(share - 0.5), 2))
+        return {"match": share > 0.5, "confidence": round(0.5 + abs(share - 0.5), 2), "reason": "because"}
 
     return answer
 
 
 def refusing(model: Callable[[Exchange], Reply]) -> Callable[[Exchange], Reply]:
-    """The same model, which refuses a fifth of the pairs."""
+    """The same model, which refuses a fifth of the pairs, or of the lists."""
 
     def answer(exchange: Exchange) -> Reply:
-        refuses = zlib.crc32("\n".join(exchange.notes).encode()) % 5 == 1
+        asked = exchange.body["messages"][-1]["content"] if exchange.is_list else "\n".join(exchange.notes)
+        refuses = zlib.crc32(asked.encode()) % 5 == 1
         return error(422, "refused") if refuses else model(exchange)
 
     return answer

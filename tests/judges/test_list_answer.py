@@ -86,6 +86,12 @@ def test_the_same_match_twice_holds_unless_the_two_differ():
     assert read(entry(0, 1, 0.8), entry(0, 1, 0.3), entry(0, 1, 0.8)).open == (Open(0, 1),)
 
 
+@pytest.mark.parametrize("said", [False, "no", None, 0])
+def test_an_entry_that_says_that_it_is_no_match_is_odd(said):
+    answer = read(entry(0, 1, 0.9, match=said))
+    assert (answer.matches, answer.open) == ((), (Open(0, 1),))
+
+
 def test_an_entry_may_lack_its_reason_and_say_that_it_is_a_match():
     answer = read({"reference": 0, "comment": 0, "confidence": 1, "match": True}, entry(1, 1, reason=None))
     assert [match.reason for match in answer.matches] == ["", ""]

@@ -193,7 +193,7 @@ def _prompts(planned: Planned) -> dict[str, int | None]:
 
 
 def _about_tokens(planned: Planned | None) -> str:
-    """Two figures of an estimate are enough, and say that it is one."""
+    """Two digits of an estimate are enough."""
     if planned is None or not planned.prompt_tokens:
         return ""
-    return f" with about {float(f'{planned.prompt_tokens:.2g}'):,.0f} tokens of prompts, by an estimate"
+    return f", about {float(f'{planned.prompt_tokens:.2g}'):,.0f} tokens of prompts (estimated)"

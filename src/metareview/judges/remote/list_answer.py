@@ -49,7 +49,7 @@ class ListAnswer:
     open: tuple[Open, ...] = ()
 
     def to_json(self) -> JsonObject:
-        return asdict(self)
+        return {"matches": [asdict(match) for match in self.matches], "open": [asdict(each) for each in self.open]}
 
     def verdicts(self, notes: NoteList) -> dict[Pair, ModelAnswer | None]:
         """What it says of each pair that was asked about; None for one that must be asked about elsewhere."""
@@ -59,7 +59,7 @@ class ListAnswer:
         for pair in notes.asked:
             comment, reference = of_comment[pair[0]], of_reference[pair[1]]
             match = matches.get((reference, comment))
-            if any(each.covers(reference, comment) for each in self.open):
+            if self.open and any(each.covers(reference, comment) for each in self.open):
                 found[pair] = None
             elif match is None:
                 found[pair] = NOT_LISTED
