@@ -1,9 +1,8 @@
 """The cascade against a model that is asked about everything: Code Review Bench, three models' verdicts replayed.
 
 The offline judge's scores are held out: each pull request is scored by weights that were learned on others. An aligned
-pair is off where a reference has another partner than with the model asked about everything, or has one or none
-instead. Text is what the prompts hold, instructions included. How much to ask (`worth`) is also chosen anew for each
-pull request, on the others.
+pair is off where it is none by the model's verdicts on everything, or is missing. Text is what the prompts hold,
+instructions included. How much to ask (`worth`) is also chosen anew for each pull request, on the others.
 """
 
 import sys
@@ -70,8 +69,7 @@ class _Replay(ModelJudge):
         return [self._answer(question) for question in questions]
 
     def _answer(self, question: Question) -> Answer:
-        table = self.matches[int(question.pr)].reshape(len(question.generated), -1)
-        match = table[question.pairs[:, 0], question.pairs[:, 1]]
+        match = self.matches[int(question.pr)][question.pairs[:, 0], question.pairs[:, 1]]
         return Answer(np.where(match, 0.95, 0.05), match.astype(np.int8))
 
     def planned_calls(self, questions: Sequence[Question]) -> int:
@@ -114,7 +112,7 @@ class Replayed:
         model = _Replay(self.matches, ask)
         answers = CascadeJudge(_HeldOut(self.scores), model, rules).judge(self.questions)
         found = [_aligned(question, answer) for question, answer in zip(self.questions, answers, strict=True)]
-        off = [_off(pairs, truth) for pairs, truth in zip(found, self.truth, strict=True)]
+        off = [_off(*each) for each in zip(found, self.truth, self.matches, strict=True)]
         return Outcome(model.calls, model.characters, np.array(off))
 
 
@@ -125,11 +123,11 @@ def replayed(seed: int = 0) -> Replayed:
 
     data, _ = prepare(SHARED, ROOT / "src" / "metareview" / "data" / VECTORS)
     scores = np.split(held_out(data, by_pull_request(data, seed)), data.cuts)
-    matches = [q.label == 1 for q in data.questions]
+    matches = [(q.label == 1).reshape(len(q.question.generated), -1) for q in data.questions]
     questions = [replace(q.question, pr=str(number)) for number, q in enumerate(data.questions)]
     pulls = {pull: i for i, pull in enumerate(dict.fromkeys(q.pull for q in data.questions))}
     truth = [
-        _aligned(question, Answer(np.where(match, 0.95, 0.05), match.astype(np.int8)))
+        _aligned(question, Answer(np.where(match, 0.95, 0.05).ravel(), match.astype(np.int8).ravel()))
         for question, match in zip(questions, matches, strict=True)
     ]
     return Replayed(
@@ -172,6 +170,7 @@ def _chosen(data: Replayed, curve: dict[float, Outcome], limit: float) -> Outcom
             for outcome in curve.values()
             if outcome.off[~here].sum() <= MARGIN * limit * data.aligned[~here].sum()
         ]
+        keeps = keeps or [min(curve.values(), key=lambda each: each.off[~here].sum())]
         best = min(keeps, key=lambda each: each.characters[~here].sum())
         for into, values in zip(found, (best.calls, best.characters, best.off), strict=True):
             into[here] = values[here]
@@ -237,5 +236,10 @@ def _aligned(question: Question, answer: Answer) -> dict[int, int]:
     return {reference: comment for comment, reference in align("optimal", graph, *notes).pairs}
 
 
-def _off(found: dict[int, int], truth: dict[int, int]) -> int:
-    return sum(found.get(reference) != truth.get(reference) for reference in found.keys() | truth.keys())
+def _off(found: dict[int, int], truth: dict[int, int], matches: np.ndarray) -> int:
+    """Pairs that the model would not call a match, and pairs fewer than with it asked about everything; a reference
+    with a wrong partner in place of a right one counts once. Where several alignments are as good, any will do."""
+    wrong = [reference for reference, comment in found.items() if not matches[comment, reference]]
+    missing = len(truth) - (len(found) - len(wrong))
+    swapped = min(missing, sum(reference in truth for reference in wrong))
+    return len(wrong) + missing - swapped

@@ -245,9 +245,7 @@ def evaluate(data: Data, splits: int = SPLITS) -> dict[str, Any]:
     """Everything but what examples add."""
     folds = [by_pull_request(data, seed) for seed in range(splits)]
     crossed = [Crossed.of(data, held_out(data, fold), fold) for fold in folds]
-    fold = by_repository(data)
-    left_out = Crossed.of(data, held_out(data, fold), fold)
-    alone = Crossed.of(data, held_out(data, folds[0], lambda learned: learned.score_alone(data.features)), folds[0])
+    left_out = left_out_repositories(data)
     sure = data.sure
     threshold = best_threshold(data, [each.score for each in crossed], sure)
     score = np.mean([each.score for each in crossed], axis=0)
@@ -269,11 +267,23 @@ def evaluate(data: Data, splits: int = SPLITS) -> dict[str, Any]:
             | {"pairs": int((sure & (data.severity == each)).sum())}
             for each in np.unique(data.severity)
         },
-        "kappa_without_rivals": float(np.mean(kappas(data, alone.called, sure))),
+        "kappa_without_rivals": kappa_without_rivals(data, folds[0], threshold),
         "calibration_slope": slope(np.log(scores / (1 - scores)), labels),
         "reliability": [[b.mean_score, b.match_rate, b.n] for b in reliability(labels, scores)],
         "tools_separated_and_reversed": ranking(data, called),
     }
+
+
+def left_out_repositories(data: Data) -> Crossed:
+    """Each repository by weights and threshold of the others."""
+    fold = by_repository(data)
+    return Crossed.of(data, held_out(data, fold), fold)
+
+
+def kappa_without_rivals(data: Data, fold: NDArray[np.int64], threshold: float) -> float:
+    """Each pair judged by itself, as labels without groups are, at the judge's own threshold."""
+    score = held_out(data, fold, lambda learned: learned.score_alone(data.features))
+    return float(np.mean(kappas(data, score >= threshold, data.sure)))
 
 
 def _kappa_of(data: Data, called: Bools, chosen: Bools) -> Callable[[Bools], float]:

@@ -21,7 +21,7 @@ from metareview.judges.remote.llm import LlmJudge
 
 SETTINGS: dict[str, dict[str, ListRules | PairRules]] = {
     "careful": {REVIEW: ListRules(), PAIR: PairRules()},
-    "frugal": {REVIEW: ListRules(worth=0.085), PAIR: PairRules(0.3, 0.75, 0.1)},
+    "frugal": {REVIEW: ListRules(worth=0.09), PAIR: PairRules(0.3, 0.75, 0.1)},
 }
 """How much is asked, by name and by what a question holds. Chosen on held-out scores; docs/judges.md has figures."""
 _NOT_ASKED = "; the model was not asked, it could hardly add a pair"
@@ -52,8 +52,9 @@ class CascadeJudge(ModelJudge):
         if name not in SETTINGS:
             fix = f"{did_you_mean(name, SETTINGS)} Give {' or '.join(SETTINGS)}."
             raise UsageError(f"--cascade {name!r} is not known.{fix}")
-        bounds = {"low": options.cascade_low, "high": options.cascade_high}
-        rules = replace(SETTINGS[name][ask], **{key: value for key, value in bounds.items() if value is not None})
+        rules = SETTINGS[name][ask]
+        low, high = options.cascade_low, options.cascade_high
+        rules = replace(rules, low=rules.low if low is None else low, high=rules.high if high is None else high)
         first = OfflineJudge(examples=options.examples)
         if not rules.low <= first.threshold <= rules.high:
             raise UsageError(

@@ -169,7 +169,7 @@ class _SharedWords:
 
 def _nearest(near: Floats, kinds: NDArray[np.bool_]) -> Floats:
     """(pairs, kinds): the nearest known note of each kind to each reference, from 0 to 1."""
-    best = np.where(kinds, near[:, None, None, :], 0.0).max(axis=3)
+    best: Floats = np.where(kinds, near[:, None, None, :], 0.0).max(axis=3)
     return np.clip(best, 0.0, 1.0).reshape(-1, 3)
 
 
