@@ -2,10 +2,16 @@
 
 import os
 
+from hypothesis import HealthCheck, settings
+
 from browser import browser, open_page
 from dataset_server import data_folder, mirror, shop_bench
 
 # A worker of pytest-xdist has the width of the terminal that it was started from; what is shown must not depend on it.
 os.environ.pop("COLUMNS", None)
+
+# How long something takes says nothing of it on a machine that runs other tests beside it.
+settings.register_profile("slow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("slow")
 
 __all__ = ["browser", "data_folder", "mirror", "open_page", "shop_bench"]

@@ -204,14 +204,18 @@ class ModelServer:
         self.under_way += 1
         self.peak = max(self.peak, self.under_way)
         try:
-            reply = self.script(exchange)
-            await asyncio.sleep(self.latency + reply.delay)
+            reply = await self._reply(exchange, reader)
         finally:
             self.under_way -= 1
         exchange.reply = reply
         alive = await self._answer(reply, writer)
         exchange.ended = time.monotonic()
         return alive
+
+    async def _reply(self, exchange: Exchange, reader: asyncio.StreamReader) -> Reply:
+        reply = self.script(exchange)
+        await asyncio.sleep(self.latency + reply.delay)
+        return reply
 
     async def _answer(self, reply: Reply, writer: asyncio.StreamWriter) -> bool:
         if reply.drop:

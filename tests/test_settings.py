@@ -167,3 +167,16 @@ def test_the_key_is_in_nothing_that_can_be_printed_or_stored(caplog):
     assert Secret(KEY).is_in(f"bad key {KEY}!")
     assert not Secret("").is_in("text")
     assert not Secret(KEY).is_in("a text that says something else, at some length")
+
+
+@pytest.mark.parametrize(("given", "seconds"), [("300", 300), (" 2.5 ", 2.5), ("", 60), (None, 60)])
+def test_the_seconds_of_a_request(env, given, seconds):
+    start = env(
+        f"LLM_MODEL=m\nLLM_MODEL_URL=http://h\nEMBEDDING_TIMEOUT=7\n{f'LLM_TIMEOUT={given}' if given else ''}\n"
+    )
+    assert ModelSettings.load("LLM", {}, start).timeout == seconds
+
+
+def test_the_seconds_of_a_request_must_be_some(env):
+    with pytest.raises(UsageError, match=r"^LLM_TIMEOUT is no number of seconds from above 0 .* LLM_TIMEOUT=300"):
+        ModelSettings.load("LLM", {**FULL, "LLM_TIMEOUT": "1 minute"}, env(""))

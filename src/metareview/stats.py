@@ -26,6 +26,7 @@ Interval = tuple[float, float]
 Key = TypeVar("Key", bound=Hashable)
 
 LEVEL = 0.95
+_TAIL = (1 - LEVEL) / 2
 DRAWS = 10_000
 """Random signs for the units that a test tries."""
 POWER = 0.8
@@ -47,22 +48,27 @@ def intervals(counts: Array, measures: Iterable[Measure]) -> dict[str, Interval 
     gives the interval, which stays within 0 and 1. A figure of 0 or 1, or one that never moves, counts the units as
     trials instead (Clopper and Pearson). None where fewer than two units have anything to measure.
     """
-    return {measure.name: _interval(counts, measure) for measure in measures}
+    left_out = {measure.name: _left_out(counts, measure) for measure in measures}
+    return {name: rate_interval(figure, without[known]) for name, (figure, without, known) in left_out.items()}
 
 
-def _interval(counts: Array, measure: Measure) -> Interval | None:
-    figure, without, measurable = _left_out(counts, measure)
-    n = int(measurable.sum())
+def rate_interval(figure: float, without: Array, freedom: float | None = None) -> Interval | None:
+    """The same of a rate, from what it is without each unit in turn; `freedom`: of t, where not units - 1."""
+    n = len(without)
     if n < 2:
         return None
-    error, tail = _standard_error(without[measurable]), (1 - LEVEL) / 2
+    error = jackknife_error(without)
     if error <= _ROUNDING or not _ROUNDING < figure < 1 - _ROUNDING:
-        hits = min(max(figure, 0.0), 1.0) * n
-        low = betaincinv(hits, n - hits + 1, tail) if hits > _ROUNDING else 0.0
-        high = betaincinv(hits + 1, n - hits, 1 - tail) if n - hits > _ROUNDING else 1.0
-        return float(low), float(high)
-    reach = stdtrit(n - 1, 1 - tail) * error / (figure * (1 - figure))
+        return exact_interval(min(max(figure, 0.0), 1.0) * n, n)
+    reach = stdtrit(freedom or n - 1, 1 - _TAIL) * error / (figure * (1 - figure))
     return float(expit(logit(figure) - reach)), float(expit(logit(figure) + reach))
+
+
+def exact_interval(hits: float, n: int) -> Interval:
+    """Of the rate behind so many hits in n independent trials, at 95 % (Clopper and Pearson)."""
+    low = betaincinv(hits, n - hits + 1, _TAIL) if hits > _ROUNDING else 0.0
+    high = betaincinv(hits + 1, n - hits, 1 - _TAIL) if n - hits > _ROUNDING else 1.0
+    return float(low), float(high)
 
 
 def ratio_interval(y: Array, x: Array) -> Interval | None:
@@ -86,7 +92,7 @@ def _ratio_left_out(y: Array, x: Array) -> tuple[float, Array]:
 def _t_interval(figure: float, without: Array) -> Interval | None:
     if len(without) < 2 or np.isnan(without).any():
         return None
-    reach = float(stdtrit(len(without) - 1, (1 + LEVEL) / 2)) * _standard_error(without)
+    reach = float(stdtrit(len(without) - 1, (1 + LEVEL) / 2)) * jackknife_error(without)
     return figure - reach, figure + reach
 
 
@@ -108,10 +114,11 @@ def standard_error(counts: Array, measure: Measure) -> tuple[float | None, int]:
     """Of the measure over the rows of `counts`, and how many of them have anything to measure; None for under two."""
     _, without, measurable = _left_out(counts, measure)
     units = int(measurable.sum())
-    return (None if units < 2 else _standard_error(without[measurable])), units
+    return (None if units < 2 else jackknife_error(without[measurable])), units
 
 
-def _standard_error(without: Array) -> float:
+def jackknife_error(without: Array) -> float:
+    """The standard error of a figure, from what it is without each unit in turn."""
     n = len(without)
     return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
 
@@ -192,7 +199,7 @@ def _difference(a: Array, b: Array, measure: Measure) -> Difference:
     without = (without_b - without_a)[measurable]
     if n < 2 or np.isnan(without).any():
         return Difference(n, value, too_few_matches=too_few)
-    error = _standard_error(without)
+    error = jackknife_error(without)
     reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
     known = error if error > _ROUNDING else None
     return Difference(n, value, (value - reach, value + reach), known, too_few_matches=too_few)
@@ -381,9 +388,9 @@ def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> d
     return dict(zip(names, letters, strict=True))
 
 
-def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: int) -> Array:
+def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: ArrayLike) -> Array:
     """Cohen's kappa from counts: (observed - expected agreement) / (1 - expected); NaN if expected is 1."""
-    tp, called, positive = (np.asarray(x, np.float64) for x in (tp, called, positive))
+    tp, called, positive, n = (np.asarray(x, np.float64) for x in (tp, called, positive, n))
     observed = (n - called - positive + 2 * tp) / n
     expected = (called * positive + (n - called) * (n - positive)) / n**2
     out = np.full(np.broadcast(observed, expected).shape, np.nan)

@@ -104,8 +104,11 @@ def test_reliability_bins():
 def test_json_names():
     found = asdict(agreement([1, 0], [0.9, 0.1], 0.5))
     names = "n errors kappa accuracy precision recall auc threshold best_threshold best_kappa reliability"
-    assert list(found) == names.split()
-    assert found["reliability"][0] == {"low": 0.1, "high": 0.2, "n": 1, "mean_score": 0.1, "match_rate": 0.0}
+    new = "intervals interval_unit interval_units cross_fitted_kappa cross_fitted_gain"
+    assert list(found) == [*names.split(), *new.split()]
+    first = found["reliability"][0]
+    assert first.pop("interval") == pytest.approx((0, 0.975))  # one trial: the chance of no hit is 0.025 at 0.975
+    assert first == {"low": 0.1, "high": 0.2, "n": 1, "mean_score": 0.1, "match_rate": 0.0}
 
 
 @pytest.mark.parametrize(("labels", "scores"), [([1], [0.1, 0.2]), ([2], [0.5]), ([[1]], [[0.5]])])

@@ -193,6 +193,17 @@ def test_in_python_one_file_or_several_and_a_judge_by_name(known):
         evaluate_comments("reviews", reference="ref.jsonl", examples="known.jsonl", judge=OfflineJudge())
 
 
+def test_a_cascade_learns_too(known, run, monkeypatch):
+    for name, value in (("MODEL_URL", "http://127.0.0.1:1"), ("MODEL", "m"), ("API_KEY", "k")):
+        monkeypatch.setenv(f"LLM_{name}", value)
+    asked = (*PLAIN, "--examples", "known.jsonl", "--dry-run", "--json")
+    parameters = [
+        json.loads(run(*asked, "--judge", judge, "--cache", "c.sqlite")[1])["config"]["judge_parameters"]
+        for judge in ("offline", "cascade")
+    ]
+    assert parameters[0]["examples"] == parameters[1]["examples"]
+
+
 # Runs with different examples
 
 
@@ -212,7 +223,7 @@ def test_runs_with_different_examples_are_only_compared_if_asked(three_runs, run
         told = " ".join(told.split())
         assert code == 2
         assert f"{a} and {b} cannot be compared, their judges learned from different examples:" in told
-        assert "Evaluate both with the same --examples; --mixed-examples goes on all the same." in told
+        assert "Evaluate both with the same --examples. --mixed-examples goes on all the same." in told
         code, printed, told = run(command, a, b, "--mixed-examples", "--json")
         document = json.loads(printed)
         assert code == 0

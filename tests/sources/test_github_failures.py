@@ -7,6 +7,7 @@ import pytest
 from github_data import repository, sample_server
 from github_server import TOKEN, GitHubServer, Reply
 from metareview.errors import UsageError
+from metareview.http.connections import Connections
 from pulls import Pull
 
 SAMPLE = "acme/shop"
@@ -179,9 +180,7 @@ def test_a_server_that_never_answers(pull, monkeypatch):
 
 
 def test_a_reply_without_an_end_is_refused(pull, monkeypatch):
-    monkeypatch.setattr(
-        "metareview.http.connections.Connections.exchange.__kwdefaults__", {"body": None, "largest": 999}
-    )
+    monkeypatch.setitem(Connections.exchange.__kwdefaults__, "largest", 999)
     with sample_server() as server, pytest.raises(UsageError, match="dropped"):
         pull(server)
 

@@ -91,6 +91,22 @@ def test_pull_requests_of_one_side_are_named_and_may_be_left_out(tmp_path, runs)
     assert read(changes_page(runs[0], part, query={"common": "1"})).one(id="answer").one("h2").text == "The answer"
 
 
+def test_runs_with_other_examples_are_compared_where_that_is_asked_for(tmp_path):
+    known = tmp_path / "known.jsonl"
+    known.write_text('{"a": "slow loop", "b": "quadratic", "match": true, "reviewer": "eve"}\n')
+    plain = comment_run(tmp_path, "plain", BEFORE, REFERENCES, judge="offline")
+    learned = comment_run(tmp_path, "learned", BEFORE, REFERENCES, judge="offline", examples=known)
+    root = read(changes_page(plain, learned, query={}))
+    assert "their judges learned from different examples" in root.one(id="answer").text
+    assert "--mixed-examples" not in root.text
+    way = next(each for each in root.all("a") if each.text == "Compare them all the same, with a warning")
+    assert way["href"] == "?a=plain&b=learned&reviewer_a=ann&reviewer_b=ann&mixed=1"
+    answer = read(changes_page(plain, learned, query={"mixed": "1"})).one(id="answer")
+    assert answer.one("h2").text == "The answer"
+    assert "The judges learned from different examples." in answer.text
+    assert "which alone can make a difference" in answer.text
+
+
 def test_the_runs_may_be_chosen_where_they_have_names(runs):
     form = read(changes_page(*runs, query={}, choices=[("a", "before"), ("b", "<after>")])).one("form")
     chosen = {

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metareview.benchmark.disagreements import Disagreement, JudgedLabel, disagreements
+from metareview.benchmark.chance import agreement_intervals, cross_fitted
+from metareview.benchmark.disagreements import KINDS, Disagreement, JudgedLabel, disagreements
+from metareview.benchmark.thresholds import best_threshold
+from metareview.benchmark.units import Units, units_of
 from metareview.formats.labels import Label
 from metareview.judges.protocol import SAME, UNDECIDED, Judge, Question, judged_part
 from metareview.model.measure import Measure
 from metareview.runs.files import JsonObject
-from metareview.stats import Array, kappa
+from metareview.stats import Interval, exact_interval, kappa
 
 
 def _figure(name: str, definition: str) -> Measure:
@@ -30,6 +33,11 @@ FIGURES = (
 )
 
 
+UNKNOWN = "unknown"
+"""The kind of a reference that has none."""
+_INTERVALS = (*(measure.name for measure in FIGURES), "cross_fitted_kappa", "cross_fitted_gain")
+
+
 @dataclass(frozen=True)
 class Bin:
     """One bin of a reliability curve: scores in low <= score < high (the last bin holds 1 too)."""
@@ -39,6 +47,8 @@ class Bin:
     n: int
     mean_score: float
     match_rate: float
+    interval: Interval
+    """Of the match rate at 95 %, if each pair stood for itself."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +67,22 @@ class Agreement:
     threshold: float | None
     """The judge's own; None where it has none, as a model that says yes or no."""
     best_threshold: float | None
+    """The one with the highest kappa on these very labels: in sample, so that it promises too much."""
     best_kappa: float | None
     reliability: Sequence[Bin]
+    intervals: Mapping[str, Interval | None] = field(default_factory=lambda: dict.fromkeys(_INTERVALS))
+    """At 95 %, over whole units; None where there are too few."""
+    interval_unit: str | None = None
+    """What was left out whole: `pull_request` or `group`; None where labels name neither, or all the same one."""
+    interval_units: int = 0
+    cross_fitted_kappa: float | None = None
+    """With thresholds that other units chose; None for fewer than 5 units."""
+    cross_fitted_gain: float | None = None
+    """How much higher that is than `kappa`."""
+
+
+Slices = Mapping[str, Mapping[str, Agreement]]
+"""By a kind of reference that the labels tell (`severity`, `category`, `context`), then by its value."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +97,7 @@ class Calibration:
     """Labels without a group, which are judged without rivals."""
     judged: Sequence[JudgedLabel] = ()
     """Each label with what the judge made of it, in their order."""
+    slices: Slices = field(default_factory=dict)
 
     @property
     def figures(self) -> dict[str, float | None]:
@@ -85,7 +110,8 @@ class Calibration:
 
     def to_dict(self) -> JsonObject:
         head = {"schema": "metareview.calibrate/1", "judge": self.judge, "parameters": dict(self.parameters)}
-        return {**head, **asdict(self.agreement), "groups": self.groups, "ungrouped": self.ungrouped}
+        groups = {"groups": self.groups, "ungrouped": self.ungrouped}
+        return {**head, **asdict(self.agreement), "slices": slices_to_dict(self.slices), **groups}
 
 
 def calibrate(labels: Sequence[Label], judge: Judge) -> Calibration:
@@ -103,7 +129,6 @@ def calibrate(labels: Sequence[Label], judge: Judge) -> Calibration:
         for row, position in enumerate(positions):
             reasons[position] = answer.reason if isinstance(answer.reason, str) else answer.reason[row]
     ungrouped = sum(label.group is None for label in labels)
-    found = agreement([label.match for label in labels], scores, judge.threshold, verdicts=verdicts)
     judged = [
         JudgedLabel(
             label.reference,
@@ -113,10 +138,15 @@ def calibrate(labels: Sequence[Label], judge: Judge) -> Calibration:
             None if score != score else score,  # NaN
             reason,
             label.group,
+            label.pr,
+            label.severity,
+            label.category,
+            label.context,
         )
         for label, verdict, score, reason in zip(labels, verdicts.tolist(), scores.tolist(), reasons, strict=True)
     ]
-    return Calibration(judge.name, judge.parameters, found, len(groups) - ungrouped, ungrouped, judged)
+    found, slices = agreement_of(judged, judge.threshold), agreement_by_kind(judged, judge.threshold)
+    return Calibration(judge.name, judge.parameters, found, len(groups) - ungrouped, ungrouped, judged, slices)
 
 
 def _question(labels: Sequence[Label]) -> Question:
@@ -127,14 +157,56 @@ def _question(labels: Sequence[Label]) -> Question:
     return Question(list(map(judged_part, candidates)), list(map(judged_part, references)), np.array(pairs, np.int64))
 
 
+def agreement_of(judged: Sequence[JudgedLabel], threshold: float | None) -> Agreement:
+    """Labels against what a judge of this threshold made of them, with intervals over pull requests, else groups."""
+    return agreement(
+        [each.label for each in judged],
+        [each.certainty for each in judged],
+        threshold,
+        verdicts=[UNDECIDED if each.match is None else int(each.match) for each in judged],
+        units=units_of([each.pr for each in judged], [each.group for each in judged]),
+    )
+
+
+def agreement_by_kind(judged: Sequence[JudgedLabel], threshold: float | None) -> Slices:
+    """The same for each kind of reference; a pair whose reference has none is of the kind `unknown`."""
+    found: dict[str, dict[str, Agreement]] = {}
+    for kind in KINDS:
+        parts: dict[str, list[JudgedLabel]] = {}
+        for each in judged:
+            parts.setdefault(getattr(each, kind) or UNKNOWN, []).append(each)
+        if parts.keys() - {UNKNOWN}:
+            found[kind] = {value: agreement_of(part, threshold) for value, part in sorted(parts.items())}
+    return found
+
+
+def slices_to_dict(slices: Slices) -> JsonObject:
+    """Of each slice how many labels, and the figures with their intervals."""
+    return {
+        kind: {
+            value: {"n": part.n, "errors": part.errors}
+            | {measure.name: getattr(part, measure.name) for measure in FIGURES}
+            | {"intervals": {measure.name: part.intervals[measure.name] for measure in FIGURES}}
+            | {"interval_unit": part.interval_unit, "interval_units": part.interval_units}
+            for value, part in parts.items()
+        }
+        for kind, parts in slices.items()
+    }
+
+
 def agreement(
-    labels: ArrayLike, scores: ArrayLike, threshold: float | None, bins: int = 10, verdicts: ArrayLike | None = None
+    labels: ArrayLike,
+    scores: ArrayLike,
+    threshold: float | None,
+    bins: int = 10,
+    verdicts: ArrayLike | None = None,
+    units: Units | None = None,
 ) -> Agreement:
     """Compare scores with labels (0 or 1); a NaN score is a pair that the judge failed on.
 
     A pair matches if the judge's own verdict says so (1), or without verdicts if score >= threshold.
-    The best threshold is the one with the highest kappa of all that divide the scores, halfway between the two scores
-    that it divides (the highest threshold if several are best).
+    The best threshold is the one with the highest kappa of all that divide the scores. With `units`, intervals are
+    over these, and thresholds are tried on units that did not choose them.
     """
     y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
     if y.shape != s.shape or y.ndim != 1:
@@ -154,7 +226,14 @@ def agreement(
         raise ValueError("without verdicts there must be a threshold")
     tp = float((called & (y == 1)).sum())
     own_kappa = float(kappa(tp, float(called.sum()), float(y.sum()), len(y)))
-    best_threshold, best_kappa = _best(y, s)
+    best, best_kappa = best_threshold(y, s)
+    kept = None if units is None else units.part(decided)
+    fitted = None if kept is None else cross_fitted(y, s, called, kept)
+    intervals: dict[str, Interval | None] = dict.fromkeys(_INTERVALS)
+    if kept is not None:
+        intervals |= agreement_intervals(y, s, called, kept)
+    if fitted is not None:
+        intervals |= {"cross_fitted_kappa": fitted.interval, "cross_fitted_gain": fitted.gain_interval}
     return Agreement(
         n=n,
         errors=errors,
@@ -164,9 +243,14 @@ def agreement(
         recall=float(tp / y.sum()) if y.any() else None,
         auc=auc(y, s),
         threshold=threshold,
-        best_threshold=best_threshold,
+        best_threshold=best,
         best_kappa=best_kappa,
         reliability=reliability(y, s, bins),
+        intervals=intervals,
+        interval_unit=kept.kind if kept is not None and len(kept.names) > 1 else None,
+        interval_units=0 if kept is None else len(kept.names),
+        cross_fitted_kappa=fitted.kappa if fitted else None,
+        cross_fitted_gain=fitted.gain if fitted else None,
     )
 
 
@@ -186,21 +270,10 @@ def reliability(labels: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[Bi
     """What share of pairs match among those that score alike: bins of equal width, without the empty ones."""
     y, s = np.asarray(labels, np.float64), np.asarray(scores, np.float64)
     which = np.clip((s * bins).astype(np.int64), 0, bins - 1)
-    parts = ((number, which == number) for number in np.unique(which).tolist())
-    return [
-        Bin(n / bins, (n + 1) / bins, int(inside.sum()), float(s[inside].mean()), float(y[inside].mean()))
-        for n, inside in parts
-    ]
-
-
-def _best(y: Array, s: Array) -> tuple[float | None, float | None]:
-    """The threshold with the highest kappa: every distinct score is tried."""
-    values, inverse, count = np.unique(-s, return_inverse=True, return_counts=True)
-    kappas = kappa(np.cumsum(np.bincount(inverse, y)), np.cumsum(count), y.sum(), len(y))
-    if np.isnan(kappas).all():
-        return None, None
-    at = int(np.nanargmax(kappas))
-    score, below = -values[at], -values[min(at + 1, len(values) - 1)]
-    middle = (score + below) / 2
-    # Two neighbouring floats have no middle: the threshold must still divide them.
-    return float(middle if middle > below else score), float(kappas[at])
+    found = []
+    for number in np.unique(which).tolist():
+        inside = which == number
+        n, matches = int(inside.sum()), float(y[inside].sum())
+        ends = number / bins, (number + 1) / bins
+        found.append(Bin(*ends, n, float(s[inside].mean()), matches / n, exact_interval(matches, n)))
+    return found

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from metareview.runs.files import JsonObject
 
+KINDS = ("severity", "category", "context")
+"""What agreement is sliced by."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedLabel:
@@ -19,6 +22,18 @@ class JudgedLabel:
     score: float | None
     reason: str = ""
     group: str | None = None
+    pr: str | None = None
+    """The pull request, and what kind of issue the reference raises, each where it is known."""
+    severity: str | None = None
+    category: str | None = None
+    context: str | None = None
+
+    @property
+    def certainty(self) -> float:
+        """The score. A verdict without one is as sure as can be; NaN where there is no verdict."""
+        if self.match is None:
+            return float("nan")
+        return float(self.match) if self.score is None else self.score
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,12 @@ makes of its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from shlex import quote
 
-import numpy as np
-
-from metareview.benchmark.calibrate import FIGURES, Agreement, agreement
+from metareview.benchmark.calibrate import FIGURES, Agreement, Slices, agreement_by_kind, agreement_of, slices_to_dict
 from metareview.benchmark.disagreements import Disagreement, JudgedLabel, disagreements
 from metareview.comments.records import Verdict
 from metareview.comparison.corrected import (
@@ -24,6 +22,7 @@ from metareview.comparison.held_labels import HeldLabels, labels_of
 from metareview.comparison.run_unlisted import known_figures
 from metareview.comparison.unlisted_figures import UnlistedFigures
 from metareview.errors import UsageError
+from metareview.model.comment import Comment
 from metareview.model.label import Labels, PairKey, PairLabel
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun, CommentsRun, is_comments
@@ -67,6 +66,7 @@ class RunCalibration:
     held: HeldLabels
     correction: Correction | None
     corrected: Mapping[str, CorrectedFigures]
+    slices: Slices
     unlisted: UnlistedFigures | None
     """None where unlisted issues were not grouped."""
 
@@ -85,6 +85,7 @@ class RunCalibration:
             "judge": self.run.result.judge.name,
             "parameters": dict(self.run.result.config.judge_parameters),
             **asdict(self.agreement),
+            "slices": slices_to_dict(self.slices),
             "decided_by_labels": self.decided_by_labels,
             "not_judged": self.not_judged,
             "stale_labels": self.held.stale,
@@ -106,6 +107,7 @@ def calibrate_run(run: AnyRun) -> RunCalibration:
     if not verdicts and not held.labels.issues:
         raise UsageError(f"{run.label} has no labels yet. Give some: metareview label {quote(run.label)}")
     of_judge, decided, notes = _judged(run, verdicts), 0, {label.key: label for label in held.labels.pairs}
+    references = _references(run, verdicts)
     judged = []
     for key, label in verdicts.items():
         said = of_judge.get(key)
@@ -114,20 +116,16 @@ def calibrate_run(run: AnyRun) -> RunCalibration:
         if said.by == "label":
             decided += 1
             continue
-        pr, reviewer = key[:2]
+        pr, reviewer, _, position = key
         text = notes[key].reference_note, notes[key].comment_note
-        judged.append(JudgedLabel(*text, label, said.match, said.score, said.reason, f"{pr} {reviewer}"))
-    scores = [_score(each) for each in judged]
-    found = agreement(
-        [each.label for each in judged],
-        np.array(scores, np.float64),
-        run.result.config.threshold,
-        verdicts=[-1 if each.match is None else int(each.match) for each in judged],
-    )
+        reference = references.get((pr, reviewer, position), Comment(note=text[0]))
+        kinds = reference.severity, reference.category, reference.context
+        judged.append(JudgedLabel(*text, label, said.match, said.score, said.reason, f"{pr} {reviewer}", pr, *kinds))
+    threshold = run.result.config.threshold
     correction = correction_of(run)
     return RunCalibration(
         run,
-        found,
+        agreement_of(judged, threshold),
         judged,
         decided,
         len(verdicts) - decided - len(judged),
@@ -135,15 +133,22 @@ def calibrate_run(run: AnyRun) -> RunCalibration:
         held,
         correction,
         {} if correction is None else corrected_figures(run, correction),
+        agreement_by_kind(judged, threshold),
         known_figures(run),
     )
 
 
-def _score(pair: JudgedLabel) -> float:
-    """NaN where there is no verdict; a verdict without a score is as sure as can be."""
-    if pair.match is None:
-        return float("nan")
-    return float(pair.match) if pair.score is None else pair.score
+def _references(run: CommentsRun, wanted: Iterable[PairKey]) -> dict[tuple[str, str, int], Comment]:
+    """The references of labelled pairs, by pull request, reviewer and position."""
+    of = {(pr, reviewer, reference) for pr, reviewer, _, reference in wanted}
+    records = {key[:2] for key in of}
+    return {
+        (*record.key, each.position): each.comment
+        for record in run.read_records()
+        if record.key in records
+        for each in record.references
+        if (*record.key, each.position) in of
+    }
 
 
 def _judged(run: CommentsRun, wanted: Mapping[PairKey, bool]) -> dict[PairKey, Verdict]:

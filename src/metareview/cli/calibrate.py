@@ -24,13 +24,17 @@ from metareview.cli.output import Screen, warning_lines
 from metareview.errors import Undecided, UsageError
 
 if TYPE_CHECKING:
-    from metareview.benchmark.calibrate import Agreement, Calibration
+    from metareview.benchmark.calibrate import Calibration
     from metareview.benchmark.run_labels import RunCalibration
     from metareview.model.build_gates import Gate
     from metareview.report.tables import Table
     from metareview.runs.run import OutcomesRun
 
 _ASKING = ("ask", "cascade", "cascade_low", "cascade_high")
+
+
+KINDS = ("severity", "category", "context")
+"""Those of the labels, said again: what slices them takes its time to import."""
 
 
 @click.command(epilog="Example: metareview calibrate labels.jsonl --judge offline")
@@ -43,6 +47,9 @@ _ASKING = ("ask", "cascade", "cascade_low", "cascade_high")
 @click.option(
     "--threshold", type=float, help="The score from which two notes are the same.  [default: the judge's own]"
 )
+@click.option("--by", multiple=True, type=click.Choice(KINDS),
+              help="The agreement for each severity, category or context of the reference, where the labels or the run"
+              " tell it; repeatable.")  # fmt: skip
 @click.option("--disagreements", is_flag=True, help="List where judge and labels differ, worst first.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
               help="How many of them; --json has all.")  # fmt: skip
@@ -58,6 +65,7 @@ def command(
     run: Path | None,
     judge: str,
     threshold: float | None,
+    by: tuple[str, ...],
     disagreements: bool,
     top: int,
     fail_under: tuple[str, ...],
@@ -83,7 +91,7 @@ def command(
     gates = parse_gates({"--fail-under": fail_under}, FIGURES)
     if run is not None:
         _check_run_options(context, labels, run)
-        _show_run(run, gates, screen, top if disagreements else 0)
+        _show_run(run, gates, screen, top if disagreements else 0, by)
         return
     if labels is None:
         raise UsageError("Name a file of labels, or --run RUN for a run with labels of its own.")
@@ -111,11 +119,22 @@ def command(
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
             result = calibrate(found.labels, opened)
-    less = f"{result.ungrouped:,} labels have no group and are judged without rivals; offline then knows less."
-    knows_rivals = result.judge in ("offline", "cascade")
-    screen.say(warning_lines(found.warnings))
-    remarks = [less] if result.ungrouped and knows_rivals else []
-    _show(result, result.judge, gates, screen, top if disagreements else 0, remarks=remarks)
+    screen.say(warning_lines((*found.warnings, *_without_rivals(result))))
+    _show(result, result.judge, gates, screen, top if disagreements else 0, by)
+
+
+def _without_rivals(result: Calibration) -> Iterator[str]:
+    """A warning where a judge that weighs rivals got pairs without any."""
+    from metareview.judges.offline.trust import held_out
+    from metareview.model.words import plural
+
+    if not result.ungrouped or result.judge not in ("offline", "cascade"):
+        return
+    known = held_out()
+    alone, among = known.kappa_without_rivals, known.kappa
+    instead = "" if alone is None or among is None else f": measured about {alone:.2f} instead of {among:.2f} of kappa"
+    has = "has no group and is" if result.ungrouped == 1 else "have no group and are"
+    yield f"{plural(result.ungrouped, 'label')} {has} judged without rivals; offline then knows less{instead}."
 
 
 def _check_run_options(context: click.Context, labels: Path | None, run: Path) -> None:
@@ -131,18 +150,20 @@ def _check_run_options(context: click.Context, labels: Path | None, run: Path) -
             )
 
 
-def _show_run(run: Path, gates: Sequence[Gate], screen: Screen, top: int) -> None:
+def _show_run(run: Path, gates: Sequence[Gate], screen: Screen, top: int, by: Sequence[str]) -> None:
     from metareview.benchmark.run_labels import calibrate_run
     from metareview.report.labels import calibration_parts
     from metareview.runs.run import is_outcomes, load_run
 
     loaded = load_run(run)
     if is_outcomes(loaded):
+        if by:
+            raise UsageError(f"--by is about references, which {loaded.label}, a run of outcomes, has none of.")
         _show_outcomes(loaded, gates, screen, top)
         return
     result = calibrate_run(loaded)
     parts = calibration_parts(result, screen.width, top)
-    _show(result, result.run.result.judge.name, gates, screen, top, parts=parts)
+    _show(result, result.run.result.judge.name, gates, screen, top, by, parts=parts)
 
 
 def _show_outcomes(run: OutcomesRun, gates: Sequence[Gate], screen: Screen, top: int) -> None:
@@ -171,22 +192,30 @@ def _show(
     gates: Sequence[Gate],
     screen: Screen,
     top: int,
+    by: Sequence[str],
     *,
     parts: Iterable[str | Table] = (),
-    remarks: Sequence[str] = (),
 ) -> None:
     """`top`: how many disagreements are listed; 0: none was asked for."""
     from metareview.model.build_gates import check_gates, gate_results
+    from metareview.report.agreement import agreement_lines, reliability_table
     from metareview.report.build_gates import gate_lines
     from metareview.report.disagreements import disagreement_lines
 
     agreement = result.agreement
-    document, lines = result.to_dict(), list(_lines(judge, agreement, screen.width)) if agreement.n else []
+    document = result.to_dict()
+    lines: list[str | Table] = []
+    if agreement.n:
+        lone = sum(not each.pr and each.group is None for each in result.judged)
+        lines += [*agreement_lines(judge, agreement, lone), reliability_table(agreement, screen.width)]
+        lines += _by_kind(result, by)
     if top:
         differing = result.disagreements()
         document |= {"disagreements": [each.to_dict() for each in differing]}
         lines += disagreement_lines(differing, judge, agreement.n, top=top, width=screen.width)
     results = gate_results(gates, {judge: result.figures})
+    kinds = [f"--by {kind}" for kind in result.slices if kind not in by]
+    remarks = [f"By kind of issue: {', '.join(kinds)}"] if kinds and not by else []
     screen.show(document, *lines, *parts, *gate_lines(results), remarks=remarks)
     if agreement.errors:
         raise Undecided(
@@ -195,19 +224,15 @@ def _show(
     check_gates(results)
 
 
-def _lines(judge: str, agreement: Agreement, width: int) -> Iterator[str]:
-    from metareview.report.numbers import count, rate
+def _by_kind(result: Calibration | RunCalibration, by: Sequence[str]) -> Iterator[str | Table]:
+    from metareview.report.agreement import MOST_KINDS, kinds_table
 
-    figures = {"kappa": agreement.kappa, "accuracy": agreement.accuracy, "precision": agreement.precision}
-    figures |= {"recall": agreement.recall, "AUC": agreement.auc}
-    listed = ", ".join(f"{name} {rate(value)}" for name, value in figures.items())
-    yield f"{judge} on {count(agreement.n)} labels: {listed}"
-    own = "its own verdict" if agreement.threshold is None else f"threshold {rate(agreement.threshold)}"
-    if agreement.best_threshold is not None:
-        best = f"{rate(agreement.best_threshold)}, with kappa {rate(agreement.best_kappa)}"
-        yield f"{own}; the best threshold on these labels is {best}"
-    yield "  scores      labels  mean score  matches"
-    for part in agreement.reliability:
-        row = f"{part.low:.1f}–{part.high:.1f}  {part.n:>10,}  {part.mean_score:>10.3f}  {part.match_rate:>7.3f}"
-        bar = max(0, min(20, width - len(row) - 4))
-        yield f"  {row}  {'█' * round(bar * part.match_rate)}"
+    for kind in dict.fromkeys(by):
+        if kind not in result.slices:
+            yield f"By {kind}: not known, no label's reference has one."
+            continue
+        yield ""
+        yield kinds_table(kind, result.slices[kind])
+        more = len(result.slices[kind]) - MOST_KINDS
+        if more > 0:
+            yield f"{more:,} more with fewer labels; --json has them all."

@@ -112,7 +112,9 @@ def command(
     from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
     from metareview.report.repeats import repeat_lines
+    from metareview.report.run_labels import read_labels
     from metareview.report.tables import costs_of_reviewers, costs_table, judged_by, reviewers_table
+    from metareview.report.trust import trust_of
     from metareview.runs.files import VERDICTS, default_folder
     from metareview.runs.writer import keep_gates
 
@@ -144,7 +146,9 @@ def command(
     if screen.as_json:
         screen.show(run.summary)
     else:
-        remarks = [headline(run, board()), *repeat_lines(run.result, list(run.result.reviewers)), judged]
+        trust = trust_of(run, read_labels(run))
+        remarks = [headline(run, board()), *repeat_lines(run.result, list(run.result.reviewers))]
+        remarks += [judged] if trust.by_rule else [trust.line(str(folder)), judged]
         costs = costs_table(costs_of_reviewers(run.result))
         tables: list[str | Table] = [reviewers_table(run.result, board(), kinds_of_cost=1)]
         if costs:

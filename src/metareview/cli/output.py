@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What shows how far something is: called with how much is done and how much there is to do. `note` takes a line
+    about it, such as why nothing moves."""
+
+    move: Callable[[int, int], None]
+    note: Callable[[str], None]
+
+    def __call__(self, done: int, total: int) -> None:
+        self.move(done, total)
+
+
+@dataclass(frozen=True, slots=True)
 class Screen:
     """Where a command prints, as `--json` and `--quiet` ask."""
 
@@ -52,7 +64,7 @@ class Screen:
             say(line)
 
     @contextmanager
-    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+    def progress(self, what: str) -> Iterator[Shown | None]:
         """A bar on a terminal; elsewhere a plain line now and then, and none at all where it is quick."""
         if self.quiet:
             yield None
@@ -60,10 +72,14 @@ class Screen:
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress
+            from rich.text import Text
 
             with Progress(console=Console(file=sys.stderr), transient=True) as bar:
                 task = bar.add_task(what, total=None)
-                yield lambda done, total: bar.update(task, completed=done, total=total)
+                yield Shown(
+                    lambda done, total: bar.update(task, completed=done, total=total),
+                    lambda text: bar.console.print(Text(inert(text))),
+                )
             return
         last = time.monotonic()
 
@@ -73,7 +89,7 @@ class Screen:
                 last = time.monotonic()
                 say(f"{what}: {done} of {total}")
 
-        yield line
+        yield Shown(line, say)
 
     @contextmanager
     def status(self) -> Iterator[Callable[[str, bool], None]]:

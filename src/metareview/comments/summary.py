@@ -14,6 +14,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table, total, whole
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.comments.repeated_runs import Repeats, repeats_of
+from metareview.judges.offline.trust import HeldOut
 from metareview.model.address import pull_request_key
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
@@ -162,6 +163,8 @@ class CommentsSummary:
     """Pull requests with references that no reviewer has a file for, and how many references each has."""
     build_gates: tuple[GateResult, ...] = ()
     """What came of the gates that the run was last held to."""
+    trust: HeldOut | None = None
+    """What the offline judge was measured at with the weights of this run; None for other judges."""
 
     def with_gates(self, results: tuple[GateResult, ...]) -> Self:
         return replace(self, build_gates=results)

@@ -33,7 +33,7 @@ def mixed_examples(runs: Sequence[AnyRun], *, allowed: bool) -> list[str]:
         (ours, [first, *_]), (theirs, [other, *_]) = list(by_digest.items())[:2]
         raise UsageError(
             f"{first} and {other} cannot be compared, their judges learned from different examples:"
-            f" {_shown(ours)} and {_shown(theirs)}. Evaluate both with the same --examples;"
+            f" {_shown(ours)} and {_shown(theirs)}. Evaluate both with the same --examples."
             " --mixed-examples goes on all the same."
         )
     sides = "; ".join(f"{_shown(digest)} in {_listed(names)}" for digest, names in by_digest.items())

@@ -2,13 +2,15 @@
 
 A run's `labels.jsonl` is such a file too: there a person's later line on a pair takes the place of the earlier one,
 `"match": null` takes it back, and lines about unlisted issues and outcomes, which are about no pair, are passed over.
+A line may also have `pr`, `reviewer` and `name`, and the reference's `severity`, `category` and `context`; other fields
+are free.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +38,10 @@ class Label:
     reviewer: str | None = None
     by: tuple[str, ...] = ()
     """The names of the people who hold this, where they gave them."""
+    severity: str | None = None
+    """What kind of issue the reference raises, where the file says so."""
+    category: str | None = None
+    context: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,8 @@ def _label(record: Record, match: bool) -> Label:
         record.fail(None, f"{'a' if a is None else 'b'} is missing", _WRITE)
     name = record.text("name")
     pr, reviewer = record.text("pr") or None, record.text("reviewer")
-    return Label(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else ())
+    kinds = (record.identifier(key) or None for key in ("severity", "category", "context"))
+    return Label(a, b, match, record.identifier("group"), pr, reviewer, (name,) if name else (), *kinds)
 
 
 @dataclass
@@ -123,11 +130,7 @@ class _Said:
             return None
         match = verdict_of_most(self.now)
         people = tuple(name for name, verdict in self.now.items() if name and verdict == match)
-        return _with(self.label, match, people)
-
-
-def _with(label: Label, match: bool, people: tuple[str, ...]) -> Label:
-    return Label(label.reference, label.candidate, match, label.group, label.pr, label.reviewer, people)
+        return replace(self.label, match=match, by=people)
 
 
 def _of_a_run(source: Source) -> LabelSet:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -62,9 +62,11 @@ class Connections:
         timeout: float,
         body: bytes | None = None,
         largest: int = LARGEST_REPLY,
+        deadline: Callable[[], float] | None = None,
     ) -> Reply:
-        """One request and its whole reply, by a deadline that a server cannot put off with a byte now and then."""
-        with self.open(method, url, headers=headers, timeout=timeout, body=body) as response:
+        """One request and its whole reply, by a deadline that a server cannot put off with a byte now and then: in
+        `timeout` seconds, or before that where `deadline` says so, which is asked while the request is under way."""
+        with self.open(method, url, headers=headers, timeout=timeout, body=body, deadline=deadline) as response:
             data = bytearray()
             while part := response.read1(2**16):
                 data += part
@@ -75,14 +77,22 @@ class Connections:
 
     @contextmanager
     def open(
-        self, method: str, url: str, *, headers: Mapping[str, str], timeout: float, body: bytes | None = None
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        timeout: float,
+        body: bytes | None = None,
+        deadline: Callable[[], float] | None = None,
     ) -> Iterator[urllib3.BaseHTTPResponse]:
         """A reply whose body the block reads piece by piece (`read1`); all of it is over `timeout` seconds from now."""
         import urllib3
 
         waits = urllib3.Timeout(connect=min(_CONNECT_SECONDS, timeout), read=timeout)
+        end = time.monotonic() + timeout
         with (
-            self._watchdog.until(time.monotonic() + timeout),
+            self._watchdog.until(deadline or (lambda: end)),
             self._http.request(
                 method, url, body=body, headers=headers, timeout=waits, retries=False, redirect=False,
                 preload_content=False,

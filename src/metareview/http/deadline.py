@@ -10,7 +10,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -18,13 +18,14 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 _IDLE_SECONDS = 1.0
+_LOOK_SECONDS = 0.5
 _this_thread = threading.local()
 
 
 class Watch:
-    """One request: until when, and on which connection."""
+    """One request: until when, which may change while it is under way, and on which connection."""
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, deadline: Callable[[], float]) -> None:
         self.deadline = deadline
         self.over = False
         self._handle: socket.socket | None = None
@@ -55,16 +56,18 @@ class Watchdog:
         self._watches: set[Watch] = set()
         self._changed = threading.Condition()
         self._running = False
+        self._looks_at = 0.0
 
     @contextmanager
-    def until(self, deadline: float) -> Iterator[Watch]:
-        """Watches what this thread sends; raises TimeoutError where it was not over by the deadline."""
+    def until(self, deadline: Callable[[], float]) -> Iterator[Watch]:
+        """Watches what this thread sends; raises TimeoutError where it was not over by the deadline. One that comes
+        nearer while the request is under way is noticed within half a second."""
         watch = Watch(deadline)
         with self._changed:
             if not self._running:
                 self._running = True
                 threading.Thread(target=self._run, daemon=True).start()
-            elif all(each.over for each in self._watches):  # else it waits for an earlier deadline than this
+            elif deadline() < self._looks_at:
                 self._changed.notify()
             self._watches.add(watch)
         _this_thread.watch, _this_thread.lock = watch, self._changed
@@ -88,10 +91,12 @@ class Watchdog:
             while self._watches or not idle:
                 now = time.monotonic()
                 for watch in self._watches:
-                    if not watch.over and watch.deadline <= now:
+                    if not watch.over and watch.deadline() <= now:
                         watch.end()
-                left = [watch.deadline - now for watch in self._watches if not watch.over]
-                woken = self._changed.wait(min(left, default=_IDLE_SECONDS))
+                left = [min(_LOOK_SECONDS, watch.deadline() - now) for watch in self._watches if not watch.over]
+                wait = min(left, default=_IDLE_SECONDS)
+                self._looks_at = now + wait
+                woken = self._changed.wait(wait)
                 idle = not woken and not left
             self._running = False
 

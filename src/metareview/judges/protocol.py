@@ -18,6 +18,14 @@ if TYPE_CHECKING:  # so that help texts, which list judges by name, need not wai
 Parameters = Mapping[str, object]
 Progress = Callable[[int, int], None]  # called with how much is done, and how much there is to do
 
+
+@runtime_checkable
+class Notable(Protocol):
+    """Whoever is told how far something is, and also takes a line on why it goes no further."""
+
+    def note(self, line: str) -> None: ...
+
+
 SAME, DIFFERENT, UNDECIDED = 1, 0, -1
 LONG_NOTE, JUDGED_LENGTH = 100_000, 20_000
 

@@ -59,6 +59,7 @@ from metareview.report.tables import (
     routers_table,
     rows,
 )
+from metareview.report.trust import trust_of
 from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import AnyRun, CommentsRun, OutcomesRun, RoutingRun, is_comments, is_outcomes
 
@@ -104,6 +105,8 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
             *(as_lines(costs) if (costs := costs_table(costs_of_reviewers(summary))) else []),
             *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
+            "",
+            safe(trust_of(run, labels or read_labels(run)).line(), longest=1_000),
             "",
             *_repeats(summary),
         ]

@@ -16,7 +16,10 @@ def rate(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
-    return NOT_DEFINED if ends is None else f"{ends[0]:.3f}–{ends[1]:.3f}"
+    """`0.262–0.428`; below 0, where a dash could be taken for a minus, `-0.054 to 0.140`."""
+    if ends is None:
+        return NOT_DEFINED
+    return f"{ends[0]:.3f}{'–' if ends[0] >= 0 else ' to '}{ends[1]:.3f}"
 
 
 def signed(value: float | None) -> str:

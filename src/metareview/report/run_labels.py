@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from metareview.benchmark.run_labels import RunCalibration, calibrate_run
 from metareview.comments.measures import f1
 from metareview.comparison.corrected import CorrectedFigures, correction_of
+from metareview.comparison.held_labels import labels_of
 from metareview.comparison.run_unlisted import known_figures
 from metareview.comparison.unlisted_figures import UnlistedFigures
 from metareview.model.words import plural
@@ -23,6 +24,8 @@ class RunLabels:
     calibration: RunCalibration | None
     """None without a frame, or without a label of one of the run's pairs."""
     unlisted: UnlistedFigures | None
+    judged: RunCalibration | None = None
+    """The same where labels are of no random sample: they still tell how far the judge agrees with people."""
 
     @property
     def corrected(self) -> dict[str, CorrectedFigures]:
@@ -61,7 +64,8 @@ class RunLabels:
 def read_labels(run: CommentsRun) -> RunLabels:
     """What there is; reads nothing but small files where there is nothing."""
     correction = correction_of(run)
-    if correction is None or not correction.held.labels.pair_verdicts():
+    held = correction.held if correction is not None else labels_of(run)
+    if not held.labels.pair_verdicts():
         return RunLabels(None, known_figures(run))
     calibration = calibrate_run(run)
-    return RunLabels(calibration, calibration.unlisted)
+    return RunLabels(calibration if correction is not None else None, calibration.unlisted, calibration)

@@ -28,6 +28,7 @@ from metareview.comments.summary import (
     ReferenceSlice,
     ReviewerSummary,
 )
+from metareview.judges.offline.trust import HeldOut, parse_held_out
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Comment, Skipped
 from metareview.runs.costs_json import costs_from_json, costs_to_json
@@ -250,6 +251,7 @@ def summary_to_json(summary: CommentsSummary, folder: str | None) -> JsonObject:
         "skipped": [asdict(each) for each in summary.skipped],
         "unreviewed": dict(summary.unreviewed),
         "build_gates": [asdict(each) for each in summary.build_gates],
+        **({} if summary.trust is None else {"trust": asdict(summary.trust)}),
     }
 
 
@@ -325,7 +327,12 @@ def summary_from_json(stored: JsonObject) -> CommentsSummary:
         tuple(Skipped(each["file"], each["reason"]) for each in stored["skipped"]),
         stored.get("unreviewed", {}),
         tuple(GateResult(**each) for each in stored.get("build_gates", ())),
+        _trust(stored["trust"]) if "trust" in stored else None,
     )
+
+
+def _trust(stored: JsonObject) -> HeldOut:
+    return parse_held_out(str(stored["weights"]), stored["threshold"], stored)
 
 
 def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:

@@ -39,20 +39,26 @@ _FORM = (
 _SELECT = '<label>{}<select name="{}">{}</select></label>'
 _OPTION = '<option value="{}"{}>{}</option>'
 _SELECTED = Html(" selected")
+_WAYS = {
+    " --common": ("common", "Compare the pull requests that both have"),
+    " --mixed-examples": ("mixed", "Compare them all the same, with a warning"),
+}
+"""What an option that a message names is here: a name in the address, and what its link says."""
 
 
 def changes_page(a: RunView, b: RunView, *, query: Mapping[str, str], choices: Sequence[tuple[str, str]] = ()) -> Page:
-    """B against A, which may be one run. What `query` has: `reviewer_a`, `reviewer_b`, `common`, `show` and `page`.
+    """B against A, which may be one run. What `query` has: `reviewer_a`, `reviewer_b`, `common`, `mixed`,
+    `show` and `page`.
 
     `choices`: the runs that may be chosen, each with what it is called.
     """
     names = _names(a, b, query)
     kept = {"a": a.id, "b": b.id, "reviewer_a": names[0], "reviewer_b": names[1]}
-    kept |= {name: query[name] for name in ("common", "show") if query.get(name)}
+    kept |= {name: query[name] for name in ("common", "mixed", "show") if query.get(name)}
     title = f"What changed: {_called(a, b, names[0])} → {_called(b, a, names[1])}"
     crumbs = [("Runs", "/")]
     parts: list[Html | None] = [_chooser(a, b, names, kept, choices)]
-    compared = _compared(a, b, names, common=bool(query.get("common")))
+    compared = _compared(a, b, names, query)
     of_outcomes = is_outcomes(a.run)
     parts.append(
         _answer(compared, kept) if isinstance(compared, Comparison) else _reason(compared, kept, listed=not of_outcomes)
@@ -110,10 +116,11 @@ def _select(title: str, field: str, options: Mapping[str, str], chosen: str) -> 
     return html(_SELECT, title, field, listed)
 
 
-def _compared(a: RunView, b: RunView, names: tuple[str, str], *, common: bool) -> Comparison | str:
+def _compared(a: RunView, b: RunView, names: tuple[str, str], query: Mapping[str, str]) -> Comparison | str:
     """The comparison, or why there is none."""
+    common, mixed = bool(query.get("common")), bool(query.get("mixed"))
     try:
-        return compare(a.run, None if a.id == b.id else b.run, reviewers=names, common=common)
+        return compare(a.run, None if a.id == b.id else b.run, reviewers=names, common=common, mixed_examples=mixed)
     except UsageError as error:
         return str(error)
 
@@ -135,12 +142,14 @@ def _answer(result: Comparison, kept: Mapping[str, str]) -> Html:
 
 def _reason(reason: str, kept: Mapping[str, str], *, listed: bool) -> Html:
     """Why the figures are not compared, and what can be done about it here."""
-    said, option, _ = reason.partition(" --common")
-    other = within(address_with("", {**kept, "common": 1}), "Compare the pull requests that both have")
+    said, way = reason, None
+    for option, (field, text) in _WAYS.items():
+        if option in reason:
+            said, way = reason.partition(option)[0], within(address_with("", {**kept, field: 1}), text)
     parts = [
         paragraph("These two have no figures that could be compared.", css="lead"),
         remark(said),
-        paragraph(other) if option else None,
+        paragraph(way) if way else None,
         paragraph("What differs between them is listed all the same; it is no verdict on either.", css="muted")
         if listed
         else None,

@@ -8,7 +8,9 @@ from metareview.report.page.blocks import paragraph
 from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.sensitivity import sensitivity_section
+from metareview.report.page.trust import trust_section
 from metareview.report.run_labels import read_labels
+from metareview.report.trust import trust_of
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
 from metareview.runs.run import CommentsRun, is_comments
 from metareview.viewer.page import Page
@@ -46,6 +48,7 @@ def _sections(run: CommentsRun) -> Html:
         comments.answer(run, known.sentence()),
         comments.repeats_section(summary),
         *labels.sections(known),
+        trust_section(trust_of(run, known)),
         gates_section(summary.build_gates),
         slices.slice_section(summary),
         comments.precision_recall(summary),

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Generic, TypeVar
 
+from metareview.judges.remote import context
 from metareview.judges.remote.model import OTHER_PROCESS, Job, RemoteModel
 from metareview.judges.remote.pool import NotYet
 from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer
@@ -94,6 +95,8 @@ def content_of(reply: JsonObject) -> str:
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices:
         raise Malformed("the reply has an error and no choices" if reply.get("error") else "the reply has no choices")
+    if cut := context.cut_answer(reply):
+        raise cut
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     message = message if isinstance(message, dict) else {}
     content, refusal = message.get("content"), message.get("refusal")

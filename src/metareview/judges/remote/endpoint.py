@@ -13,17 +13,21 @@ from collections.abc import Mapping
 
 from metareview.errors import UsageError
 from metareview.http.connections import USER_AGENT, Connections, connection_problem, retry_after, tls_problem
-from metareview.judges.remote.pool import GiveUp, RequestFailed, RetryLater, StopAsking
+from metareview.judges.remote import context, local
+from metareview.judges.remote.optional import OptionalFields
+from metareview.judges.remote.patience import Patience
+from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater, StopAsking
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import JsonObject, parse
 
 _PASSING = frozenset({408, 409, 425, 429})
 _ERRORS = """
 api_error authentication_error billing_hard_limit_reached content_filter content_policy_violation
-context_length_exceeded engine_overloaded insufficient_quota internal_error internal_server_error invalid_api_key
-invalid_prompt invalid_request_error invalid_type invalid_value missing_required_parameter model_not_found
-not_found_error overloaded overloaded_error permission_error rate_limit_error rate_limit_exceeded server_error
-service_unavailable timeout unknown_parameter unsupported_parameter unsupported_value
+context_length_exceeded engine_overloaded exceed_context_size_error insufficient_quota internal_error
+internal_server_error invalid_api_key invalid_prompt invalid_request_error invalid_type invalid_value
+missing_required_parameter model_not_found not_found_error not_supported_error overloaded overloaded_error
+permission_error rate_limit_error rate_limit_exceeded server_error service_unavailable timeout unavailable_error
+unknown_parameter unsupported_parameter unsupported_value
 """
 _KNOWN_ERRORS = frozenset(_ERRORS.split())
 """What is shown of a server's words on an error: its code or type, if it is one of these. Free text could repeat the
@@ -31,18 +35,23 @@ key in a form that nobody would recognise."""
 _SETUP = frozenset({401, 402, 404, 405})
 _REFUSALS = 3
 _SILENCES = 8
+_UNREACHED = 6
+_LOADING = 4
+"""In pauses between two attempts: how long a server may be out of reach at first, and how often one that is loading its
+model is looked at."""
 
 
 class Endpoint:
     """Posts JSON to `operation` and decodes the reply. Safe for threads; connections are kept and shared.
 
     `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections, replies that
-    are no JSON), GiveUp for a request that the server refuses, and UsageError for what no request will ever get past: a
-    wrong key, address or model. A request that is refused is tried without the `optional` fields that the server may
-    not know; one that no request was served with is left out from then on. A server that was never reached counts as
-    absent after `patience` seconds. One that left two requests in a row unanswered for each that may be under way at
-    once, and eight at least, is asked no more: StopAsking. A request is over after `timeout` seconds, whatever trickles
-    in meanwhile.
+    are no JSON), GiveUp for a request that the server refuses, TooLong where that is for its length, and UsageError for
+    what no request will ever get past: a wrong key, address or model. A request that is refused is tried without the
+    `optional` fields that the server may not know; one that no request was served with is left out from then on. A
+    server that was never reached counts as absent after six times `backoff` seconds. One that left two requests in a
+    row unanswered for each that may be under way at once, and eight at least, is asked no more: StopAsking. A request
+    is over after `timeout` seconds, whatever trickles in meanwhile; until the server has answered once it may take
+    longer (`Patience`), and a server that says that it is loading its model is waited for likewise.
     """
 
     def __init__(
@@ -52,7 +61,7 @@ class Endpoint:
         optional: tuple[str, ...],
         concurrency: int,
         timeout: float,
-        patience: float,
+        backoff: float = BACKOFF,
     ) -> None:
         self.settings = settings
         self.requests = 0
@@ -62,9 +71,9 @@ class Endpoint:
         """Whether the server leaves requests unanswered, so that it is asked no more."""
         self._url = settings.address(operation)
         self.server = f"the model server at {settings.shown_url}"
-        self._optional, self._timeout, self._patience = optional, timeout, patience
-        self._accepted: set[str] = set()
-        self._done_without: set[str] = set()
+        self._timeout, self._backoff = timeout, backoff
+        self.patience = Patience(timeout, concurrency)
+        self._optional = OptionalFields(optional)
         self._most_silences = max(_SILENCES, 2 * concurrency)
         self._silences = 0
         self._unreachable_since: float | None = None
@@ -82,8 +91,7 @@ class Endpoint:
     @property
     def left_out(self) -> set[str]:
         """The optional fields that requests were served without, and none was served with."""
-        with self._lock:
-            return self._done_without - self._accepted
+        return self._optional.left_out
 
     @property
     def silence(self) -> str:
@@ -97,26 +105,33 @@ class Endpoint:
         """
         if self.silent:
             raise StopAsking(f"not asked: {self.silence}", sent=False)
-        left_out = self.left_out
-        body = {name: value for name, value in body.items() if name not in left_out}
+        asked, body = body, self._optional.of(body)
         with self._lock:
             number = self._started
             self._started += not divisible
-        without: set[str] = set()
+        refused: set[str] = set()
         while True:
-            status, headers, data = self._send(json.dumps(body, separators=(",", ":")).encode())
+            try:
+                status, headers, data = self._send(json.dumps(body, separators=(",", ":")).encode())
+            except RetryLater as problem:
+                if problem.timed_out:
+                    self._optional.failed(asked, body, unanswered=True)
+                raise
             if 200 <= status < 300:
-                with self._lock:
-                    self.trusted = True
-                    self._done_without |= without
-                    self._accepted |= body.keys()
+                self.trusted = True
+                self.patience.answered()
+                self._optional.served(asked, body, refused)
                 return _decode(data)
+            if too_long := context.refusal(status, data):
+                raise too_long
             # Whatever others were served with meanwhile: what becomes of a request must not depend on their order.
-            field = self._refused_field(status, data, body)
+            field = self._optional.refused(status, data, body)
             if field is None:
-                raise self._problem(status, headers, _known_error(data), number, divisible)
+                if status == 500:
+                    self._optional.failed(asked, body, unanswered=False)
+                raise self._problem(status, headers, data, number, divisible)
             del body[field]
-            without.add(field)
+            refused.add(field)
 
     def raise_if_never_served(self) -> None:
         """At the end of a batch: requests were refused, none was ever served: the settings are wrong."""
@@ -131,9 +146,10 @@ class Endpoint:
         from urllib3 import exceptions
 
         problem: RequestFailed | None = None
+        started, longest, deadline = time.monotonic(), self.patience.longest, self.patience.sent()
         try:
             reply = self._connections.exchange(
-                "POST", self._url, headers=self._headers, body=body, timeout=self._timeout
+                "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline
             )
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
             raise self._unreachable(error) from None
@@ -143,7 +159,7 @@ class Endpoint:
                 raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
-            problem = self._unanswered()
+            problem = self._unanswered(deadline() - started)
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
         with self._lock:
@@ -155,14 +171,14 @@ class Endpoint:
             raise problem
         return reply.status, reply.headers, reply.data
 
-    def _unanswered(self) -> RequestFailed:
+    def _unanswered(self, seconds: float) -> RequestFailed:
         """A request that ran out of time: one of too many in a row, or one to try again."""
         with self._lock:
             self._silences += 1
             self.silent = self.silent or self._silences >= self._most_silences
         if self.silent:
             return StopAsking(f"given up: {self.silence}")
-        return RetryLater(f"no answer within {self._timeout:g} s")
+        return RetryLater(f"no answer within {max(seconds, self._timeout):.3g} s", timed_out=True)
 
     def _unreachable(self, error: Exception) -> Exception:
         """A server that was never reached is a wrong address; one that is gone may come back."""
@@ -170,28 +186,25 @@ class Endpoint:
         with self._lock:
             now = time.monotonic()
             self._unreachable_since = self._unreachable_since or now
-            if not self._reached and now - self._unreachable_since >= self._patience:
-                return UsageError(
-                    f"{self.server} cannot be reached ({reason}). "
-                    f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
-                )
+            if not self._reached and now - self._unreachable_since >= _UNREACHED * self._backoff:
+                fix = f"Check {self.settings.kind}_MODEL_URL, and that the server is running."
+                start = local.how_to_start(self.settings)
+                return UsageError(f"{self.server} cannot be reached ({reason}). {fix}{start and ' '}{start}")
         return RetryLater(reason, sent=False)
 
-    def _refused_field(self, status: int, data: bytes, body: JsonObject) -> str | None:
-        """The optional field to try without: one that the refusal names, or else the one that most servers lack."""
-        fields = [name for name in self._optional if name in body] if status in (400, 422, 501) else []
-        words = data.decode("utf-8", "replace").lower().replace("schema", "response_format")
-        named = [name for name in fields if name in words]
-        return next(iter(named + [name for name in fields if name == "response_format"]), None)
-
     def _problem(
-        self, status: int, headers: Mapping[str, str], error: str, number: int, divisible: bool
+        self, status: int, headers: Mapping[str, str], data: bytes, number: int, divisible: bool
     ) -> RequestFailed | UsageError:
+        error = _known_error(data)
         reason = f"HTTP {status}" + (f", {error}" if error else "")
         if status == 429 and error == "insufficient_quota":
             return self._setup_error(reason, 402)
         if status in _PASSING or status >= 500:
             wait = retry_after(headers)
+            if status == 503 and b"loading" in data.lower():
+                wait = _LOADING * self._backoff if wait is None else wait
+                free = self.patience.loading()
+                return RetryLater(f"{reason}: it is loading its model", wait=wait, all_wait=True, costs_nothing=free)
             all_wait = wait is not None and status in (429, 503)
             return RetryLater(reason, wait=wait, all_wait=all_wait, fewer_at_once=status == 429)
         with self._lock:
@@ -201,10 +214,10 @@ class Endpoint:
             # The requests that went out first, however their answers come in: if none was served, none will be.
             hopeless = not self.trusted and len(self._first_refused) == self._first
         if status in _SETUP or status < 400 or hopeless:
-            return self._setup_error(reason, status)
+            return self._setup_error(reason, status, local.missing(self.settings, data) if status == 404 else "")
         return GiveUp(f"the server refuses this request ({reason})")
 
-    def _setup_error(self, reason: str, status: int = 400) -> UsageError:
+    def _setup_error(self, reason: str, status: int = 400, known_fix: str = "") -> UsageError:
         kind, model = self.settings.kind, self.settings.model
         fixes = {
             401: f"Set {kind}_API_KEY to a valid one.",
@@ -212,7 +225,7 @@ class Endpoint:
             403: f"Check that the key in {kind}_API_KEY may use {model}.",
             404: f"Check {kind}_MODEL_URL (most end in /v1) and {kind}_MODEL: does it have {model}?",
         }
-        fix = fixes.get(status, f"Check {kind}_MODEL_URL and {kind}_MODEL ({model}).")
+        fix = known_fix or fixes.get(status, f"Check {kind}_MODEL_URL and {kind}_MODEL ({model}).")
         if status < 400:
             fix = f"It redirects. Set {kind}_MODEL_URL to the final address."
         if status == 401:

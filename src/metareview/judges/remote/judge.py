@@ -55,7 +55,7 @@ class RemoteJudge(RemoteModel, ModelJudge):
         cache: VerdictCache | None = None,
         max_calls: int | None = None,
         progress: Progress | None = None,
-        timeout: float = 60.0,
+        timeout: float | None = None,
         backoff: float = BACKOFF,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:

@@ -9,12 +9,14 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from metareview.errors import UsageError
-from metareview.judges.protocol import Parameters, Progress, Usage
+from metareview.judges.protocol import Notable, Parameters, Progress, Usage
+from metareview.judges.remote import context
 from metareview.judges.remote.cache import Claim, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
-from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool
+from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool, TooLong
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import JsonObject
+from metareview.model.words import plural
 
 Job = TypeVar("Job")
 _CLAIM_SLACK = 15.0
@@ -26,8 +28,8 @@ class RemoteModel:
 
     A job is what one request asks about. `max_calls` caps the jobs that are sent in this model's life; what this leaves
     open is undecided, and its reason says so. The first pause between two attempts at a job is up to `backoff` seconds,
-    and a request may take `timeout` seconds in all. `close` lets go of the connections and of the cache's file; both
-    open again if the model is used again.
+    and a request may take `timeout` seconds in all, by default those of the settings. `close` lets go of the
+    connections and of the cache's file; both open again if the model is used again.
     """
 
     name: str  # what its answers are kept under
@@ -44,24 +46,23 @@ class RemoteModel:
         cache: VerdictCache | None = None,
         max_calls: int | None = None,
         progress: Progress | None = None,
-        timeout: float = 60.0,
+        timeout: float | None = None,
         backoff: float = BACKOFF,
     ) -> None:
         if concurrency < 1:
             raise UsageError(f"a concurrency of {concurrency} asks nothing. Give 1 or more.")
         if max_calls is not None and max_calls < 0:
             raise UsageError(f"at most {max_calls} model calls make no sense. Give 0 or more.")
-        if not timeout > 0:
+        if timeout is not None and not timeout > 0:
             raise UsageError(f"a time-out of {timeout} s leaves no time to answer. Give more than 0.")
         self.settings = settings or ModelSettings.load(self.kind)
+        timeout = self.settings.timeout if timeout is None else timeout
         self.parameters: Parameters = {"model": self.settings.model, **self.parameters}
         self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
-        self._pool = RequestPool(concurrency, backoff)
-        self._endpoint = Endpoint(
-            self.settings, self.operation, self.optional_fields, concurrency, timeout, patience=6 * backoff
-        )
-        self._timeout = timeout
+        self._pool = RequestPool(concurrency, backoff, timeout)
+        self._endpoint = Endpoint(self.settings, self.operation, self.optional_fields, concurrency, timeout, backoff)
+        self._too_long = self._cut_short = 0
         self._lock = threading.Lock()
         self._answered: dict[str, JsonObject] = {}
 
@@ -74,6 +75,18 @@ class RemoteModel:
                 f"{self._endpoint.server} gave {self._endpoint.silence}, so it was asked no more and the rest is "
                 "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
                 "same command again with the same --out."
+            )
+        again = "What is undecided is asked about again by the same command with the same --out."
+        if self._too_long:
+            warnings.append(
+                f"{plural(self._too_long, 'request')} did not fit into the context of the model at "
+                f"{self.settings.shown_url}, and no answer to a cut question was taken. {context.LARGER}. {again}"
+            )
+        if self._cut_short:
+            warnings.append(
+                f"the model server cut {plural(self._cut_short, 'answer')} at its limit on tokens, and none was used. "
+                "Raise it (num_predict for Ollama, --n-predict for llama.cpp, or the context), or use a model that "
+                f"thinks less. {again}"
             )
         return warnings
 
@@ -101,7 +114,7 @@ class RemoteModel:
         """
         if self.cache is None:
             return Claim({}, frozenset(keys))
-        return self.cache.claim(keys, self._timeout + _CLAIM_SLACK)
+        return self.cache.claim(keys, self._endpoint.patience.usual + _CLAIM_SLACK)
 
     @contextmanager
     def _asking(self, keys: Collection[str]) -> Iterator[None]:
@@ -126,18 +139,28 @@ class RemoteModel:
         progress, requests = self.progress, self._endpoint.requests
         # A job may be split, so that more get done than there were.
         report = None if progress is None else (lambda done: progress(done, max(done, len(jobs))))
+        note = progress.note if isinstance(progress, Notable) else None
+
+        def tell_the_news() -> None:
+            if note is not None and (news := self._endpoint.patience.news()):
+                note(news)
+
         try:
-            self._pool.run(jobs, attempt, give_up, report)
+            self._pool.run(jobs, attempt, give_up, report, tell_the_news)
         finally:
             self.usage.llm_calls += len(sent)
             self.usage.requests += self._endpoint.requests - requests
         self._endpoint.raise_if_never_served()
 
     def _post(self, job: Job, body: JsonObject, sent: set[Job], *, divisible: bool = False) -> JsonObject:
-        """The server's reply to a job. The job counts as sent, however often it is, once it reached the server."""
+        """The server's reply to a job. The job counts as sent, however often it is, once it reached the server.
+
+        Raises TooLong where it did not fit into the model's context, also where the server cut and answered it.
+        """
         try:
             reply = self._endpoint.post(body, divisible=divisible)
         except RequestFailed as problem:
+            self._count(problem)
             if problem.sent:
                 sent.add(job)
             raise
@@ -145,9 +168,19 @@ class RemoteModel:
         reported = reply.get("usage")
         if isinstance(reported, dict):
             with self._lock:
-                self.usage.prompt_tokens += _count(reported.get("prompt_tokens"))
-                self.usage.completion_tokens += _count(reported.get("completion_tokens"))
+                self.usage.prompt_tokens += _number(reported.get("prompt_tokens"))
+                self.usage.completion_tokens += _number(reported.get("completion_tokens"))
+        if too_long := context.cut_question(body, reply):
+            self._count(too_long)
+            raise too_long
+        self._count(context.cut_answer(reply))
         return reply
+
+    def _count(self, problem: RequestFailed | None) -> None:
+        """Counts what did not fit, for the warnings."""
+        with self._lock:
+            self._too_long += isinstance(problem, TooLong)
+            self._cut_short += isinstance(problem, context.CutShort)
 
     def _calls_left(self, wanted: int) -> int:
         """How many of the calls that are wanted `max_calls` still allows."""
@@ -158,5 +191,5 @@ class RemoteModel:
         return f"not asked: the limit of {self.max_calls} model calls was reached"
 
 
-def _count(value: object) -> int:
+def _number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9 else 0

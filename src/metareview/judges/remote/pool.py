@@ -1,15 +1,15 @@
 """A pool of threads that sends requests: as many at once as the server bears, each until it is done or given up.
 
-A request that fails for a passing reason waits apart, so that its thread can send others meanwhile. When the server
-asks for less (429), the number of requests under way is halved; every success raises it a little, up to what the
-caller allowed. When the server names the time at which it wants to hear from us again, all requests wait for it. When
-it turns out that no request will be answered, all that are left are given up.
+A request that fails for a passing reason waits apart, so that its thread can send others meanwhile. How many are under
+way at once follows from what becomes of them (`Limit`). When the server names the time at which it wants to hear from
+us again, all requests wait for it. When it turns out that no request will be answered, all that are left are given up.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import random
 import threading
 import time
@@ -17,6 +17,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from metareview.judges.remote.limit import Limit
 
 Job = TypeVar("Job")
 
@@ -41,6 +43,10 @@ class GiveUp(RequestFailed):
     """A failure that another attempt would only repeat."""
 
 
+class TooLong(GiveUp):
+    """The question does not fit into the model's context. A part of it may."""
+
+
 class StopAsking(RequestFailed):
     """A failure that says that no other request will be answered either."""
 
@@ -56,15 +62,19 @@ class RetryLater(RequestFailed):
     wait: float | None = None
     all_wait: bool = False  # the wait is for all jobs, not only for this one
     fewer_at_once: bool = False  # the server wants fewer requests at once
+    timed_out: bool = False  # there was no answer in time
+    costs_nothing: bool = False  # the attempt is not counted: the server has yet to get ready
+    most_attempts: int = _ATTEMPTS  # how many of them are worth while
     remaining_job: object = None  # what is left to do, where a part of the job succeeded
 
 
 @dataclass(slots=True)
 class _Pending(Generic[Job]):
-    """A job that is not done, and how often it has failed."""
+    """A job that is not done, how often it has failed, and one of how many it was when it was sent."""
 
     job: Job
     failures: int = 0
+    under_way: int = 0
 
 
 @dataclass(slots=True)
@@ -100,12 +110,13 @@ class _Run(Generic[Job]):
 
 
 class RequestPool:
-    """Runs jobs over at most `concurrency` threads. What it learned of the server's limits outlives a run."""
+    """Runs jobs over at most `concurrency` threads; a request has `timeout` seconds. What it learned of the server's
+    limits outlives a run."""
 
-    def __init__(self, concurrency: int, backoff: float = BACKOFF) -> None:
+    def __init__(self, concurrency: int, backoff: float = BACKOFF, timeout: float = math.inf) -> None:
         self.concurrency, self.backoff = concurrency, backoff
-        self._limit = float(concurrency)
-        self._slowed_at = self._resume_at = 0.0
+        self._limit = Limit(concurrency, timeout)
+        self._resume_at = 0.0
         self._order = itertools.count()
         self._changed = threading.Condition()
 
@@ -115,13 +126,14 @@ class RequestPool:
         attempt: Callable[[Job], Iterable[Job] | None],
         give_up: Callable[[Job, str], None],
         progress: Callable[[int], None] | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """Calls `attempt(job)` in threads until each job is done, or given up with `give_up(job, reason)`.
 
         An attempt may return further jobs. It raises RetryLater, NotYet or GiveUp for this job, StopAsking to give up
         all that are left, and anything else to end the run: nothing more is sent, what is under way may finish, and the
         error is raised here. An interrupt does the same. `give_up` must be quick. `progress` gets the number of
-        finished jobs now and then, in the calling thread.
+        finished jobs now and then, in the calling thread, and `meanwhile` is called there several times a second.
         """
         run = _Run(attempt, give_up, deque(map(_Pending, jobs)))
         reported = 0
@@ -132,6 +144,8 @@ class RequestPool:
                 threading.Thread(target=self._work, args=(run,), daemon=True).start()
             while going_on:
                 going_on = self._wait(run, 0.1)
+                if meanwhile is not None:
+                    meanwhile()
                 if progress is not None and run.finished != reported:
                     reported = run.finished
                     progress(reported)
@@ -169,7 +183,7 @@ class RequestPool:
                 problem = error
             with self._changed:
                 if problem is None:
-                    self._succeeded(run, further)
+                    self._succeeded(run, pending, further, started)
                 elif isinstance(problem, GiveUp):
                     run.abandon([pending], problem.reason)
                 elif isinstance(problem, StopAsking) or (run.hopeless and isinstance(problem, RequestFailed)):
@@ -191,40 +205,43 @@ class RequestPool:
                 now = time.monotonic()
                 while run.delayed and run.delayed[0][0] <= now:
                     run.ready.appendleft(heapq.heappop(run.delayed)[2])
-                if run.ready and now >= self._resume_at and run.under_way < int(self._limit):
+                if run.ready and now >= self._resume_at and run.under_way < self._limit.at_once:
                     run.under_way += 1
-                    return run.ready.popleft()
+                    pending = run.ready.popleft()
+                    pending.under_way = run.under_way
+                    return pending
                 times = [run.delayed[0][0]] if run.delayed else []
                 times += [self._resume_at] if run.ready and now < self._resume_at else []
                 self._changed.wait(max(0.0, min(times) - now) if times else None)
         return None
 
-    def _succeeded(self, run: _Run[Job], further: Sequence[Job]) -> None:
-        before = int(self._limit)
-        self._limit = min(float(self.concurrency), self._limit + 1 / self._limit)
+    def _succeeded(self, run: _Run[Job], pending: _Pending[Job], further: Sequence[Job], started: float) -> None:
+        before = self._limit.at_once
+        self._limit.served(started, pending.under_way, time.monotonic())
         run.finished += 1
         run.ready.extendleft(map(_Pending, further))
-        if further or int(self._limit) > before:
+        if further or self._limit.at_once > before:
             self._changed.notify_all()
 
     def _retry(self, run: _Run[Job], pending: _Pending[Job], problem: RetryLater, started: float) -> None:
         """Postpones the job, or gives up on it; on all jobs, where the server wants to be left alone for long."""
         now = time.monotonic()
-        if problem.fewer_at_once and started >= self._slowed_at:  # once for all that were under way together
-            self._limit = max(1.0, int(self._limit) / 2)
-            self._slowed_at = now
+        if problem.fewer_at_once:
+            self._limit.refused(started, now)
+        if problem.timed_out:
+            self._limit.timed_out(started, pending.under_way, now)
         if problem.wait is not None and problem.wait > _LONGEST_WAIT:
             seconds = f"{problem.wait:.0f} s" if problem.wait < _A_WEEK else "more than a week"
             run.abandon_all(pending, f"the server wants to be left alone for {seconds}: {problem.reason}")
             return
         if problem.remaining_job is not None:
             pending.job = problem.remaining_job  # type: ignore[assignment]
-        pending.failures += 1
-        if pending.failures >= _ATTEMPTS:
+        pending.failures += not problem.costs_nothing
+        if pending.failures >= problem.most_attempts:
             run.abandon([pending], f"undecided after {pending.failures} attempts: {problem.reason}")
             return
         # Longer with each failure, and never the same for all.
-        pause = min(_LONGEST_BACKOFF, self.backoff * 2 ** (pending.failures - 1)) * random.uniform(0.5, 1)  # noqa: S311
+        pause = min(_LONGEST_BACKOFF, self.backoff * 2 ** max(0, pending.failures - 1)) * random.uniform(0.5, 1)  # noqa: S311
         if problem.wait is not None:
             if problem.all_wait:
                 self._resume_at = max(self._resume_at, now + problem.wait)

@@ -6,6 +6,7 @@ request gets its header.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -20,16 +21,23 @@ _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _EXAMPLES = {"LLM_MODEL": "gpt-4.1-mini", "EMBEDDING_MODEL": "text-embedding-3-small"}
 _EXAMPLE_URL = "https://api.openai.com/v1"
+_LONGEST_TIMEOUT = 86_400.0
+TIMEOUT = 60.0
+"""The seconds that a request has where nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """An OpenAI-compatible endpoint: base URL, model name, key. `kind` names the settings in messages."""
+    """An OpenAI-compatible endpoint: base URL, model name, key, and the seconds that a request has.
+
+    `kind` names the settings in messages.
+    """
 
     url: str
     model: str
     api_key: Secret = field(default_factory=Secret, repr=False)
     kind: str = "LLM"
+    timeout: float = TIMEOUT
 
     def __post_init__(self) -> None:
         name = f"{self.kind}_MODEL_URL"
@@ -53,6 +61,11 @@ class ModelSettings:
         if not (key.isascii() and key.isprintable()):
             raise UsageError(f"{self.kind}_API_KEY has characters that no key has. Copy it again.")
         object.__setattr__(self, "api_key", Secret(key))
+        if not 0 < self.timeout <= _LONGEST_TIMEOUT:
+            raise UsageError(
+                f"{self.kind}_TIMEOUT is no number of seconds from above 0 to {_LONGEST_TIMEOUT:,.0f}. "
+                f"Set it to how long one request may take, as in {self.kind}_TIMEOUT=300, or leave it out."
+            )
 
     def address(self, path: str) -> str:
         """The full address of an operation: `address("embeddings")`. A query in the URL stays at its end."""
@@ -81,7 +94,16 @@ class ModelSettings:
                 f"{' and '.join(missing)} not set, so {what} is unknown; {where} {them} either. Set {them} in the "
                 f"environment or in .env, for example {example} and, if the server wants a key, {kind}_API_KEY."
             )
-        return cls(values[names[0]], values[names[1]], Secret(values.get(f"{kind}_API_KEY", "")), kind)
+        timeout = _seconds(values.get(f"{kind}_TIMEOUT", ""))
+        return cls(values[names[0]], values[names[1]], Secret(values.get(f"{kind}_API_KEY", "")), kind, timeout)
+
+
+def _seconds(text: str) -> float:
+    """The number that a text is; NaN for any other text, and the usual one for none."""
+    try:
+        return float(text) if text.strip() else TIMEOUT
+    except ValueError:
+        return math.nan
 
 
 def nearest_env_file(start: Path) -> Path | None:

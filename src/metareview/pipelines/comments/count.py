@@ -9,6 +9,7 @@ from metareview.comments.outcome import JudgedCase, make_record, skip_record
 from metareview.comments.records import CommentRecord
 from metareview.comments.repeats import with_repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
+from metareview.judges.offline.trust import held_out
 from metareview.judges.protocol import ModelJudge, Usage
 from metareview.pipelines.comments.answer import Answered
 from metareview.pipelines.comments.plan import Plan
@@ -67,4 +68,5 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
         warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *plan.remarks()),
         skipped=plan.inputs.skipped,
         unreviewed=plan.unreviewed,
+        trust=held_out() if judge.name == "offline" else None,
     )

@@ -16,7 +16,9 @@ from metareview.report.page.gates import gates_section
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.pull_requests import pull_request_section
 from metareview.report.page.sensitivity import sensitivity_section
+from metareview.report.page.trust import trust_section
 from metareview.report.run_labels import read_labels
+from metareview.report.trust import trust_of
 from metareview.runs.run import AnyRun, CommentsRun, is_comments, is_outcomes
 
 
@@ -55,6 +57,7 @@ def _comment_sections(run: CommentsRun) -> list[Section | None]:
         comments.answer(run, known.sentence()),
         comments.repeats_section(summary),
         *labels.sections(known),
+        trust_section(trust_of(run, known)),
         gates_section(summary.build_gates),
         slices.slice_section(summary),
         comments.precision_recall(summary),

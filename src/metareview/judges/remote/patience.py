@@ -1,0 +1,83 @@
+"""How long a server is waited for: longer until it has answered for the first time, since it may be loading its model.
+
+A request that is sent later has `timeout` seconds. One that went out before the first answer may wait ten times as long
+for that, but no more than ten minutes; from then on it is given up once the server has answered nothing at all for
+`timeout` seconds, so that a queue may move up, or had `timeout` seconds for each request that may be under way at once.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+_TIMES_LONGER = 10
+_LONGEST = 600.0
+_A_WHILE = 40
+"""One part in so many of the longest wait: 15 s of ten minutes."""
+
+
+class Patience:
+    """What was heard from a server so far, and until when to wait for more. Safe for threads."""
+
+    def __init__(self, timeout: float, concurrency: int) -> None:
+        self.timeout = timeout
+        self.first = max(timeout, min(_TIMES_LONGER * timeout, _LONGEST))
+        """The seconds that the first answer may take."""
+        self._queue = concurrency * timeout
+        self._asked: float | None = None
+        self._first_answer: float | None = None
+        self._last_answer = 0.0
+        self._loading_since: float | None = None
+        self._told = False
+        self._lock = threading.Lock()
+
+    @property
+    def usual(self) -> float:
+        """The seconds that a request may take that is sent now, if it does not have to queue."""
+        return self.timeout if self._first_answer is not None else self.first
+
+    @property
+    def longest(self) -> float:
+        """The seconds that it may take at most."""
+        return self.timeout if self._first_answer is not None else self.first + self._queue
+
+    def sent(self) -> Callable[[], float]:
+        """A request is sent now: until when it is waited for, as far as is known whenever this is called."""
+        now = time.monotonic()
+        with self._lock:
+            self._asked = self._asked or now
+            if self._first_answer is not None:
+                return lambda: now + self.timeout
+        return lambda: self._deadline(now)
+
+    def answered(self) -> None:
+        """The server served a request."""
+        with self._lock:
+            self._last_answer = time.monotonic()
+            self._first_answer = self._first_answer or self._last_answer
+            self._loading_since = None
+
+    def loading(self) -> bool:
+        """The server says that it is not ready yet. Whether that is to be waited for."""
+        with self._lock:
+            now = time.monotonic()
+            self._loading_since = self._loading_since or now
+            return now - self._loading_since < self.first
+
+    def news(self) -> str | None:
+        """What to tell whoever waits, once: that the first answer takes a while."""
+        with self._lock:
+            if self._told or self._asked is None or self._first_answer is not None:
+                return None
+            if time.monotonic() - self._asked < self.first / _A_WHILE:
+                return None
+            self._told = True
+        return "waiting for the model server's first answer; it may be loading the model"
+
+    def _deadline(self, sent: float) -> float:
+        with self._lock:
+            usual = sent + self.timeout
+            if self._first_answer is None:
+                return max(usual, (self._asked or sent) + self.first)
+            return max(usual, min(self._last_answer + self.timeout, self._first_answer + self._queue))

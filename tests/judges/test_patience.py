@@ -1,0 +1,177 @@
+"""How long a server is waited for, and how many requests it gets at once: by a clock that the test moves."""
+
+import heapq
+from types import SimpleNamespace
+
+import pytest
+
+from metareview.judges.remote import patience as patience_module
+from metareview.judges.remote.limit import Limit
+from metareview.judges.remote.patience import Patience
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(patience_module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
+
+
+@pytest.mark.parametrize(("timeout", "first"), [(60, 600), (30, 300), (300, 600), (900, 900), (0.5, 5)])
+def test_the_first_answer_may_take_ten_times_as_long_but_no_more_than_ten_minutes(clock, timeout, first):
+    patience = Patience(timeout, 16)
+    deadline = patience.sent()
+    assert deadline() == clock.now + first
+    assert (patience.usual, patience.longest) == (first, first + 16 * timeout)
+
+
+def test_a_second_request_has_no_further_ten_minutes(clock):
+    patience = Patience(60, 16)
+    patience.sent()
+    clock.now += 590
+    assert patience.sent()() == 1590 + 60
+
+
+def test_what_was_under_way_at_the_first_answer_waits_while_the_queue_moves_up(clock):
+    patience = Patience(60, 4)
+    deadline = patience.sent()
+    clock.now = 1300
+    patience.answered()
+    assert deadline() == 1360
+    clock.now = 1340
+    patience.answered()
+    assert deadline() == 1400
+    assert patience.usual == patience.longest == 60
+    later = patience.sent()
+    clock.now = 1390
+    patience.answered()
+    assert deadline() == 1450
+    assert later() == 1400  # sent after the first answer: its own 60 s
+    clock.now = 1530
+    patience.answered()
+    assert deadline() == 1300 + 4 * 60  # at the latest
+
+
+def test_loading_is_waited_for_once_each_time(clock):
+    patience = Patience(60, 16)
+    assert patience.loading()
+    clock.now += 599
+    assert patience.loading()
+    clock.now += 2
+    assert not patience.loading()
+    patience.answered()
+    assert patience.loading()
+
+
+def test_the_news_is_told_once_after_a_fortieth_of_the_wait(clock):
+    patience = Patience(60, 16)
+    assert patience.news() is None  # nothing was sent
+    patience.sent()
+    clock.now += 14.9
+    assert patience.news() is None
+    clock.now += 0.2
+    assert "first answer" in patience.news()
+    assert patience.news() is None
+
+
+def test_there_is_no_news_of_a_server_that_has_answered(clock):
+    patience = Patience(60, 16)
+    patience.sent()
+    patience.answered()
+    clock.now += 100
+    assert patience.news() is None
+
+
+def through_a_queue(limit, jobs, service, timeout, slots=1, load=0.0):
+    """A server with so many slots and a queue, without threads: (requests sent, those that timed out, the times).
+
+    A request that runs out of time leaves the queue and is sent again; those sent before the first answer do not.
+    """
+    events, queue, free = [], [], slots  # events: (when, number, kind, request)
+    waiting, now, number, first = list(range(jobs)), 0.0, 0, None
+    under_way, sent, timed_out, served = {}, 0, 0, []
+
+    def push(when, kind, request):
+        nonlocal number
+        number += 1
+        heapq.heappush(events, (when, number, kind, request))
+
+    def start():
+        nonlocal free
+        while free and queue:
+            free -= 1
+            request = queue.pop(0)
+            under_way[request]["served"] = True
+            push(max(now, load) + service, "answer", request)
+
+    while waiting or under_way:
+        while waiting and len(under_way) < limit.at_once:
+            waiting.pop(0)
+            sent += 1
+            under_way[sent] = {"at": now, "of": len(under_way) + 1}
+            queue.append(sent)
+            if first is not None:
+                push(now + timeout, "late", sent)
+        start()
+        now, _, kind, request = heapq.heappop(events)
+        known = under_way.pop(request, None)
+        if kind == "answer":
+            free += 1
+            if known:
+                first = now if first is None else first
+                served.append(now)
+                limit.served(known["at"], known["of"], now)
+        elif known:
+            timed_out += 1
+            if request in queue:
+                queue.remove(request)
+            waiting.append(request)
+            limit.timed_out(known["at"], known["of"], now)
+    return sent, timed_out, served
+
+
+def test_a_server_that_answers_one_at_a_time_is_not_asked_in_vain():
+    """16 at once would be 320 s each, where a request has 60 s. Three at once are already too many."""
+    limit = Limit(16, 60)
+    sent, timed_out, served = through_a_queue(limit, 200, service=20, timeout=60)
+    assert len(served) == 200
+    assert sent == 200 + timed_out
+    assert timed_out <= 10
+    assert limit.at_once <= 3
+    assert served[-1] <= 200 * 20 + 10 * 60  # the server hardly ever had nothing to do
+
+
+def test_loading_the_model_is_not_taken_for_a_queue():
+    limit = Limit(16, 60)
+    sent, timed_out, _ = through_a_queue(limit, 100, service=3, timeout=60, slots=16, load=300)
+    assert (sent, timed_out, limit.at_once) == (100, 0, 16)
+
+
+@pytest.mark.parametrize("service", [1, 20, 45, 55])
+def test_a_server_that_takes_long_but_answers_all_at_once_is_asked_as_much_as_before(service):
+    limit = Limit(16, 60)
+    sent, timed_out, served = through_a_queue(limit, 160, service=service, timeout=60, slots=16)
+    assert (sent, timed_out, limit.at_once) == (160, 0, 16)
+    assert served[-1] == pytest.approx(10 * service)
+
+
+def test_a_request_that_hangs_among_quick_ones_is_no_reason_to_ask_less():
+    limit = Limit(16, 60)
+    for second in range(30):
+        limit.served(second, 16, second + 1)
+    limit.timed_out(0, 16, 60)
+    assert limit.at_once == 16
+
+
+def test_a_request_that_ran_out_of_time_among_slow_ones_halves_them():
+    limit = Limit(16, 60)
+    for second in range(0, 300, 10):
+        limit.served(second, 8, second + 40)
+    assert limit.at_once == 16
+    limit.timed_out(310, 16, 370)
+    assert limit.at_once == 8
+    limit.timed_out(320, 16, 380)  # under way together with the other
+    assert limit.at_once == 8
+    for second in range(400, 2000):
+        limit.served(second, 8, second + 1)
+    assert limit.at_once == 16
