@@ -188,6 +188,7 @@ def test_a_list_that_is_refused_is_divided_at_once(judging, cache, refusal):
     with ModelServer(lambda e: refusal if sum(map(len, e.listed)) > 3 else same_number(e)) as server:
         judge = judging(server, cache=cache, concurrency=1)
         assert judge.judge([GRID])[0].match.tolist() == DIAGONAL
+        assert judge.warnings == []  # everything was answered
         asked = len(server.log)
         assert judging(server, cache=cache).judge([GRID])[0].match.tolist() == DIAGONAL
         assert len(server.log) == asked
