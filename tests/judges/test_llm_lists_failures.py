@@ -114,9 +114,11 @@ def test_an_odd_part_without_an_answer_is_undecided_alone_and_the_next_run_asks_
         asked = len(server.log)
         server.script = same_number
         judge = judging(server, cache=cache)
-        assert judge.planned_calls([GRID]) == 4  # the row was divided into its four pairs
+        assert (
+            judge.planned_calls([GRID]) == 1
+        )  # in one list again: none of the pairs that it was divided into was answered
         assert judge.judge([GRID])[0].match.tolist() == DIAGONAL
-    assert sizes(server)[asked:] == [(1, 1)] * 4
+    assert sizes(server)[asked:] == [(1, 4)]
     assert judge.usage.cached == 8
 
 
@@ -186,6 +188,7 @@ def test_a_list_that_is_refused_is_divided_at_once(judging, cache, refusal):
     with ModelServer(lambda e: refusal if sum(map(len, e.listed)) > 3 else same_number(e)) as server:
         judge = judging(server, cache=cache, concurrency=1)
         assert judge.judge([GRID])[0].match.tolist() == DIAGONAL
+        assert judge.warnings == []  # everything was answered
         asked = len(server.log)
         assert judging(server, cache=cache).judge([GRID])[0].match.tolist() == DIAGONAL
         assert len(server.log) == asked
@@ -194,9 +197,43 @@ def test_a_list_that_is_refused_is_divided_at_once(judging, cache, refusal):
     assert max(server.served_lists().values()) == 1
 
 
-def test_a_server_that_refuses_everything_ends_the_run(judging):
-    with ModelServer(lambda e: error(400, "no such thing")) as server, pytest.raises(UsageError, match="HTTP 400"):
-        judging(server).judge([GRID])
+def test_a_server_that_refuses_everything_ends_the_run_and_leaves_no_list_divided(judging, cache):
+    with ModelServer(lambda e: error(400, "no such thing")) as server:
+        with pytest.raises(UsageError, match="HTTP 400"):
+            judging(server, cache=cache).judge([GRID])
+        asked = len(server.log)
+        server.script = same_number  # the setting is corrected
+        assert judging(server, cache=cache).judge([GRID])[0].match.tolist() == DIAGONAL
+    assert sizes(server)[asked:] == [(3, 4)]
+
+
+def test_a_model_that_cannot_write_json_leaves_no_list_divided(judging, cache):
+    with ModelServer(lambda e: chat("I see none.")) as server:
+        [answer] = judging(server, cache=cache).judge([GRID])
+        assert set(answer.match.tolist()) == {-1}
+        asked = len(server.log)
+        server.script = same_number
+        assert judging(server, cache=cache).judge([GRID])[0].match.tolist() == DIAGONAL
+    assert sizes(server)[asked:] == [(3, 4)]
+
+
+def test_a_divided_list_of_which_a_part_was_answered_is_not_asked_about_whole_again(judging, cache):
+    """Nothing but single pairs is served, and not all of those."""
+
+    def script(exchange):
+        if sum(map(len, exchange.listed)) > 2:
+            return error(413)
+        return error(422) if exchange.listed[1] == ["g 3"] else same_number(exchange)
+
+    with ModelServer(script) as server:
+        [answer] = judging(server, cache=cache).judge([GRID])
+        assert answer.match.reshape(4, 3)[3].tolist() == [-1] * 3
+        assert answer.match.tolist()[:9] == DIAGONAL[:9]
+        asked = len(server.log)
+        server.script = same_number
+        assert judging(server, cache=cache).judge([GRID])[0].match.tolist() == DIAGONAL
+    assert {exchange.listed[1][0] for exchange in server.log[asked:]} == {"g 3"}
+    assert all(exchange.listed[1] == ["g 3"] for exchange in server.log[asked:])
 
 
 def test_a_wrong_key_ends_the_run_before_anything_is_divided(judging):

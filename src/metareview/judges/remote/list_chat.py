@@ -2,7 +2,8 @@
 
 What an answer leaves open is asked again in a smaller list; so is a list that the server refuses, such as for its
 length, and one whose answers cannot be read twice in a row, so that one bad note does not cost the others their
-verdicts. What was answered is kept, also where a part stayed open: the next run asks for what is missing and no more.
+verdicts. What was answered is kept, also where a part stayed open or a list was divided: the next run asks for what is
+missing and no more.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class _Job:
     notes: NoteList
     key: str
     outcomes: Outcomes = field(default_factory=dict)
+    divided: tuple[str, ...] = ()
+    """The keys of the lists that were divided into this one and others, where the cache does not know of it yet."""
 
     @property
     def divisible(self) -> bool:
@@ -77,9 +80,9 @@ class ListModel(ChatModel):
             keys.append([found[pair] for pair in pairs])
         return keys, jobs
 
-    def _job(self, notes: NoteList, outcomes: Outcomes | None = None) -> _Job:
+    def _job(self, notes: NoteList, outcomes: Outcomes | None = None, divided: tuple[str, ...] = ()) -> _Job:
         key = verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, notes.content)
-        return _Job(notes, key, {} if outcomes is None else outcomes)
+        return _Job(notes, key, {} if outcomes is None else outcomes, divided)
 
     def _look_up(self, jobs: Iterable[_Job]) -> list[_Job]:
         """Settles what was answered before; the lists that are left to ask about, smaller ones in place of divided
@@ -99,12 +102,12 @@ class ListModel(ChatModel):
             looked_for = further
         return unanswered
 
-    def _settle(self, job: _Job, answer: ListAnswer, by: str) -> list[_Job]:
+    def _settle(self, job: _Job, answer: ListAnswer, by: str, divided: tuple[str, ...] = ()) -> list[_Job]:
         """Takes over what was answered; what it leaves open, in smaller lists."""
         verdicts = answer.verdicts(job.notes)
         job.outcomes.update((pair, Outcome(each, by)) for pair, each in verdicts.items() if each is not None)
         left = [pair for pair, each in verdicts.items() if each is None]
-        return [self._job(notes, job.outcomes) for notes in job.notes.smaller(left)] if left else []
+        return [self._job(notes, job.outcomes, divided) for notes in job.notes.smaller(left)] if left else []
 
     def _ask_jobs(self, jobs: Sequence[_Job]) -> None:
         """Asks the model until each pair of these lists has an outcome."""
@@ -125,6 +128,11 @@ class ListModel(ChatModel):
                 with self._asking([job.key]):
                     self._grant(job, granted)
                     answer = self._answer(job, request, sent, unreadable)
+                    if answer is DIVIDED:
+                        # Not kept before a part was answered: it may be the server that is at fault, not the list.
+                        return self._settle(job, answer, "model", (*job.divided, job.key))
+                    for key in job.divided:
+                        self._keep(key, DIVIDED.to_json())
                     self._keep(job.key, answer.to_json())
             return self._settle(job, answer, "model")
 

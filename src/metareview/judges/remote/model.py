@@ -160,7 +160,7 @@ class RemoteModel:
         try:
             reply = self._endpoint.post(body, divisible=divisible)
         except RequestFailed as problem:
-            self._count(problem)
+            self._count(problem, divisible)
             if problem.sent:
                 sent.add(job)
             raise
@@ -171,13 +171,15 @@ class RemoteModel:
                 self.usage.prompt_tokens += _number(reported.get("prompt_tokens"))
                 self.usage.completion_tokens += _number(reported.get("completion_tokens"))
         if too_long := context.cut_question(body, reply):
-            self._count(too_long)
+            self._count(too_long, divisible)
             raise too_long
-        self._count(context.cut_answer(reply))
+        self._count(context.cut_answer(reply), divisible)
         return reply
 
-    def _count(self, problem: RequestFailed | None) -> None:
-        """Counts what did not fit, for the warnings."""
+    def _count(self, problem: RequestFailed | None, divisible: bool) -> None:
+        """Counts what did not fit, for the warnings; not what may yet be answered in parts."""
+        if divisible:
+            return
         with self._lock:
             self._too_long += isinstance(problem, TooLong)
             self._cut_short += isinstance(problem, context.CutShort)
