@@ -21,7 +21,7 @@ from metareview.judges.remote.llm import LlmJudge
 
 SETTINGS: dict[str, dict[str, ListRules | PairRules]] = {
     "careful": {REVIEW: ListRules(), PAIR: PairRules()},
-    "frugal": {REVIEW: ListRules(worth=0.09), PAIR: PairRules(0.3, 0.75, 0.1)},
+    "frugal": {REVIEW: ListRules(worth=0.09), PAIR: PairRules(0.2, 0.93, 0.03)},
 }
 """How much is asked, by name and by what a question holds. Chosen on held-out scores; docs/judges.md has figures."""
 _NOT_ASKED = "; the model was not asked, it could hardly add a pair"

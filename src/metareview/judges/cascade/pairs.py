@@ -22,9 +22,9 @@ OPEN = 2  # a pair that is not clear, and that the model has not been asked abou
 class PairRules:
     """Scores outside low..high are clear."""
 
-    low: float = 0.2
-    high: float = 0.89
-    low_after_no: float = 0.03
+    low: float = 0.1
+    high: float = 0.95
+    low_after_no: float = 0.02
 
 
 class Rounds:
