@@ -192,6 +192,23 @@ def test_a_label_without_a_reviewer_is_refused_by_its_words_and_one_without_a_pu
     assert table(known) == {"shut": [Y, U, U]}
 
 
+def test_notes_are_found_however_their_characters_are_encoded():
+    one, two = "the caf\u00e9 leaks", "the cafe\u0301 leaks"
+    for stored, given in ((one, two), (two, one)):
+        known = known_of(
+            file_of(label(stored, "open", True), label(stored, f"mine: {stored}", True)), references={PR: [given]}
+        )
+        question = asked(["mine", f"mine: {given}"], [given])
+        assert table(known, question) == {"open": [Y]}
+        # The offline judge composes notes before it asks: it must be told the same.
+        assert (
+            OfflineJudge(examples=known).judge([question])[0].score.tolist()
+            == OfflineJudge(examples=known_of(file_of(label(one, "open", True)), references={PR: [one]}))
+            .judge([asked(["mine", f"mine: {one}"], [one])])[0]
+            .score.tolist()
+        )
+
+
 def test_questions_about_negatives_have_no_examples_and_equal_references_the_same():
     known = known_of(file_of(label(LEAK, "open", True)))
     assert known.known(asked(negative=True)) is None
