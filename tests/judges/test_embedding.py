@@ -7,7 +7,7 @@ import pytest
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Judge, Question
-from metareview.judges.remote.cache import CacheCount, VerdictCache
+from metareview.judges.remote.cache import CacheCount
 from metareview.judges.remote.embedding import THRESHOLD, EmbeddingJudge
 from model_server import KEY, ModelServer, Reply, error
 
@@ -21,13 +21,6 @@ def reply_to(exchange, vectors=VECTORS):
         for i, text in enumerate(exchange.body["input"])
     ]
     return Reply(200, {"object": "list", "data": rows, "usage": {"prompt_tokens": 7, "total_tokens": 7}})
-
-
-@pytest.fixture
-def cache(tmp_path):
-    cache = VerdictCache(tmp_path / "verdicts.sqlite")
-    yield cache
-    cache.close()
 
 
 @pytest.fixture

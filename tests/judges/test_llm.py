@@ -9,18 +9,11 @@ import pytest
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Judge, ModelJudge, Question
-from metareview.judges.remote.cache import CacheCount, VerdictCache
+from metareview.judges.remote.cache import CacheCount
 from metareview.judges.remote.llm import LlmJudge
 from model_server import KEY, ModelServer, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]
-
-
-@pytest.fixture
-def cache(tmp_path):
-    cache = VerdictCache(tmp_path / "verdicts.sqlite")
-    yield cache
-    cache.close()
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from metareview.errors import UsageError
 from metareview.http.connections import retry_after
 from metareview.http.secret import Secret
 from metareview.judges.remote import pool as pool_module
-from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.llm import LlmJudge
 from metareview.judges.remote.pool import GiveUp, RequestPool, RetryLater
 from metareview.judges.remote.settings import ModelSettings
@@ -64,13 +63,6 @@ FAULTS = {
     "cut off": lambda: chat('{"match": true, "confidence": 0.9, "rea'),
     "error in a 200": lambda: Reply(body={"error": {"message": "upstream is down", "code": 502}}),
 }
-
-
-@pytest.fixture
-def cache(tmp_path):
-    cache = VerdictCache(tmp_path / "verdicts.sqlite")
-    yield cache
-    cache.close()
 
 
 @pytest.fixture

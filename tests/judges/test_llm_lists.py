@@ -11,17 +11,10 @@ import pytest
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import CHARACTERS_PER_TOKEN, ModelJudge, Planned, Question
-from metareview.judges.remote.cache import CacheCount, VerdictCache
+from metareview.judges.remote.cache import CacheCount
 from metareview.judges.remote.lists import instruction
 from metareview.judges.remote.llm import LlmJudge
 from model_server import KEY, ModelServer, chat, error, matches, verdict
-
-
-@pytest.fixture
-def cache(tmp_path):
-    cache = VerdictCache(tmp_path / "verdicts.sqlite")
-    yield cache
-    cache.close()
 
 
 @pytest.fixture

@@ -24,13 +24,6 @@ VERDICTS = Path(__file__).parents[2].parent / "shared" / "data" / "martian" / "v
 
 
 @pytest.fixture
-def cache(tmp_path):
-    cache = VerdictCache(tmp_path / "verdicts.sqlite")
-    yield cache
-    cache.close()
-
-
-@pytest.fixture
 def judging():
     made = []
 

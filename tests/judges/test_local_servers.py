@@ -9,7 +9,6 @@ import pytest
 
 from local_server import MODEL, STYLES, LocalServer
 from metareview.errors import UsageError
-from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.llm import LlmJudge
 from metareview.judges.remote.local import how_to_start
 from metareview.judges.remote.settings import ModelSettings
@@ -18,13 +17,6 @@ from model_server import ModelServer, Reply, chat
 PAIRS = [(f"leak {i}", f"{'leak' if i % 3 else 'race'} {i}") for i in range(24)]
 EXPECTED = [int(i % 3 > 0) for i in range(24)]
 LONG = ("leak of a word " * 1500, "race")  # 6,000 tokens
-
-
-@pytest.fixture
-def cache(tmp_path):
-    cache = VerdictCache(tmp_path / "verdicts.sqlite")
-    yield cache
-    cache.close()
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from metareview.judges.protocol import (
     Question,
     Remarking,
     Usage,
+    one_per_pair,
 )
 from metareview.judges.stored import PullRequests, read_part
 from metareview.model.words import plural
@@ -86,7 +87,7 @@ class LabelledJudge(Judge):
         if not labelled or len(answer.match) != size or len(answer.score) != size:
             return answer
         score, match = np.array(answer.score, np.float64), np.array(answer.match, np.int8)
-        reason, by = _one_per_pair(answer.reason, size), _one_per_pair(answer.by, size)
+        reason, by = one_per_pair(answer.reason, size), one_per_pair(answer.by, size)
         for row, key in labelled.items():
             label = self.index.labels[key]
             said = SAME if label.match else DIFFERENT
@@ -186,12 +187,8 @@ def _spread(question: Question, labelled: Sequence[int], answer: Answer) -> Answ
     score[others], match[others] = answer.score, answer.match
     reason, by = [""] * size, ["judge"] * size
     given = zip(
-        others.tolist(), _one_per_pair(answer.reason, len(others)), _one_per_pair(answer.by, len(others)), strict=True
+        others.tolist(), one_per_pair(answer.reason, len(others)), one_per_pair(answer.by, len(others)), strict=True
     )
     for row, why, who in given:
         reason[row], by[row] = why, who
     return Answer(score, match, reason, by)
-
-
-def _one_per_pair(texts: Sequence[str] | str, count: int) -> list[str]:
-    return [texts] * count if isinstance(texts, str) else list(texts)

@@ -62,6 +62,11 @@ class Answer:
     by: Sequence[str] | str = "judge"  # who decided (judge, model, cache or label): one per pair, or one for all
 
 
+def one_per_pair(texts: Sequence[str] | str, count: int) -> list[str]:
+    """The reasons of an answer, or who decided, for each of so many pairs."""
+    return [texts] * count if isinstance(texts, str) else list(texts)
+
+
 @dataclass(slots=True)
 class Usage:
     """What a model has cost so far. Tokens are those that the server reports, also for answers without a verdict."""

@@ -15,7 +15,7 @@ from metareview.errors import UsageError, did_you_mean
 from metareview.judges.cascade.lists import ListRules, rows_to_ask
 from metareview.judges.cascade.pairs import PairRules, Rounds
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Progress, Question, Remarking
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Progress, Question, Remarking, one_per_pair
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, JudgePlugin
 from metareview.judges.remote.llm import LlmJudge
 
@@ -139,13 +139,13 @@ class _Board:
     def __init__(self, question: Question, first: Answer) -> None:
         self.question, self.first = question, first
         self.score, self.match = first.score.copy(), first.match.copy()
-        self.reason = _one_per_pair(first.reason, len(self.score))
+        self.reason = one_per_pair(first.reason, len(self.score))
         self.by = ["judge"] * len(self.score)
 
     def take(self, rows: Sequence[int], answer: Answer) -> None:
         """What the model answered about these pairs; one that it failed on is undecided."""
         self.score[rows], self.match[rows] = answer.score, answer.match
-        reasons, by = _one_per_pair(answer.reason, len(rows)), _one_per_pair(answer.by, len(rows))
+        reasons, by = one_per_pair(answer.reason, len(rows)), one_per_pair(answer.by, len(rows))
         for row, reason, decided_by in zip(rows, reasons, by, strict=True):
             self.reason[row], self.by[row] = reason, decided_by
 
@@ -154,10 +154,6 @@ class _Board:
             if self.by[row] == "judge":
                 self.reason[row] += _NOT_ASKED
         return Answer(self.score, self.match, self.reason, self.by)
-
-
-def _one_per_pair(texts: Sequence[str] | str, count: int) -> list[str]:
-    return [texts] * count if isinstance(texts, str) else list(texts)
 
 
 PLUGIN = JudgePlugin(
