@@ -190,3 +190,12 @@ def test_intervals_hold_a_known_truth():
     assert all(held >= 132 / 150 for held in trial.held.values()), trial.held
     assert trial.known == 1
     assert trial.best > 0 > trial.fitted
+
+
+def test_labels_that_say_the_opposite_of_the_judge_have_an_interval():
+    """Labels the wrong way round, in units of unequal size: kappa is -1, and not without some of them."""
+    prs = ["a", "a", "b", "c"]
+    found = agreement([1, 0, 1, 0], [0.1, 0.9, 0.1, 0.9], 0.5, units=units_of(prs, [None] * 4))
+    assert found.kappa == -1
+    # None of three units agrees: the exact upper end is 1 - 0.025 ** (1 / 3).
+    assert found.intervals["kappa"] == pytest.approx((-1, 1 - 0.025 ** (1 / 3)))

@@ -263,3 +263,11 @@ def test_runs_of_different_reviewers_with_the_same_examples_compare(three_runs, 
     mixed = compare("without", "amy", mixed_examples=True)
     assert mixed.family is not None
     assert "The judges learned from different examples." in mixed.verdict
+
+
+def test_a_threshold_that_was_typed_is_a_setting_though_the_learned_one_goes_with_the_examples(three_runs, run):
+    assert run(*PLAIN, "--threshold", "0.9", "--out", "typed")[0] == 0
+    code, _, told = run("compare", "typed", "with", "--mixed-examples")
+    assert code == 2
+    assert "their settings differ: threshold 0.9 and" in told
+    assert run("compare", "without", "with", "--mixed-examples")[0] == 0

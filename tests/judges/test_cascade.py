@@ -1,6 +1,7 @@
 """The cascade asks where the first judge is unsure and the answer can still add a pair; nothing else."""
 
 import random
+from itertools import product
 
 import numpy as np
 from hypothesis import given, settings
@@ -193,6 +194,34 @@ def test_as_many_pairs_as_asking_about_everything_unsure(seed, n_generated, n_re
     certain = Answer(answer.score, np.where(known, answer.match, 0).astype(np.int8))
     assert len(pairs_of(certain, asked)) == len(pairs_of(everything, asked))
     assert len(model.asked) == len(set(model.asked))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 5), st.booleans())
+def test_no_more_is_asked_than_was_planned_whatever_the_answers(seed, n_generated, n_reference, one_to_one):
+    rng = random.Random(seed)
+    scores = {
+        (g, r): rng.choice([0.01, 0.03, 0.05, 0.3, 0.6, 0.8, 0.97])
+        for g in range(n_generated)
+        for r in range(n_reference)
+    }
+    asked = question(scores)
+    truth = {pair for pair in product(asked.generated, asked.reference) if rng.random() < 0.2}
+    model = Model(truth, fails={pair for pair in product(asked.generated, asked.reference) if rng.random() < 0.1})
+    judge = CascadeJudge(First(scores), model, PairRules(0.1, 0.9, 0.02), one_to_one=one_to_one)
+    planned = judge.planned_calls([asked])
+    judge.judge([asked])
+    assert len(model.asked) <= planned
+
+
+def test_what_a_no_would_make_unsure_is_planned_for():
+    # A no to the likeliest pair brings in the two below the bound that share a note with it; the last shares none.
+    scores = {(0, 0): 0.5, (0, 1): 0.05, (1, 0): 0.05, (2, 2): 0.05}
+    model = Model(set())
+    judge = CascadeJudge(First(scores), model, PairRules(0.1, 0.9, 0.02))
+    assert judge.planned_calls([question(scores)]) == 3
+    judge.judge([question(scores)])
+    assert len(model.asked) == 3
 
 
 def in_lists(scores, truth, *, one_to_one=True, note_length=1, **rules):

@@ -185,11 +185,43 @@ def test_who_wrote_a_comment_is_not_judged_by_it_however_the_name_is_written():
     assert len(chosen.own) + len(chosen.examples) == len(known.verdicts)
 
 
+def test_line_ends_and_capitals_do_not_make_a_comment_somebody_elses():
+    known = known_of(
+        file_of(label(LEAK, "It stays\r\n  open", True), label(LEAK, "never shut", True), label(RACE, "lock", True))
+    )
+    assert table(known, asked(["it stays\nopen"])) == {"lock": [U, Y, U], "never shut": [Y, U, U]}
+
+
+@pytest.mark.parametrize("name", ["octo[bot]", "Octo", "octo ", "OCTO[BOT]"])
+def test_a_bot_is_the_same_with_the_ending_of_its_account_and_without(name):
+    known = known_of(
+        file_of(label(LEAK, "open", True, pr=PR, reviewer=name), label(RACE, "x", True, pr=PR, reviewer="octo-2[bot]"))
+    )
+    assert [table(known, asked(reviewer=reviewer)) for reviewer in ("octo", "octo[bot]")] == [{"x": [U, Y, U]}] * 2
+
+
 def test_a_label_without_a_reviewer_is_refused_by_its_words_and_one_without_a_pull_request_by_its_reviewer():
     known = known_of(file_of(label(LEAK, " open\n", True), label(LEAK, "shut", True), label(RACE, "lock", True)))
     assert table(known, asked(["open ", "lock"])) == {"shut": [Y, U, U]}
     known = known_of(file_of(label(LEAK, "open", True, reviewer="bot"), label(LEAK, "shut", True, reviewer="eve")))
     assert table(known) == {"shut": [Y, U, U]}
+
+
+def test_notes_are_found_however_their_characters_are_encoded():
+    one, two = "the caf\u00e9 leaks", "the cafe\u0301 leaks"
+    for stored, written in ((one, two), (two, one)):
+        known = known_of(
+            file_of(label(stored, "open", True), label(stored, f"mine: {stored}", True)), references={PR: [written]}
+        )
+        question = asked(["mine", f"mine: {written}"], [written])
+        assert table(known, question) == {"open": [Y]}
+        # The offline judge composes notes before it asks: it must be told the same.
+        assert (
+            OfflineJudge(examples=known).judge([question])[0].score.tolist()
+            == OfflineJudge(examples=known_of(file_of(label(one, "open", True)), references={PR: [one]}))
+            .judge([asked(["mine", f"mine: {one}"], [one])])[0]
+            .score.tolist()
+        )
 
 
 def test_questions_about_negatives_have_no_examples_and_equal_references_the_same():

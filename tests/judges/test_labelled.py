@@ -82,6 +82,12 @@ def test_a_label_holds_for_its_pull_request_and_notes_and_never_for_negatives():
     assert [answer.match.tolist() for answer in judge.judge(asked)] == [[1], [0], [0], [0]]
 
 
+def test_a_label_holds_however_the_characters_of_its_notes_are_encoded():
+    judge = with_labels(No(), [Label("the cafe\u0301 leaks", "caf\u00e9", True, pr=PR)])
+    [answer] = judge.judge([question(["cafe\u0301"], ["the caf\u00e9 leaks"])])
+    assert answer.match.tolist() == [1]
+
+
 def test_a_label_without_a_pull_request_holds_everywhere_unless_one_is_about_this_one():
     labels = [Label("it leaks", "leak", False, pr=PR), Label("it leaks", "leak", True)]
     judge = with_labels(No(), labels)

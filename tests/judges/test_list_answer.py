@@ -172,3 +172,11 @@ def test_a_divided_list_is_kept_with_every_pair_open():
     assert kept_list_answer(json.loads(json.dumps(DIVIDED.to_json())), NOTES) == DIVIDED
     assert len(open_ids(DIVIDED)) == 6
     assert ListAnswer().verdicts(NOTES) == dict.fromkeys(NOTES.asked, NOT_LISTED)
+
+
+def test_a_stored_value_cannot_leave_a_single_pair_open():
+    alone = NoteList.of([("c a", "r a")])
+    for left_open in (DIVIDED, ListAnswer(open=(Open(0, 0),))):
+        with pytest.raises(Malformed):
+            kept_list_answer(left_open.to_json(), alone)
+    assert kept_list_answer(ListAnswer().to_json(), alone) == ListAnswer()

@@ -115,6 +115,13 @@ def test_space_at_the_ends_and_long_notes(tmp_path):
     assert match_of(judge, question([long[:20_000]], ["\nit leaks "])) == [1]
 
 
+def test_notes_are_found_however_their_characters_are_encoded(tmp_path):
+    judge = judge_of(tmp_path, label("the caf\u00e9 leaks", "cafe\u0301", True, pr=PR, reviewer="bot"))
+    asked = question(["caf\u00e9"], ["the cafe\u0301 leaks"])
+    assert match_of(judge, asked) == [1]
+    assert judge.remarks([asked]) == []
+
+
 # A run's own verdicts
 
 COMMENTS = [{"pr": PR, "reviewer": "bot", "comments": [

@@ -75,12 +75,12 @@ def _kappas(labels: Array, called: Mask, units: Units) -> tuple[float, Array]:
 def kappa_interval(figure: float, without: Array, sizes: Array) -> Interval | None:
     """Of a kappa, from what it is without each unit in turn; `sizes`: how many pairs each has.
 
-    Where it is 1, or never moves, the units count as trials, as for a rate.
+    Where it is 1 or -1, or never moves, the units count as trials, as for a rate.
     """
     if len(without) < 2 or np.isnan(figure) or np.isnan(without).any():
         return None
     error = jackknife_error(without)
-    if error <= _ROUNDING or figure > 1 - _ROUNDING:
+    if error <= _ROUNDING or abs(figure) > 1 - _ROUNDING:
         low, high = exact_interval(max(figure, 0.0) * len(without), len(without))
         return min(low, figure), high
     reach = _quantile(sizes) * error / (1 - figure**2)

@@ -26,6 +26,7 @@ from metareview.judges.examples import Examples, KnownNotes
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Question
 from metareview.judges.stored import IMPLIED_BY, PullRequests, read_part, shortened
 from metareview.model.address import pull_request_key
+from metareview.text.equality import collapsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,14 @@ class KnownVerdicts(Examples):
         found = [] if pr is None else [each for each in self._by_pull_request[pr] if each.reference in wanted]
         found += [each for reference in sorted(wanted) for each in self._anywhere.get(reference, ())]
         votes: dict[NotePair, list[tuple[bool | None, str]]] = {}
-        notes_of: dict[str, set[str]] = {}
+        words_of: dict[str, set[str]] = {}
+        in_words: dict[str, set[str]] = {}
         for each in found:
             votes.setdefault((each.note, each.reference), []).append((each.match, each.by))
+            words = _words(each.note)
+            in_words.setdefault(words, set()).add(each.note)
             if each.reviewer is not None:
-                notes_of.setdefault(_person(each.reviewer), set()).add(each.note)
+                words_of.setdefault(person(each.reviewer), set()).add(words)
         settled = {pair: verdict[0] for pair, of_pair in votes.items() if (verdict := _settled(of_pair)) is not None}
         notes = sorted({note for note, _ in settled})
         rows = {note: row for row, note in enumerate(notes)}
@@ -134,7 +138,7 @@ class KnownVerdicts(Examples):
         match = np.full((len(notes), len(references)), UNDECIDED, np.int8)
         for (note, reference), same in settled.items():
             match[rows[note], columns[reference]] = SAME if same else DIFFERENT
-        return _Board(found, KnownNotes(notes, match), notes_of)
+        return _Board(found, KnownNotes(notes, match), words_of, in_words)
 
 
 @dataclass(frozen=True)
@@ -144,16 +148,29 @@ class _Board:
 
     verdicts: Sequence[KnownVerdict]
     settled: KnownNotes
-    notes_of: Mapping[str, set[str]]
-    """By reviewer."""
+    words_of: Mapping[str, set[str]]
+    """What each reviewer said."""
+    in_words: Mapping[str, set[str]]
+    """The notes by what they say."""
 
     def own(self, question: Question) -> set[str]:
         """The notes that are no examples for a question."""
-        return self.notes_of.get(_person(question.reviewer), set()).union(map(read_part, question.generated))
+        said = self.words_of.get(person(question.reviewer), set()).union(map(_words, question.generated))
+        return {note for words in said for note in self.in_words.get(words, ())}
 
 
-def _person(name: str) -> str:
-    return name.strip().casefold()
+def person(name: str) -> str:
+    """Who it is, however the name is written. GitHub's two APIs give bots with the ending and without.
+
+    >>> person("CodeRabbitAI[bot] ")
+    'coderabbitai'
+    """
+    return collapsed(name).casefold().removesuffix("[bot]")
+
+
+def _words(note: str) -> str:
+    """What a note says, whatever its line ends, indents and capitals: these are no second opinion."""
+    return collapsed(read_part(note)).casefold()
 
 
 def _settled(verdicts: Sequence[tuple[bool | None, str]]) -> tuple[bool, str] | None:

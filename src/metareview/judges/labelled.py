@@ -21,9 +21,8 @@ from metareview.judges.protocol import (
     Question,
     Remarking,
     Usage,
-    judged_part,
 )
-from metareview.judges.stored import PullRequests
+from metareview.judges.stored import PullRequests, read_part
 from metareview.model.words import plural
 
 LabelKey = tuple[str | None, str, str]
@@ -44,7 +43,7 @@ class LabelIndex:
         found: dict[LabelKey, Label] = {}
         for label in labels:
             pr = None if label.pr is None else known.key(label.pr)
-            found[pr, _read(label.candidate), _read(label.reference)] = label
+            found[pr, read_part(label.candidate), read_part(label.reference)] = label
         return cls(known, found)
 
     def rows(self, question: Question) -> Iterator[tuple[int, LabelKey]]:
@@ -52,18 +51,13 @@ class LabelIndex:
         if question.negative:
             return
         pr = self.pull_requests.find(question.pr)
-        generated, reference = (list(map(_read, notes)) for notes in (question.generated, question.reference))
+        generated, reference = (list(map(read_part, notes)) for notes in (question.generated, question.reference))
         for row, (ours, theirs) in enumerate(question.pairs.tolist()):
             notes = generated[ours], reference[theirs]
             for key in ((pr, *notes), (None, *notes)) if pr is not None else ((None, *notes),):
                 if key in self.labels:
                     yield row, key
                     break
-
-
-def _read(note: str) -> str:
-    """What of a note tells it from others, here and in questions."""
-    return judged_part(note).strip()
 
 
 def with_labels(judge: Judge, labels: Sequence[Label]) -> LabelledJudge:

@@ -12,6 +12,7 @@ from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer, Judge
 from metareview.judges.registry import VERDICTS
 from metareview.model.address import AddressBook, full_addresses, pull_request_key
 from metareview.model.words import plural
+from metareview.text.equality import composed
 
 IMPLIED_BY = {"pairs": "judge", "labels": "label", "martian": "model", "examples": "judge"}
 """Who decided what a file implies without saying who."""
@@ -100,7 +101,7 @@ class StoredJudge(Judge):
             if review is not None and review.generated:
                 # Repeated runs of a reviewer have a question each.
                 notes = left.setdefault((question.pr, question.reviewer), set(review.generated))
-                notes -= {note.strip() for note in question.generated}
+                notes -= set(map(read_part, question.generated))
         absent = Counter[str]()
         for (_, reviewer), notes in left.items():
             absent[reviewer] += len(notes)
@@ -118,8 +119,7 @@ class StoredJudge(Judge):
         review = self._review(question)
         known_pr = self._pull_requests.find(question.pr) is not None
         absent = _NO_REVIEWER if known_pr else _NO_NOTE if self.stored.groups else _NO_PULL_REQUEST
-        generated = [note.strip() for note in question.generated]
-        reference = [note.strip() for note in question.reference]
+        generated, reference = (list(map(read_part, notes)) for notes in (question.generated, question.reference))
         found = []
         for ours, theirs in question.pairs.tolist():
             verdict = None
@@ -183,8 +183,8 @@ def shortened(review: ReviewVerdicts) -> ReviewVerdicts:
 
 
 def read_part(note: str) -> str:
-    """What of a note tells it from others, here and in questions."""
-    return judged_part(note).strip()
+    """What of a note tells it from others, here and in questions: however its characters are encoded."""
+    return composed(judged_part(note)).strip()
 
 
 def _joined(one: ReviewVerdicts, other: ReviewVerdicts) -> ReviewVerdicts:

@@ -79,14 +79,14 @@ class CascadeJudge(ModelJudge):
         return self.planned(questions).calls
 
     def planned(self, questions: Sequence[Question]) -> Planned:
-        """What is unsure and the cache does not know. Pair by pair, each answer may make others needless."""
+        """What is unsure, or may become so, and not in the cache. Pair by pair, each yes makes others needless."""
         asked = []
         for question, first in zip(questions, self.first.judge(questions), strict=True):
             if isinstance(self.rules, ListRules):
                 rows = rows_to_ask(question, first.score, self.rules, one_to_one=self.one_to_one)
             else:
                 rounds = Rounds(question.pairs, first.score, self.rules, one_to_one=self.one_to_one)
-                rows = np.array(rounds.rows_that_matter(), np.int64)
+                rows = np.array(rounds.rows_that_may_matter(), np.int64)
             asked.append(_about(question, rows))
         return self.model.planned([question for question in asked if len(question.pairs)])
 

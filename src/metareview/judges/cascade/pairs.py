@@ -61,7 +61,21 @@ class Rounds:
 
     def rows_that_matter(self) -> list[int]:
         """The open pairs that are unsure by now, and whose answer can still add a pair to the alignment."""
-        unsure = [row for row in np.flatnonzero(self.state == OPEN).tolist() if self._is_unsure(row)]
+        return self._that_matter([row for row in np.flatnonzero(self.state == OPEN).tolist() if self._is_unsure(row)])
+
+    def rows_that_may_matter(self) -> list[int]:
+        """The same whatever the answers: also the pairs that a no would make unsure, and a no to those in turn."""
+        unsure: list[int] = []
+        likeliest: dict[tuple[int, int], float] = {}
+        for row in sorted(np.flatnonzero(self.state == OPEN).tolist(), key=lambda row: -self.score[row]):
+            notes = list(enumerate(self.edges[row]))
+            if self._is_unsure(row) or any(self.score[row] < likeliest.get(note, 0.0) for note in notes):
+                unsure.append(row)
+                for note in notes:
+                    likeliest.setdefault(note, float(self.score[row]))
+        return self._that_matter(sorted(unsure))
+
+    def _that_matter(self, unsure: Sequence[int]) -> list[int]:
         if not unsure:
             return []
         certain = [self.edges[row] for row in np.flatnonzero(self.state == SAME).tolist()]

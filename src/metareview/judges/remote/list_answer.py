@@ -83,7 +83,8 @@ def read_list_answer(text: str, notes: NoteList) -> ListAnswer:
 def kept_list_answer(value: JsonObject, notes: NoteList) -> ListAnswer:
     """The answer that the cache kept, checked again; raises Malformed."""
     answer, entries = _checked(value, notes), value.get("open")
-    if answer.open or not isinstance(entries, list):
+    # No answer to a single pair leaves it open: it would be asked for in smaller lists for ever.
+    if answer.open or not isinstance(entries, list) or (entries and len(notes.asked) < 2):
         raise Malformed("what was kept is no answer")
     return ListAnswer(answer.matches, tuple(_kept_open(entry, notes) for entry in entries))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from metareview.comments.summary import LearnedFrom
 from metareview.errors import InputError, UsageError
 from metareview.formats.verdicts import RESULTS, StoredVerdicts, read_verdicts
-from metareview.judges.known import KnownVerdict, KnownVerdicts
+from metareview.judges.known import KnownVerdict, KnownVerdicts, person
 from metareview.judges.protocol import Question
 from metareview.model.comment import ReferenceSet
 from metareview.model.words import plural
@@ -40,7 +40,7 @@ class ReadExamples:
             references.update((question.pr, each.reference) for each in chosen.examples)
         if not used:
             raise UsageError(self._nothing(len(own)))
-        people = {each.reviewer.strip().casefold() for each in used if each.reviewer is not None}
+        people = {person(each.reviewer) for each in used if each.reviewer is not None}
         warnings = []
         if own:
             are = "is no example" if len(own) == 1 else "are no examples"
