@@ -47,7 +47,7 @@ def test_the_examples_are_kept_named_and_told(known, run):
     ]
     assert {line["pr"] for line in frozen} == {APP1, APP2}
     assert summary["judge"]["learned_from"] == {"verdicts": 2, "reviewers": 2, "references": 2}
-    own = "1 verdict on a reviewer's own comments, or on notes in the same words, is no example for that reviewer"
+    own = "1 known verdict on a reviewer's own comments, or on notes in the same words, was not used for that reviewer"
     assert own in summary["warnings"]
     assert own in told
     learned = "It learned from 2 known verdicts of 2 reviewers on 2 references."
