@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from metareview.errors import UsageError
-from metareview.judges.offline.trust import learned_threshold
-from metareview.runs.run import AnyRun, CommentsRun, is_comments
+from metareview.runs.run import AnyRun, is_comments
 
 EXAMPLES = "examples"
 """What the digest of the examples is called among the parameters of a judge."""
@@ -19,23 +18,6 @@ _SHOWN_DIGITS, _SHOWN_RUNS = 12, 3
 def without_examples(parameters: Mapping[str, object]) -> dict[str, object]:
     """What else decides a judge's answers."""
     return {name: value for name, value in parameters.items() if name != EXAMPLES}
-
-
-def thresholds_follow(first: AnyRun, other: AnyRun) -> bool:
-    """Whether only one of two judges had examples, and each decides by the threshold that was learned for that: then
-    the thresholds differ because the examples do, and nobody chose another."""
-    if not (is_comments(first) and is_comments(other)):
-        return False
-    with_examples = [EXAMPLES in run.result.config.judge_parameters for run in (first, other)]
-    return with_examples[0] != with_examples[1] and all(_has_learned_threshold(run) for run in (first, other))
-
-
-def _has_learned_threshold(run: CommentsRun) -> bool:
-    config = run.result.config
-    weights = config.judge_parameters.get("weights")
-    if not isinstance(weights, str) or config.threshold is None:
-        return False
-    return config.threshold == learned_threshold(weights, examples=EXAMPLES in config.judge_parameters)
 
 
 def mixed_examples(runs: Sequence[AnyRun], *, allowed: bool) -> list[str]:

@@ -52,22 +52,11 @@ class HeldOut:
 def held_out(weights: str | None = None) -> HeldOut:
     """Of the weights that ship, or of those with this name; empty where they no longer ship, or the file is silent."""
     name = PurePath(FILE).stem if weights is None else weights
-    stored = _stored(name)
+    path = files("metareview") / "data" / f"{name}.json"
+    if not _WEIGHTS.fullmatch(name) or not path.is_file():
+        return HeldOut(name)
+    stored = json.loads(path.read_text("utf-8"))
     return parse_held_out(name, stored.get("threshold"), _object(stored.get("held_out_figures")))
-
-
-def learned_threshold(weights: str, *, examples: bool) -> float | None:
-    """The threshold that was learned with the weights of this name, without examples or with them; None if unknown."""
-    stored = _stored(weights)
-    return _number((_object(stored.get("examples")) if examples else stored).get("threshold"))
-
-
-@cache
-def _stored(weights: str) -> Mapping[str, object]:
-    path = files("metareview") / "data" / f"{weights}.json"
-    if not _WEIGHTS.fullmatch(weights) or not path.is_file():
-        return {}
-    return _object(json.loads(path.read_text("utf-8")))
 
 
 def parse_held_out(weights: str, threshold: object, figures: Mapping[str, object]) -> HeldOut:
