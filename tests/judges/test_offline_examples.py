@@ -69,9 +69,8 @@ def test_where_nothing_is_known_the_score_stays():
     assert scores(unknown).score.tolist() == before.score.tolist()
 
 
-def test_with_examples_it_has_the_threshold_that_was_learned_with_them():
-    assert OfflineJudge().threshold == shipped().threshold
-    assert OfflineJudge(examples=Told(KNOWN)).threshold == shipped().threshold_with_examples
+def test_one_threshold_serves_scores_with_examples_and_without():
+    assert OfflineJudge(examples=Told(KNOWN)).threshold == OfflineJudge().threshold == shipped().threshold
     assert OfflineJudge(0.7, Told(KNOWN)).threshold == 0.7
 
 

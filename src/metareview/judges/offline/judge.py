@@ -34,8 +34,7 @@ class OfflineJudge(Judge):
 
     def __init__(self, threshold: float | None = None, examples: Examples | None = None) -> None:
         self._model = shipped()
-        learned = self._model.threshold if examples is None else self._model.threshold_with_examples
-        self.threshold = learned if threshold is None else threshold
+        self.threshold = self._model.threshold if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold must be in 0..1, found {threshold}")
         self.examples = examples
