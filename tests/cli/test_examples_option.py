@@ -263,3 +263,10 @@ def test_runs_of_different_reviewers_with_the_same_examples_compare(three_runs, 
     mixed = compare("without", "amy", mixed_examples=True)
     assert mixed.family is not None
     assert "The judges learned from different examples." in mixed.verdict
+
+
+def test_a_threshold_that_somebody_chose_is_a_difference_of_its_own(three_runs, run):
+    assert run(*PLAIN, "--threshold", "0.9", "--out", "strict")[0] == 0
+    code, _, told = run("compare", "strict", "with", "--mixed-examples")
+    assert code == 2
+    assert "their settings differ: threshold 0.9 and" in " ".join(told.split())

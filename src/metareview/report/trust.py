@@ -105,8 +105,8 @@ def _held_out(known: HeldOut, threshold: float | None, parameters: Mapping[str, 
     figure = f"kappa {known.kappa or 0:.2f}" + (f" (95 % interval {ends[0]:.2f}–{ends[1]:.2f})" if ends else "")
     aside = ", all in English" if in_english else ""
     if parameters.get("examples"):
-        aside += ", without known verdicts to learn from"  # with them, the judge has another threshold too
-    elif known.threshold is not None and threshold is not None and threshold != known.threshold:
+        aside += ", without known verdicts to learn from"
+    if known.threshold is not None and threshold is not None and threshold != known.threshold:
         aside += f", at its threshold of {known.threshold:g}, not at {threshold:g}"
     return f"offline agreed with {models} at {figure} on pull requests that it had not seen{aside}."
 
