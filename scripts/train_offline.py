@@ -85,9 +85,10 @@ def _rounded(value: Any) -> Any:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--vectors", type=Path, default=DATA / VECTORS)
-    parser.add_argument("--out", type=Path, default=DATA / FILE)
+    data_help = "folder with martian/ (Code Review Bench, its models' verdicts) and aacr/ (AACR-Bench)"
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help=data_help)
+    parser.add_argument("--vectors", type=Path, default=DATA / VECTORS, help="word vectors (.npz)")
+    parser.add_argument("--out", type=Path, default=DATA / FILE, help="where the weights go; default: those that ship")
     parser.add_argument("--splits", type=int, default=SPLITS, help="how often pull requests are split into folds")
     parser.add_argument("--check", action="store_true", help="print the figures, write nothing")
     options = parser.parse_args()

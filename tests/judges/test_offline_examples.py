@@ -57,7 +57,7 @@ def test_the_reason_says_what_it_is_like():
     reasons = list(scores(KNOWN).reason)
     assert reasons[0].endswith("; like a known comment on it")
     assert reasons[1].endswith("; more like a known comment on another reference")
-    assert reasons[2].endswith("; more like a known comment on none of them")
+    assert reasons[2].endswith("; more like a known comment that raises none of them")
     assert "known" not in scores(None).reason[0]
 
 
