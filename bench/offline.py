@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from metareview.judges.examples import KnownNotes
-from metareview.judges.offline.examples import nearness, numbered
+from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import extract_from, lay_out
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.offline.model import shipped
@@ -41,12 +41,12 @@ def run() -> dict[str, Any]:
     per_note = _seconds(note_work)
     per_pair = _seconds(lambda: model.score(extract_from(texts, notes, grid)))
     known = _known(questions)
-    many, numbers = numbered(texts, known)
+    many, found = boards(texts, grid, known)
     with_known = read_notes(many, model.background)
 
     def with_examples() -> None:
         features = extract_from(texts, with_known, grid)
-        near = nearness(with_known, grid, known, numbers)
+        near = nearness(with_known, grid, known, found)
         model.score_with(model.score(features)[1], near, features)
 
     per_known_pair = _seconds(with_examples)

@@ -23,7 +23,7 @@ from scipy.stats import t
 
 from metareview.benchmark.calibrate import auc, kappa, reliability
 from metareview.judges.examples import KnownNotes
-from metareview.judges.offline.examples import ExampleWeights, Nearness, inputs, nearness, numbered
+from metareview.judges.offline.examples import ExampleWeights, Nearness, boards, inputs, nearness
 from metareview.judges.offline.features import Features, extract_from, lay_out
 from metareview.judges.offline.model import read_background
 from metareview.judges.offline.notes import read_notes
@@ -322,8 +322,8 @@ def example_nearness(data: Data, choose: Chooser, background: Any) -> Nearness:
         together.setdefault((q.model, q.pull), []).append(q)
     known = [_known(choose(q, together[q.model, q.pull])) for q in data.questions]
     texts, grid = lay_out([q.question for q in data.questions])
-    all_texts, numbers = numbered(texts, known)
-    return nearness(read_notes(all_texts, background), grid, known, numbers)
+    all_texts, found = boards(texts, grid, known)
+    return nearness(read_notes(all_texts, background), grid, known, found)
 
 
 def _known(others: Sequence[Labelled]) -> KnownNotes | None:

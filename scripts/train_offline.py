@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from offline_figures import (
     prepare,
     train_examples,
 )
+from scipy.special import logit
 
 from metareview.judges.offline.examples import NAMES as EXAMPLE_NAMES
 from metareview.judges.offline.examples import ExampleWeights
@@ -40,12 +41,7 @@ DATA = ROOT / "src" / "metareview" / "data"
 
 
 def weights_file(
-    learned: Learned,
-    examples: ExampleWeights,
-    example_threshold: float,
-    statistics: dict[str, Any],
-    figures: dict[str, Any],
-    data: Data,
+    learned: Learned, examples: ExampleWeights, statistics: dict[str, Any], figures: dict[str, Any], data: Data
 ) -> dict[str, Any]:
     tools = len({q.tool for q in data.questions})
     return {
@@ -67,7 +63,6 @@ def weights_file(
         "examples": {
             "features": _weights(EXAMPLE_NAMES, examples.mean, examples.scale, examples.weight),
             "intercept": round(examples.intercept, 6),
-            "threshold": example_threshold,
         },
         "background": statistics,
     }
@@ -90,9 +85,10 @@ def _rounded(value: Any) -> Any:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--vectors", type=Path, default=DATA / VECTORS)
-    parser.add_argument("--out", type=Path, default=DATA / FILE)
+    data_help = "folder with martian/ (Code Review Bench, its models' verdicts) and aacr/ (AACR-Bench)"
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help=data_help)
+    parser.add_argument("--vectors", type=Path, default=DATA / VECTORS, help="word vectors (.npz)")
+    parser.add_argument("--out", type=Path, default=DATA / FILE, help="where the weights go; default: those that ship")
     parser.add_argument("--splits", type=int, default=SPLITS, help="how often pull requests are split into folds")
     parser.add_argument("--check", action="store_true", help="print the figures, write nothing")
     options = parser.parse_args()
@@ -102,11 +98,14 @@ def main() -> None:
     score = held_out(data, by_pull_request(data, 0))
     near = learned_from(data, background)
     examples = train_examples(data, score, near, data.counts)
-    threshold = best_threshold(data, [examples.rescored(score, each) for each in near], data.sure)
-    figures["examples"] = dict(evaluate_examples(data, figures["threshold"], threshold, background))
+    best = best_threshold(data, [examples.rescored(score, each) for each in near], data.sure)
+    figures["examples"] = dict(evaluate_examples(data, figures["threshold"], best, background))
+    # One threshold for all: with examples the scores are moved so that theirs is that of the scores without.
+    moved = float(logit(figures["threshold"]) - logit(best))
+    examples = replace(examples, intercept=examples.intercept + moved)
     print(json.dumps(_rounded(figures), indent=1))
     learned = learn(data.features, data.label, data.counts)
-    content = weights_file(learned, examples, threshold, statistics, figures, data)
+    content = weights_file(learned, examples, statistics, figures, data)
     print(json.dumps({k: content[k] for k in ("features", "competition", "examples")}, indent=1))
     if not options.check:
         options.out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -175,7 +175,7 @@ def test_offline_without_groups_is_said_to_know_less(shown, monkeypatch):
     monkeypatch.setattr(trust, "held_out", lambda: known)
     _, err = shown([pair(True), pair(False)], judge="offline")
     less = "labels have no group and are judged without rivals; offline then knows less"
-    assert f"Warning: 2 {less}: measured about 0.70 instead of 0.82 of kappa." in err
+    assert f"Warning: 2 {less}: a kappa of about 0.70 instead of 0.82." in err
     monkeypatch.setattr(trust, "held_out", lambda: trust.HeldOut("offline-1", kappa=0.8))
     _, err = shown([pair(True), pair(False)], judge="offline")
     assert f"Warning: 2 {less}." in err

@@ -50,7 +50,10 @@ def asked(generated=("mine",), reference=tuple(REFERENCES[PR]), pr=PR, reviewer=
 def table(known, question=None):
     """What is known, by note: one verdict per reference of the question."""
     found = known.known(question or asked())
-    return {} if found is None else dict(zip(found.notes, found.match.tolist(), strict=True))
+    if found is None:
+        return {}
+    rows = enumerate(zip(found.notes, found.match.tolist(), strict=True))
+    return {note: verdicts for row, (note, verdicts) in rows if row not in found.left_out}
 
 
 def evaluation(true=(), wrong=(), missed=(), **more):

@@ -13,6 +13,7 @@ from metareview.api import compare, evaluate_comments
 from metareview.errors import UsageError
 from metareview.formats.labels import Label
 from metareview.judges.builtin.cascade import CascadeJudge
+from metareview.judges.cascade.pairs import PairRules
 from metareview.judges.labelled import LabelledJudge, with_labels
 from metareview.judges.protocol import Answer, Judge, ModelJudge, Question
 
@@ -113,7 +114,7 @@ def test_a_model_is_not_asked_about_labelled_pairs_and_sees_all_notes():
 
 def test_a_cascade_takes_a_labelled_pair_as_settled():
     model = Model({(0, 1)})
-    cascade = CascadeJudge(First({(0, 0): 0.99, (0, 1): 0.5}), model)
+    cascade = CascadeJudge(First({(0, 0): 0.99, (0, 1): 0.5}), model, PairRules())
     asked = Question(["leak"], ["it leaks", "style"], np.array([[0, 0], [0, 1]], np.int64))
     cascade.judge([asked])
     assert model.asked == []  # the first judge is sure of one pair, so the other can add nothing

@@ -1,6 +1,7 @@
 """What known verdicts on the same references do to the offline judge's scores."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from metareview.judges.examples import KnownNotes
 from metareview.judges.offline import examples
-from metareview.judges.offline.examples import ELSEWHERE, NOISE, WORDING, nearness, numbered
+from metareview.judges.offline.examples import ELSEWHERE, NOISE, WORDING, boards, nearness
 from metareview.judges.offline.features import lay_out
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.offline.model import shipped
@@ -57,7 +58,7 @@ def test_the_reason_says_what_it_is_like():
     reasons = list(scores(KNOWN).reason)
     assert reasons[0].endswith("; like a known comment on it")
     assert reasons[1].endswith("; more like a known comment on another reference")
-    assert reasons[2].endswith("; more like a known comment on none of them")
+    assert reasons[2].endswith("; more like a known comment that raises none of them")
     assert "known" not in scores(None).reason[0]
 
 
@@ -69,9 +70,8 @@ def test_where_nothing_is_known_the_score_stays():
     assert scores(unknown).score.tolist() == before.score.tolist()
 
 
-def test_with_examples_it_has_the_threshold_that_was_learned_with_them():
-    assert OfflineJudge().threshold == shipped().threshold
-    assert OfflineJudge(examples=Told(KNOWN)).threshold == shipped().threshold_with_examples
+def test_one_threshold_serves_scores_with_examples_and_without():
+    assert OfflineJudge(examples=Told(KNOWN)).threshold == OfflineJudge().threshold == shipped().threshold
     assert OfflineJudge(0.7, Told(KNOWN)).threshold == 0.7
 
 
@@ -90,9 +90,9 @@ def test_the_nearest_known_note_of_each_kind_by_brute_force(known_notes, rng, co
     known = KnownNotes(known_notes, match.reshape(-1, len(REFERENCES)))
     question = all_pairs(comments)
     texts, grid = lay_out([all_pairs(), question, all_pairs([])])
-    all_texts, numbers = numbered(texts, [None, known, known])
+    all_texts, found = boards(texts, grid, [None, known, known])
     notes = read_notes(all_texts, shipped().background)
-    near = nearness(notes, grid, [None, known, known], numbers)
+    near = nearness(notes, grid, [None, known, known], found)
     assert not near.known[: grid.start[1]].any()
     place = {text: number for number, text in enumerate(all_texts)}
 
@@ -133,3 +133,19 @@ def test_neither_order_nor_blocks_change_a_score(order, block):
         patch.setattr(examples, "BLOCK", block)
         together = OfflineJudge(examples=Told(KNOWN)).judge([all_pairs(), all_pairs(), all_pairs([])])
     assert together[0].score.tolist() == together[1].score.tolist() == whole
+
+
+def test_rows_that_are_left_out_are_as_if_they_were_not_there():
+    """Also where two questions share what is known, and each leaves out something else."""
+    without = {row: KnownNotes([KNOWN.notes[i] for i in kept], KNOWN.match[kept]) for row, kept in KEPT.items()}
+    apart = {row: scores(known).score.tolist() for row, known in without.items()}
+    sharing = {row: KnownNotes(KNOWN.notes, KNOWN.match, left_out=[row]) for row in KEPT}
+    assert {row: scores(known).score.tolist() for row, known in sharing.items()} == apart
+    questions = [replace(all_pairs(), reviewer=str(row)) for row in KEPT]
+    together = OfflineJudge(examples=Told(lambda question: sharing[int(question.reviewer)])).judge(questions)
+    assert [answer.score.tolist() for answer in together] == list(apart.values())
+    nothing = KnownNotes(KNOWN.notes, KNOWN.match, left_out=range(3))
+    assert scores(nothing).score.tolist() == scores(None).score.tolist()
+
+
+KEPT = {0: [1, 2], 1: [0, 2], 2: [0, 1]}

@@ -105,8 +105,3 @@ def test_what_is_no_number_is_not_known(key, value):
 @pytest.mark.parametrize("name", ["offline-0", "../../pyproject", "offline-1/../offline-1", "demo", ""])
 def test_weights_that_do_not_ship_have_no_figures(name):
     assert held_out(name) == HeldOut(name)
-
-
-def test_a_number_beyond_all_bounds_is_not_known():
-    found = parse_held_out("offline-2", 10**400, {"kappa": -(10**400), "kappa_interval": [0.1, 10**400]})
-    assert (found.threshold, found.kappa, found.kappa_interval) == (None, None, None)

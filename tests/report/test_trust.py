@@ -65,8 +65,18 @@ def test_the_offline_judge_is_held_to_pull_requests_that_it_had_not_seen(offline
     assert found.line("my run").endswith(f"On your own pull requests: {commands} (docs/judges.md).")
     assert found.more == [
         "On repositories that it had not seen, kappa is 0.82.",
-        "The F1 of a tool is off by 0.031 on average.",
+        "By its verdicts, a tool's F1 is off by 0.031 on average.",
     ]
+
+
+def test_a_run_with_other_languages_is_told_that_the_figure_is_of_english(tmp_path):
+    said, wanted = (
+        [{"pr": PR.format(1), "comments": [{"path": "a.py", "from_line": 1, "note": note}]}]
+        for note in ("Файл не закрывается при ошибке", "При ошибке файл остаётся открытым")
+    )
+    evaluate_comments(said, reference=wanted, name="bot", out=tmp_path / "r")
+    found = trust_of(with_trust(load_run(tmp_path / "r"), {"kappa": 0.8066}), NO_LABELS)
+    assert found.sentence.endswith(" at kappa 0.81 on pull requests that it had not seen, all in English.")
 
 
 def test_without_an_interval_kappa_stands_alone(offline):

@@ -132,7 +132,7 @@ def _without_rivals(result: Calibration) -> Iterator[str]:
         return
     known = held_out()
     alone, among = known.kappa_without_rivals, known.kappa
-    instead = "" if alone is None or among is None else f": measured about {alone:.2f} instead of {among:.2f} of kappa"
+    instead = "" if alone is None or among is None else f": a kappa of about {alone:.2f} instead of {among:.2f}"
     has = "has no group and is" if result.ungrouped == 1 else "have no group and are"
     yield f"{plural(result.ungrouped, 'label')} {has} judged without rivals; offline then knows less{instead}."
 

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
               help="Stored verdicts as the judge: a run's pairs.jsonl, labels, evaluations.json.")  # fmt: skip
 @click.option("--labels", type=PATH, metavar="FILE", help="People's verdicts, which override the judge's.")
 @click.option("--examples", multiple=True, type=PATH, metavar="FILE",
-              help="Known verdicts on the same references that offline and cascade learn from, as files for"
-              " --verdicts; never on the reviewer's own comments; repeatable.")  # fmt: skip
+              help="Known verdicts on the same references, for offline and cascade to learn from: files as for"
+              " --verdicts; repeatable. Those on a reviewer's own comments are not used for it.")  # fmt: skip
 @click.option(
     "--line-distance",
     type=int,
@@ -135,7 +135,7 @@ def command(
             with screen.progress(what) as progress:
                 run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
         except KeyboardInterrupt:
-            say(f"What was done is kept. To go on: the same command with --out {folder}")
+            say(f"To go on: the same command with --out {folder}")
             raise
     results = gate_results(gates, run.metrics)
     run = keep_gates(run, results)

@@ -96,7 +96,7 @@ def command(
             with screen.progress(what) as progress:
                 run = carry_out(plan, out=folder, overwrite=overwrite, progress=progress)
         except KeyboardInterrupt:
-            say(f"What was done is kept. To go on: the same command with --out {folder}")
+            say(f"To go on: the same command with --out {folder}")
             raise
     results = gate_results(gates, run.metrics)
     run = keep_gates(run, results)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from metareview.model.comment import Skipped
     from metareview.report.tables import Table
 
+NOW_AND_THEN = 5.0
+"""After how many seconds a plain line says how far something is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -85,7 +88,7 @@ class Screen:
 
         def line(done: int, total: int) -> None:
             nonlocal last
-            if time.monotonic() - last >= 5:
+            if time.monotonic() - last >= NOW_AND_THEN:
                 last = time.monotonic()
                 say(f"{what}: {done} of {total}")
 
@@ -109,7 +112,7 @@ class Screen:
 
         def line(text: str, pressing: bool) -> None:
             nonlocal last
-            if pressing or time.monotonic() - last >= 5:
+            if pressing or time.monotonic() - last >= NOW_AND_THEN:
                 last = time.monotonic()
                 say(text)
 

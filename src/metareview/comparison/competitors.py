@@ -20,7 +20,7 @@ import numpy as np
 from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
-from metareview.comparison.examples import own_thresholds, without_examples
+from metareview.comparison.examples import without_examples
 from metareview.comparison.outcome_corrected import (
     OutcomeCorrection,
     corrected_rows,
@@ -336,8 +336,6 @@ def check_settings(competitors: Sequence[Competitor]) -> None:
     asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.measures != _UNASKED]
     for first, other in ((asked[0], other) for other in asked[1:]):
         ours, theirs = _settings(first), _settings(other)
-        if is_comments(first) and is_comments(other) and own_thresholds((first, other)):
-            theirs["threshold"] = ours["threshold"]
         differing = [
             f"{name.replace('_', ' ')} {_shown(ours[name])} and {_shown(theirs[name])}"
             for name in sorted(ours)

@@ -3,11 +3,10 @@ reason alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from metareview.errors import UsageError
-from metareview.judges.offline.trust import learned_thresholds
-from metareview.runs.run import AnyRun, CommentsRun, is_comments
+from metareview.runs.run import AnyRun, is_comments
 
 EXAMPLES = "examples"
 """What the digest of the examples is called among the parameters of a judge."""
@@ -19,20 +18,6 @@ _SHOWN_DIGITS, _SHOWN_RUNS = 12, 3
 def without_examples(parameters: Mapping[str, object]) -> dict[str, object]:
     """What else decides a judge's answers."""
     return {name: value for name, value in parameters.items() if name != EXAMPLES}
-
-
-def own_thresholds(runs: Iterable[CommentsRun]) -> bool:
-    """Whether these runs all have the threshold that the offline judge learned: it has one for verdicts with examples,
-    and one for those without, which goes with the examples and is no setting of its own."""
-    return all(_has_own_threshold(run) for run in runs)
-
-
-def _has_own_threshold(run: CommentsRun) -> bool:
-    config = run.result.config
-    if config.judge != "offline":
-        return False
-    learned = learned_thresholds(str(config.judge_parameters.get("weights")))
-    return learned is not None and config.threshold == learned[EXAMPLES in config.judge_parameters]
 
 
 def mixed_examples(runs: Sequence[AnyRun], *, allowed: bool) -> list[str]:

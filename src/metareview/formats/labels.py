@@ -20,7 +20,7 @@ from metareview.formats.source import Source
 from metareview.model.label import verdict_of_most
 from metareview.model.words import plural
 
-EXAMPLE = '{"a": "reference note", "b": "candidate note", "match": true, "group": "pull request and reviewer"}'
+EXAMPLE = '{"a": "note of a reference", "b": "note of a comment", "match": true, "group": "pull request and reviewer"}'
 _WRITE = f"Write each line as {EXAMPLE}."
 _Key = tuple[str | None, str | None, int | None, int | None, str, str]
 

@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownNotes:
-    """What is known about one question's references: other comments on them, each distinct note once."""
+    """What is known about one question's references: other comments on them, each distinct note once.
+
+    Questions with the same `match`, the very same object, must have the same notes; they are looked at together.
+    """
 
     notes: Sequence[str]
     match: NDArray[np.int8]
     """(notes, the question's references): SAME, DIFFERENT, or UNDECIDED where nothing is known of the two."""
+    left_out: Sequence[int] = ()
+    """The rows that are no examples for this question: its own reviewer's comments."""
 
 
 class Examples(Protocol):

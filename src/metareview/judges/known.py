@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,10 +91,9 @@ class KnownVerdicts(Examples):
         if board is None or not board.settled.notes:
             return None
         own = board.own(question)
-        kept = [row for row, note in enumerate(board.settled.notes) if note not in own]
-        if len(kept) == len(board.settled.notes):
-            return board.settled
-        return KnownNotes([board.settled.notes[row] for row in kept], board.settled.match[kept]) if kept else None
+        settled = board.settled
+        left_out = [row for row, note in enumerate(settled.notes) if note in own]
+        return None if len(left_out) == len(settled.notes) else replace(settled, left_out=left_out)
 
     def chosen(self, question: Question) -> Chosen:
         """The same as verdicts."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from metareview.benchmark.calibrate import Agreement, Slices
+from metareview.judges.offline.languages import TRAINED_ON_ENGLISH
 from metareview.judges.offline.trust import HeldOut, held_out
 from metareview.model.words import plural
 from metareview.report.agreement import units_in_words
@@ -61,7 +62,7 @@ class Trust:
         if (repository := known.kappa_by.get("repository")) is not None:
             lines.append(f"On repositories that it had not seen, kappa is {repository:.2f}.")
         if known.f1_gap is not None:
-            lines.append(f"The F1 of a tool is off by {known.f1_gap:.3f} on average.")
+            lines.append(f"By its verdicts, a tool's F1 is off by {known.f1_gap:.3f} on average.")
         return lines
 
 
@@ -75,7 +76,8 @@ def trust_of(run: CommentsRun, labels: RunLabels) -> Trust:
         return Trust(_by_labels(judge, measured), None, False, shipped, measured, slices)
     so_far = f" {plural(measured.n, 'labelled pair')} of this run so far, too few to tell." if measured else ""
     if shipped is not None and shipped.kappa is not None:
-        known = _held_out(shipped, config.threshold, config.judge_parameters)
+        in_english = any(each.startswith(TRAINED_ON_ENGLISH) for each in run.result.warnings)
+        known = _held_out(shipped, config.threshold, config.judge_parameters, in_english=in_english)
         return Trust(f"{known}{so_far}", "On your own pull requests:", False, shipped, measured, slices)
     if judge in _BY_RULE:
         return Trust(_BY_RULE[judge], None, True, None, measured, slices)
@@ -96,15 +98,16 @@ def _by_labels(judge: str, found: Agreement) -> str:
     return f"{judge} agrees with people at kappa {rate(found.kappa)} ({ends}) on {plural(found.n, 'labelled pair')}."
 
 
-def _held_out(known: HeldOut, threshold: float | None, parameters: Mapping[str, object]) -> str:
+def _held_out(known: HeldOut, threshold: float | None, parameters: Mapping[str, object], *, in_english: bool) -> str:
+    """`in_english`: some notes of the run are not, so that the sentence must say that those of the figure were."""
     models = "a strong model" if known.models in (None, 1) else f"{known.models} strong models"
     ends = known.kappa_interval
     figure = f"kappa {known.kappa or 0:.2f}" + (f" (95 % interval {ends[0]:.2f}–{ends[1]:.2f})" if ends else "")
-    aside = ""
+    aside = ", all in English" if in_english else ""
     if parameters.get("examples"):
-        aside = ", without known verdicts to learn from"  # with them, the judge has another threshold too
-    elif known.threshold is not None and threshold is not None and threshold != known.threshold:
-        aside = f", at its threshold of {known.threshold:g}, not at {threshold:g}"
+        aside += ", without known verdicts to learn from"
+    if known.threshold is not None and threshold is not None and threshold != known.threshold:
+        aside += f", at its threshold of {known.threshold:g}, not at {threshold:g}"
     return f"offline agreed with {models} at {figure} on pull requests that it had not seen{aside}."
 
 

@@ -83,56 +83,79 @@ def inputs(score: Floats, near: Nearness) -> Floats:
     return np.column_stack([np.log(score / (1 - score)), between, near.known])
 
 
-def numbered(texts: Sequence[str], known: Sequence[KnownNotes | None]) -> tuple[list[str], list[Ints]]:
-    """The texts with those of known notes behind them, each once; and for each question its known notes' numbers."""
+@dataclass(frozen=True)
+class Board:
+    """Questions that share what is known of their references."""
+
+    questions: Sequence[int]
+    generated: Ints  # the texts of their generated notes, one question after another
+    known: Ints  # the texts of the known notes
+    match: NDArray[np.int8]
+
+
+def boards(texts: Sequence[str], grid: Grid, known: Sequence[KnownNotes | None]) -> tuple[list[str], list[Board]]:
+    """The texts with those of known notes behind them, each once; and the boards of the questions of which something is
+    known."""
     numbers = {text: number for number, text in enumerate(texts)}
-    found = [
-        np.array([numbers.setdefault(note, len(numbers)) for note in each.notes] if each else [], np.int64)
-        for each in known
-    ]
+    sharing: dict[int, list[int]] = {}
+    for question, each in enumerate(known):
+        if each is not None and len(each.notes) and len(grid.generated[question]) and len(grid.reference[question]):
+            sharing.setdefault(id(each.match), []).append(question)
+    found = []
+    for questions in sharing.values():
+        shared = known[questions[0]]
+        assert shared is not None
+        of_known = np.array([numbers.setdefault(note, len(numbers)) for note in shared.notes], np.int64)
+        generated = np.concatenate([grid.generated[question] for question in questions])
+        found.append(Board(questions, generated, of_known, shared.match))
     return list(numbers), found
 
 
-def nearness(notes: Notes, grid: Grid, known: Sequence[KnownNotes | None], numbers: Sequence[Ints]) -> Nearness:
-    """How near each pair comes to what is known; `numbers` are those of the known notes among `notes`."""
+def nearness(notes: Notes, grid: Grid, known: Sequence[KnownNotes | None], found: Sequence[Board]) -> Nearness:
+    """How near each pair comes to what is known; `found` are the boards, whose texts are those of `notes`."""
     size = len(grid.row)
     words, meaning, there = np.zeros((size, 3)), np.zeros((size, 3)), np.zeros((size, 3), bool)
-    for first, last in _runs(grid, numbers):
-        by_words = _SharedWords(notes, grid.generated[first:last], numbers[first:last])
-        for question in range(first, last):
-            each, number, columns = known[question], numbers[question], len(grid.reference[question])
-            if each is None or not len(number) or not columns:
-                continue
-            kinds = _kinds(each.match)
-            step = max(1, BLOCK // kinds.size)
-            for row in range(0, len(grid.generated[question]), step):
-                generated = grid.generated[question][row : row + step]
-                start = grid.start[question] + row * columns
-                pairs = slice(start, start + len(generated) * columns)
-                near = by_words.of(question - first, row, len(generated))
-                words[pairs] = _nearest(near, kinds)
-                meaning[pairs] = _nearest(notes.meaning[generated] @ notes.meaning[number].T, kinds)
-                there[pairs] = np.tile(kinds.any(2), (len(generated), 1))
+    for some in _runs(found):
+        by_words = _SharedWords(notes, [board.generated for board in some], [board.known for board in some])
+        for number, board in enumerate(some):
+            kinds = _kinds(board.match)
+            row = 0
+            for question in board.questions:
+                each = known[question]
+                out = np.array(each.left_out if each else (), np.int64)
+                pairs, count = grid.pairs(question), len(grid.generated[question])
+                there[pairs] = np.tile(kinds.sum(2) > kinds[:, :, out].sum(2), (count, 1))
+                step = max(1, BLOCK // kinds.size)
+                for part in range(row, row + count, step):
+                    texts = board.generated[part : min(part + step, row + count)]
+                    start = pairs.start + (part - row) * len(kinds)
+                    rows = slice(start, start + len(texts) * len(kinds))
+                    near = by_words.of(number, part, len(texts))
+                    words[rows] = _nearest(near, kinds, out)
+                    meaning[rows] = _nearest(notes.meaning[texts] @ notes.meaning[board.known].T, kinds, out)
+                row += count
     return Nearness(words, meaning, there)
 
 
-def _runs(grid: Grid, numbers: Sequence[Ints]) -> Iterator[tuple[int, int]]:
-    """Questions one after another, as many at a time as compare BLOCK notes with known ones."""
-    first = total = 0
-    for question, (generated, known) in enumerate(zip(grid.generated, numbers, strict=True)):
-        compared = len(generated) * len(known)
-        if total and total + compared > BLOCK:
-            yield first, question
-            first, total = question, 0
+def _runs(found: Sequence[Board]) -> Iterator[list[Board]]:
+    """Boards one after another, as many at a time as compare BLOCK notes with known ones."""
+    some: list[Board] = []
+    total = 0
+    for board in found:
+        compared = len(board.generated) * len(board.known)
+        if some and total + compared > BLOCK:
+            yield some
+            some, total = [], 0
+        some.append(board)
         total += compared
-    if total:
-        yield first, len(numbers)
+    if some:
+        yield some
 
 
 class _SharedWords:
-    """How many words generated notes share with the known notes of their question, weighted by rarity, from 0 to 1.
+    """How many words generated notes share with the known notes of their board, weighted by rarity, from 0 to 1.
 
-    One sparse product for many questions: each numbers its terms by itself, so that none meets another's notes.
+    One sparse product for many boards: each numbers its terms by itself, so that none meets another's notes.
     """
 
     def __init__(self, notes: Notes, generated: Sequence[Ints], known: Sequence[Ints]) -> None:
@@ -140,8 +163,8 @@ class _SharedWords:
         keys, entries = [], []
         for side in (generated, known):
             slots = notes.terms[np.concatenate(side)]
-            question = np.repeat(np.arange(len(side)), list(map(len, side)))
-            keys.append(np.repeat(question, np.diff(slots.indptr)) * slots.shape[1] + slots.indices)
+            board = np.repeat(np.arange(len(side)), list(map(len, side)))
+            keys.append(np.repeat(board, np.diff(slots.indptr)) * slots.shape[1] + slots.indices)
             weight = np.sqrt(notes.rarity)[slots.indices]
             length = np.sqrt(np.add.reduceat(np.append(weight**2, 0.0), slots.indptr[:-1]))
             length[np.diff(slots.indptr) == 0] = 1.0
@@ -156,19 +179,20 @@ class _SharedWords:
             sides.append(sp.csr_array((value[met], at[met], start), shape=(len(start) - 1, len(own))))
         self._shared = sp.csr_array(sides[0] @ sides[1].T)
 
-    def of(self, question: int, row: int, count: int) -> Floats:
-        """(generated notes, known notes) of a question: so many rows from `row` on."""
-        first = self._rows[question] + row
+    def of(self, board: int, row: int, count: int) -> Floats:
+        """(generated notes, known notes) of a board: so many rows from `row` on."""
+        first = self._rows[board] + row
         ends = self._shared.indptr[first : first + count + 1]
         stored = slice(ends[0], ends[-1])
-        found = np.zeros((count, self._columns[question + 1] - self._columns[question]))
-        at = np.repeat(np.arange(count), np.diff(ends)), self._shared.indices[stored] - self._columns[question]
+        found = np.zeros((count, self._columns[board + 1] - self._columns[board]))
+        at = np.repeat(np.arange(count), np.diff(ends)), self._shared.indices[stored] - self._columns[board]
         found[at] = self._shared.data[stored]
         return found
 
 
-def _nearest(near: Floats, kinds: NDArray[np.bool_]) -> Floats:
+def _nearest(near: Floats, kinds: NDArray[np.bool_], left_out: Ints) -> Floats:
     """(pairs, kinds): the nearest known note of each kind to each reference, from 0 to 1."""
+    near[:, left_out] = 0.0
     best: Floats = np.where(kinds, near[:, None, None, :], 0.0).max(axis=3)
     return np.clip(best, 0.0, 1.0).reshape(-1, 3)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from metareview.errors import UsageError
 from metareview.judges.examples import Examples
-from metareview.judges.offline.examples import nearness, numbered
+from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import extract_from, lay_out
 from metareview.judges.offline.languages import language_remarks, with_composed_notes
 from metareview.judges.offline.model import shipped
@@ -34,8 +34,7 @@ class OfflineJudge(Judge):
 
     def __init__(self, threshold: float | None = None, examples: Examples | None = None) -> None:
         self._model = shipped()
-        learned = self._model.threshold if examples is None else self._model.threshold_with_examples
-        self.threshold = learned if threshold is None else threshold
+        self.threshold = self._model.threshold if threshold is None else threshold
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold must be in 0..1, found {threshold}")
         self.examples = examples
@@ -55,13 +54,13 @@ class OfflineJudge(Judge):
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
         texts, grid = lay_out(batch)
         known = [self.examples.known(question) if self.examples else None for question in batch]
-        all_texts, numbers = numbered(texts, known)
+        all_texts, found = boards(texts, grid, known)
         notes = read_notes(all_texts, self._model.background)
         features = extract_from(texts, notes, grid)
         fit, score = self._model.score(features)
         nearest = None
         if self.examples is not None:
-            near = nearness(notes, grid, known, numbers)
+            near = nearness(notes, grid, known, found)
             score, nearest = self._model.score_with(score, near, features), near.nearest
         for number, question in enumerate(batch):
             pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)

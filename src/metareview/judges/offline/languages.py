@@ -23,6 +23,8 @@ from metareview.text.tokens import tokens
 
 LOOKED_AT = 2_000
 """How much of a note tells its language: its first characters."""
+TRAINED_ON_ENGLISH = "The offline judge was trained on English"
+"""How the warning begins that a run has of notes in other languages."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`", re.DOTALL)
 
@@ -92,7 +94,7 @@ def language_remarks(questions: Iterable[Question]) -> list[str]:
         return []
     are = "is" if others == 1 else "are"
     return [
-        f"The offline judge was trained on English, and {others:,} of {plural(len(notes), 'note')} {are} mostly in"
+        f"{TRAINED_ON_ENGLISH}, and {others:,} of {plural(len(notes), 'note')} {are} mostly in"
         " other languages: calibrate before you trust it"
     ]
 

@@ -80,7 +80,6 @@ class Model:
     competition: Competition
     threshold: float
     examples: ExampleWeights
-    threshold_with_examples: float
     background: Background
     version: str
 
@@ -174,7 +173,6 @@ def shipped() -> Model:
         competition=Competition(**stored["competition"]),
         threshold=stored["threshold"],
         examples=read_weights(stored["examples"]),
-        threshold_with_examples=stored["examples"]["threshold"],
         background=read_background(stored["background"], folder / VECTORS),
         version=stored["version"],
     )

@@ -26,7 +26,7 @@ _STANDINGS = (
 _NEAREST = (
     "; like a known comment on it",
     "; more like a known comment on another reference",
-    "; more like a known comment on none of them",
+    "; more like a known comment that raises none of them",
     "",
 )
 """By the kind of known comment that a pair comes nearest to; the last where nothing is known."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from math import isfinite
 from pathlib import PurePath
 
 from metareview.judges.offline.model import FILE
@@ -51,27 +52,11 @@ class HeldOut:
 def held_out(weights: str | None = None) -> HeldOut:
     """Of the weights that ship, or of those with this name; empty where they no longer ship, or the file is silent."""
     name = PurePath(FILE).stem if weights is None else weights
-    stored = _stored(name)
-    if stored is None:
+    path = files("metareview") / "data" / f"{name}.json"
+    if not _WEIGHTS.fullmatch(name) or not path.is_file():
         return HeldOut(name)
+    stored = json.loads(path.read_text("utf-8"))
     return parse_held_out(name, stored.get("threshold"), _object(stored.get("held_out_figures")))
-
-
-@cache
-def learned_thresholds(weights: str) -> tuple[float | None, float | None] | None:
-    """Those that weights of this name decide by, without examples and with them; None where they no longer ship."""
-    stored = _stored(weights)
-    if stored is None:
-        return None
-    return _number(stored.get("threshold")), _number(_object(stored.get("examples")).get("threshold"))
-
-
-def _stored(weights: str) -> Mapping[str, object] | None:
-    """The weights file of this name, where it ships."""
-    path = files("metareview") / "data" / f"{weights}.json"
-    if not _WEIGHTS.fullmatch(weights) or not path.is_file():
-        return None
-    return _object(json.loads(path.read_text("utf-8")))
 
 
 def parse_held_out(weights: str, threshold: object, figures: Mapping[str, object]) -> HeldOut:
@@ -128,6 +113,5 @@ def _points(curve: Sequence[object]) -> Sequence[tuple[float, float, int]]:
 
 def _number(value: object) -> float | None:
     """A finite number; whatever else stands there is none."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not -1e300 < value < 1e300:
-        return None
-    return float(value)
+    number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return number if number is not None and isfinite(number) else None

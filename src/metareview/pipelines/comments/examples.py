@@ -43,10 +43,10 @@ class ReadExamples:
         people = {person(each.reviewer) for each in used if each.reviewer is not None}
         warnings = []
         if own:
-            are = "is no example" if len(own) == 1 else "are no examples"
+            were = "was" if len(own) == 1 else "were"
             warnings.append(
-                f"{plural(len(own), 'verdict')} on a reviewer's own comments, or on notes in the same words, {are} for"
-                " that reviewer"
+                f"{plural(len(own), 'known verdict')} on a reviewer's own comments, or on notes in the same words,"
+                f" {were} not used for that reviewer"
             )
         return LearnedFrom(len(used), len(people), len(references)), warnings
 
