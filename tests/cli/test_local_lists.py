@@ -36,5 +36,5 @@ def test_a_list_that_does_not_fit_is_asked_in_parts(here, run, monkeypatch, habi
     assert summary["reviewers"]["bot"]["positive_match_nums"] == 30
     assert (summary["judge"]["pairs"], summary["judge"]["errors"]) == (900, 0)
     assert summary["judge"]["llm_calls"] > 1
-    assert ("did not fit into the context" in err) == ("context" in habits)
-    assert ("at its limit on tokens" in err) == ("predict" in habits)
+    assert "did not fit into the context" not in err  # the parts did, and nothing stayed undecided
+    assert "at its limit on tokens" not in err

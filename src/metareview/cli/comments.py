@@ -180,9 +180,10 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
         "skipped": [asdict(item) for item in skipped],
     }
     of_people = "" if labelled is None else f" ({labelled:,} decided by labels)"
+    negatives = f" and up to {plan.negative_pairs:,} with negatives" if plan.negative_pairs else ""
     line = (
         f"{plural(plan.pull_requests, 'pull request')}, {plural(reviewers, 'reviewer')},"
-        f" {plural(plan.pairs, 'pair')} to judge{of_people} and up to {plan.negative_pairs:,} with negatives,"
+        f" {plural(plan.pairs, 'pair')} to judge{of_people}{negatives},"
         f" {plural(calls, 'model call')}{_about_tokens(planned)}."
     )
     screen.show(document, line, remarks=warning_lines(warnings, skipped))

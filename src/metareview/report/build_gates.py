@@ -35,10 +35,10 @@ def check_undecided(judge: JudgeSummary, what: str = "pairs") -> None:
     if judge.errors and what != "pairs":
         raise Undecided(
             f"{judge.errors} of {judge.pairs} {what} stayed undecided and are in no rate of what was addressed. Run the"
-            " same command with the same --out to ask for them again."
+            " same command with the same --out to ask about them again."
         )
     if judge.errors:
-        again = "Run the same command with the same --out to ask for them again."
+        again = "Run the same command with the same --out to ask about them again."
         if judge.name == VERDICTS:
             again = "The file has no verdict on them; --labels FILE adds people's."
         raise Undecided(
