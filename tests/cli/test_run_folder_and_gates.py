@@ -119,7 +119,7 @@ def test_a_dry_run_asks_and_writes_nothing(run, here, monkeypatch):
     before = files(here)
     code, out, err = run(*ALL, "--dry-run", "--out", "r", "--fail-under", "f1=1")
     assert (code, err) == (0, WARNED)
-    assert re.fullmatch(r"2 pull requests, 2 reviewers, 1 pair to judge .*, 0 model calls\.\n", out)
+    assert re.fullmatch(r"2 pull requests, 2 reviewers, 1 pair to judge, 0 model calls\.\n", out)
     code, out, _ = run(*ALL, "--dry-run", "--json")
     found = json.loads(out)
     assert (code, found["prs"], found["reviewers"], found["pairs"], found["llm_calls"]) == (0, 2, 2, 1, 0)
