@@ -25,6 +25,7 @@ SETTINGS: dict[str, dict[str, ListRules | PairRules]] = {
 }
 """How much is asked, by name and by what a question holds. Chosen on held-out scores; docs/judges.md has figures."""
 _NOT_ASKED = "; the model was not asked, it could hardly add a pair"
+_NOT_WORTH = "; the model was not asked, there was too little to gain for the text"
 
 
 @dataclass(eq=False)
@@ -150,9 +151,10 @@ class _Board:
             self.reason[row], self.by[row] = reason, decided_by
 
     def answer(self, rules: ListRules | PairRules) -> Answer:
+        why = _NOT_WORTH if isinstance(rules, ListRules) else _NOT_ASKED
         for row in np.flatnonzero((self.first.score >= rules.low) & (self.first.score <= rules.high)).tolist():
             if self.by[row] == "judge":
-                self.reason[row] += _NOT_ASKED
+                self.reason[row] += why
         return Answer(self.score, self.match, self.reason, self.by)
 
 

@@ -11,7 +11,7 @@ Pairs of which nothing is known keep their score.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from metareview.judges.examples import KnownNotes
+from metareview.judges.offline.batches import batches
 from metareview.judges.offline.features import BLOCK, Grid
 from metareview.judges.offline.notes import Floats, Ints, Notes
 from metareview.judges.protocol import DIFFERENT, SAME
@@ -115,7 +116,7 @@ def nearness(notes: Notes, grid: Grid, known: Sequence[KnownNotes | None], found
     """How near each pair comes to what is known; `found` are the boards, whose texts are those of `notes`."""
     size = len(grid.row)
     words, meaning, there = np.zeros((size, 3)), np.zeros((size, 3)), np.zeros((size, 3), bool)
-    for some in _runs(found):
+    for some in batches(found, lambda board: len(board.generated) * len(board.known), BLOCK):
         by_words = _SharedWords(notes, [board.generated for board in some], [board.known for board in some])
         for number, board in enumerate(some):
             kinds = _kinds(board.match)
@@ -135,21 +136,6 @@ def nearness(notes: Notes, grid: Grid, known: Sequence[KnownNotes | None], found
                     meaning[rows] = _nearest(notes.meaning[texts] @ notes.meaning[board.known].T, kinds, out)
                 row += count
     return Nearness(words, meaning, there)
-
-
-def _runs(found: Sequence[Board]) -> Iterator[list[Board]]:
-    """Boards one after another, as many at a time as compare BLOCK notes with known ones."""
-    some: list[Board] = []
-    total = 0
-    for board in found:
-        compared = len(board.generated) * len(board.known)
-        if some and total + compared > BLOCK:
-            yield some
-            some, total = [], 0
-        some.append(board)
-        total += compared
-    if some:
-        yield some
 
 
 class _SharedWords:

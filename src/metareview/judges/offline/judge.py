@@ -13,6 +13,7 @@ import numpy as np
 
 from metareview.errors import UsageError
 from metareview.judges.examples import Examples
+from metareview.judges.offline.batches import batches
 from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import extract_from, lay_out
 from metareview.judges.offline.languages import language_remarks, with_composed_notes
@@ -45,7 +46,7 @@ class OfflineJudge(Judge):
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
         composed = list(map(with_composed_notes, questions))
-        return [answer for batch in _batches(composed) for answer in self._answers(batch)]
+        return [answer for batch in batches(composed, _pairs, BATCH) for answer in self._answers(batch)]
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
         """How many notes are in languages that it has not learned."""
@@ -81,16 +82,5 @@ class OfflineJudge(Judge):
             yield Answer(scores, np.where(scores >= self.threshold, SAME, DIFFERENT).astype(np.int8), reasons)
 
 
-def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """The questions in runs of at most BATCH pairs; a larger one is a batch of its own."""
-    batch: list[Question] = []
-    size = 0
-    for question in questions:
-        pairs = len(question.generated) * len(question.reference)
-        if batch and size + pairs > BATCH:
-            yield batch
-            batch, size = [], 0
-        batch.append(question)
-        size += pairs
-    if batch:
-        yield batch
+def _pairs(question: Question) -> int:
+    return len(question.generated) * len(question.reference)
