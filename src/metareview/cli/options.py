@@ -219,7 +219,7 @@ run_options = _options(
 )
 engine_options = _options(
     click.option("--engine", metavar="local|spark", default="local", show_default=True,
-                 shell_complete=one_of("local", "spark"), help="Where the work runs: this machine, or a Spark cluster."),
+                 shell_complete=one_of("local", "spark"), help="Where the work runs: here, or on a Spark cluster."),
     click.option("--workers", type=click.IntRange(min=1), metavar="N",
                  help="Processes on this machine.  [default: one per core; 1 for small inputs]"),
     click.option("--spark-master", metavar="URL", help="Spark's master, such as spark://host:7077 or local[4]."),
