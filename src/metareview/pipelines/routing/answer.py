@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 
 from metareview.formats.source import Progress
 from metareview.model.event import Eligibility, Event, PullRequest, fold
@@ -36,14 +36,22 @@ class Lack:
     missing: Counter[str] = field(default_factory=Counter)
     listed: bool = False
 
+    def add(self, other: Lack) -> None:
+        self.missing.update(other.missing)
+        self.listed |= other.listed
+
 
 @dataclass(slots=True)
 class Answers:
-    """The records of all repositories, by cutoff within each, and what can only be counted on the way."""
+    """The records of repositories, by cutoff within each, and what can only be counted on the way."""
 
     lacks: Mapping[str, Lack]
     records: list[RoutingRecord] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
+
+    @classmethod
+    def none(cls, plan: Plan) -> Answers:
+        return cls({named.name: Lack() for named in plan.routers})
 
 
 class Ticker:
@@ -65,17 +73,22 @@ class Ticker:
 
 def answer(plan: Plan, progress: Progress | None = None) -> Answers:
     """Every router's answer for every pull request of the plan."""
-    answers = Answers({named.name: Lack() for named in plan.routers})
+    answers = Answers.none(plan)
     ticker = Ticker(len(plan.routers) * sum(len(part.cutoffs) for part in plan.parts), progress)
-    ks = sorted(set(plan.options.k))
-    worth = places_worth(measures_of(ks, plan.options.truth), ks)
     for part in plan.parts:
-        _answer_part(part, plan, answers, worth, ticker)
+        answer_part(part, plan, answers, ticker)
     return answers
 
 
-def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Worth, ticker: Ticker) -> None:
+@lru_cache(maxsize=8)
+def _worth(ks: tuple[int, ...], truth: str) -> Worth:
+    return places_worth(measures_of(ks, truth), ks)
+
+
+def answer_part(part: Part, plan: Plan, answers: Answers, ticker: Ticker) -> None:
+    """Add those of one repository. Of the plan, neither its other parts nor its history's events are looked at."""
     options, history = plan.options, plan.inputs.history
+    worth = _worth(tuple(sorted(set(options.k))), options.truth)
     eligible = plan.eligible
     visible = visible_events(part.events, options.reviews_visible_at)
     stories = by_pull_request(part.events, part.cutoffs)
