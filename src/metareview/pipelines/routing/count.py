@@ -30,6 +30,7 @@ class RoutingResult:
 
 
 def count(answers: Answers, plan: Plan) -> RoutingResult:
+    """The records as they are kept, and the summary of what they add up to."""
     lacks = Counter(
         {Missing(name, what): number for name, lack in answers.lacks.items() for what, number in lack.missing.items()}
     )
@@ -55,6 +56,7 @@ def conclude(sums: RoutingSums, plan: Plan, facts: HistoryFacts) -> RoutingSumma
 
 
 def facts_of(plan: Plan) -> HistoryFacts:
+    """From the events of the whole history."""
     history, span = plan.inputs.history, plan.options.truth_span
     cutoffs = [at for part in plan.parts for at in part.cutoffs.values()]
     until = None if span is None else max(cutoffs) + span
