@@ -99,8 +99,35 @@ def as_json(document: object) -> JsonObject:
     return plain
 
 
+def to_text(document: Mapping[str, Any]) -> str:
+    """The document as the standard encoder writes it, in a tenth of its time where the quick one writes the same."""
+    if _written_alike(document):
+        try:
+            return orjson.dumps(document).decode()
+        except TypeError:  # half a surrogate pair, a number beyond 64 bits, a key that is no text
+            pass
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _written_alike(value: object) -> bool:
+    """Whether both encoders write it in the same way, or the quick one refuses it: they differ in numbers that need an
+    exponent or are none, and the quick one also takes what is no JSON."""
+    kind = type(value)
+    if kind is float:
+        return value == 0 or 1e-4 <= abs(value) < 1e16  # type: ignore[arg-type, operator]
+    if kind is dict:
+        value = value.values()  # type: ignore[attr-defined]
+    elif kind is not list and kind is not tuple:
+        return kind in _PLAIN
+    kinds = set(map(type, value))  # type: ignore[call-overload]
+    return kinds <= _PLAIN or all(map(_written_alike, value))  # type: ignore[call-overload]
+
+
+_PLAIN = frozenset({str, int, bool, type(None)})
+
+
 def to_line(record: Mapping[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return to_text(record) + "\n"
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from metareview.comments.case import Case
-from metareview.comments.outcome import JudgedCase
+from metareview.comments.decide import JudgedCase
 from metareview.errors import UsageError
 from metareview.judges.protocol import Answer, Judge, Question
 
