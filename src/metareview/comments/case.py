@@ -12,7 +12,7 @@ from metareview.comments.align import Mode
 from metareview.comments.costs import Spent
 from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
-from metareview.judges.protocol import SAME, Answer, Question, judged_part
+from metareview.judges.protocol import LONG_NOTE, SAME, Answer, Question, judged_part
 from metareview.model.comment import Comment, Review
 
 FREE_REACH = 20
@@ -51,7 +51,8 @@ class Notes:
         return cls([first + position for position in kept], [comments[position] for position in kept])
 
     def judged(self) -> list[str]:
-        return [judged_part(comment.note) for comment in self.comments]
+        notes = [comment.note for comment in self.comments]
+        return notes if max(map(len, notes), default=0) <= LONG_NOTE else list(map(judged_part, notes))
 
 
 @dataclass(frozen=True)
