@@ -75,6 +75,8 @@ class HistoryFacts:
     has_merges: bool = True
     has_requests: bool = False
     """Whether anybody was ever asked for a review; what came of requests is unknown where nobody was."""
+    strange_predictions: Mapping[str, int] = field(default_factory=dict)
+    """By router, how many of its predictions are about no pull request of the history."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from metareview.model.event import RESPONSES
 from metareview.model.words import plural
 from metareview.pipelines.routing.answer import BODY, FILES, Answers
 from metareview.pipelines.routing.plan import Plan
 from metareview.pipelines.routing.tally import PREDICTION
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
-from metareview.routing.responses import REQUESTED
 from metareview.routing.sum_up import sum_up
 from metareview.routing.summarise import summary_of
 from metareview.routing.summary import HistoryFacts, RoutingConfig, RoutingSummary
-from metareview.routing.sums import Missing, Outcomes, RoutingSums
+from metareview.routing.sums import Missing, RoutingSums
 from metareview.routing.weeks import week_warning
 
 
@@ -31,11 +28,7 @@ class RoutingResult:
 
 def count(answers: Answers, plan: Plan) -> RoutingResult:
     """The records as they are kept, and the summary of what they add up to."""
-    lacks = Counter(
-        {Missing(name, what): number for name, lack in answers.lacks.items() for what, number in lack.missing.items()}
-    )
-    outcomes = answers.tally.outcomes + Outcomes(missing=lacks)
-    sums = sum_up(answers.records, configured(plan), outcomes)
+    sums = sum_up(answers.records, configured(plan), answers.outcomes)
     lacking = not_applicable(sums, plan)
     records = [without_figures(record, lacking) for record in answers.records] if lacking else answers.records
     return RoutingResult(records, conclude(sums, plan, facts_of(plan)))
@@ -61,13 +54,16 @@ def facts_of(plan: Plan) -> HistoryFacts:
     cutoffs = [at for part in plan.parts for at in part.cutoffs.values()]
     until = None if span is None else max(cutoffs) + span
     events = (event for part in plan.parts for event in part.events)
+    outline, predictions = history.outline(), plan.inputs.predictions
+    known = {(event.repo, event.pr) for event in history.events if event.kind == "opened"} if predictions else set()
     return HistoryFacts(
         end=history.end,
         active=frozenset(active_people(events, min(cutoffs), until, plan.eligible)),
         names=history.names,
-        has_bodies=any(event.body for event in history.events if event.kind not in RESPONSES),
-        has_merges=any(event.kind == "merged" for event in history.events),
-        has_requests=any(event.kind == REQUESTED for event in history.events),
+        has_bodies=outline.has_bodies,
+        has_merges=outline.has_merges,
+        has_requests=outline.has_requests,
+        strange_predictions={each.router: sum(key not in known for key in each.answers) for each in predictions},
     )
 
 
@@ -123,10 +119,8 @@ def _warnings(sums: RoutingSums, plan: Plan, facts: HistoryFacts, lacking: Mappi
         yield "no pull request of the history has a body: what they declare is not known"
     if not facts.has_merges:
         yield "the history has no merged event: how often pull requests were merged is not known"
-    predicted = plan.inputs.predictions
-    known = {(event.repo, event.pr) for event in history.events if event.kind == "opened"} if predicted else set()
-    for each in predicted:
-        if strange := sum(key not in known for key in each.answers):
+    for each in plan.inputs.predictions:
+        if strange := facts.strange_predictions.get(each.router):
             yield f"{each.router}: {plural(strange, 'prediction')} left out: no such pull request in the history"
         if missing := outcomes.missing[Missing(each.router, PREDICTION)]:
             yield f"{each.router}: {missing} {of_all} have no prediction and count as misses"

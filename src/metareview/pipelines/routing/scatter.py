@@ -118,6 +118,8 @@ class Scattered:
     repositories: Mapping[str, RepositoryFacts]
     """Those with pull requests in the cohort in the order of the first of them, and then the others."""
     unknown: Counter[str]
+    shown: Mapping[str, str]
+    """By login as written, the login as shown, of those for whom the two differ."""
 
 
 def pieces_of(given: HistoryInput) -> Iterator[Piece]:
@@ -219,7 +221,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
             progress(done, sum(sizes))
     if "opened" not in whole.kinds:
         raise no_pull_requests(given.label)
-    names, _ = names_of(sorted(first_seen, key=first_seen.__getitem__))
+    names, shown = names_of(sorted(first_seen, key=first_seen.__getitem__))
     told = [line for source in given.sources for line in source.all_warnings()]
     outline = Outline(
         end=whole.end or 0,
@@ -233,7 +235,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
     )
     never = Opening(LATEST, "", len(pieces), 0, 0)
     order = sorted(repositories, key=lambda repo: min(repositories[repo].openings, default=never))
-    return Scattered(outline, {repo: repositories[repo] for repo in order}, whole.unknown)
+    return Scattered(outline, {repo: repositories[repo] for repo in order}, whole.unknown, shown)
 
 
 def _megabytes(piece: Piece) -> int:

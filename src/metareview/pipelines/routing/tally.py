@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 from metareview.model.event import Event, PullRequest, fold
@@ -16,24 +16,6 @@ from metareview.routing.sums import Missing, Outcomes
 from metareview.routing.turnover import Turnover
 
 PREDICTION = "prediction"
-
-
-@dataclass(slots=True)
-class Tally:
-    """The outcomes of the repositories so far."""
-
-    outcomes: Outcomes = field(default_factory=Outcomes)
-
-    def add(
-        self,
-        part: Part,
-        plan: Plan,
-        pull_requests: Sequence[PullRequest],
-        stories: Mapping[int, Sequence[Event]],
-        lists: Mapping[str, Sequence[RouterAnswer]],
-        knowledge: Knowledge,
-    ) -> None:
-        self.outcomes += outcomes_of(part, plan, pull_requests, stories, lists, knowledge)
 
 
 def outcomes_of(
