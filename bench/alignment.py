@@ -15,11 +15,11 @@ from metareview.comments.align import Graph, align
 from metareview.model.comment import Comment
 
 SHAPES = {
-    "300 pull requests, 10 comments, 5 references": (300, 10, 5, 0.15),
-    "20 pull requests, 200 comments, 200 references": (20, 200, 200, 0.02),
-    "a pull request, 1,000 comments, 1,000 references": (1, 1_000, 1_000, 0.004),
+    "300 pull requests of 10 x 5": (300, 10, 5, 0.15),
+    "20 pull requests of 200 x 200": (20, 200, 200, 0.02),
+    "one pull request of 1,000 x 1,000": (1, 1_000, 1_000, 0.004),
 }
-"""How many of which size, and the share of pairs that match."""
+"""How many, of how many comments and references, and the share of pairs that match."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def ratios() -> Result:
             for pull in pulls:
                 pull.theirs()
 
-        rows.append(Row.ratio(what, compared(ours, theirs).ratio, peer="scipy's linear_sum_assignment"))
+        rows.append(Row.ratio(what, compared(ours, theirs).ratio, peer="linear_sum_assignment"))
     return Result("Alignment, the best one of each pull request", rows)
 
 

@@ -10,7 +10,9 @@ from bench import SPEED
 from bench.measure import Row
 from bench.record import Parts
 
-WIDTH, LABELS, RIGHT = 880, 400, 70
+FITS = 64
+"""Characters of a comparison's name that the chart has room for."""
+WIDTH, LABELS, RIGHT = 880, 460, 70
 LINE, AREA, TOP, BOTTOM = 22, 30, 70, 44
 STYLE = """
     .panel { fill: #f6f8fa; stroke: #d0d7de }
@@ -81,7 +83,8 @@ def _bar(row: Row, y: int, across: Callable[[float], float]) -> Iterator[str]:
     assert not isinstance(row.value, str)
     start, end = sorted((across(1.0), across(row.value)))
     kind = "faster" if row.value >= 1 else "slower"
-    yield f'<text x="40" y="{y + 12}">{escape(row.name)}</text>'
+    peer = f'<tspan class="small">, against {escape(row.peer or "")}</tspan>'
+    yield f'<text x="40" y="{y + 12}">{escape(row.what)}{peer}</text>'
     yield f'<rect class="{kind}" x="{start:.1f}" y="{y + 1}" width="{max(end - start, 1):.1f}" height="14" rx="2"/>'
     yield f'<text x="{max(end, across(1.0)) + 6:.1f}" y="{y + 12}">{_times(row)}</text>'
 

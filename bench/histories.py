@@ -140,9 +140,9 @@ def ratios() -> Result:
         write_events(synthetic(COMPARED), files[1])
         write_database(files[2], COMPARED)
         peers = (
-            (f"GH Archive, an hour of {COMPARED:,} events", "gzip and json.loads", _loop_over_gzip),
+            (f"GH Archive, {COMPARED:,} events", "gzip and json.loads", _loop_over_gzip),
             (f"JSON lines, {COMPARED:,} events", "a loop of json.loads", _loop_over_lines),
-            (f"the harness's SQLite, {COMPARED:,} events", "fetching every row", _loop_over_tables),
+            (f"the harness's SQLite, {COMPARED:,} events", "a fetch of all rows", _loop_over_tables),
         )
         for path, (what, peer, loop) in zip(files, peers, strict=True):
             assert _read(path) == loop(path) > 0, what

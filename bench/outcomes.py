@@ -127,7 +127,7 @@ def ratios() -> Result:
             return Ran(0, time.process_time() - began, 0, "")
 
         found = compared(lambda: ran(ours), theirs, rounds=3, clock=processor_seconds)
-    what = f"outcomes of {COMPARED * COMMENTS:,} comments, the whole command"
+    what = f"{COMPARED * COMMENTS:,} comments, whole command"
     return Result("Outcomes", [Row.ratio(what, found.ratio, peer="a loop of json.loads")])
 
 

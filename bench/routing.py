@@ -83,8 +83,8 @@ def ratios() -> Result:
 
         assert ours() == theirs()
         found = compared(ours, theirs, rounds=3)
-    what = f"popularity over {COMPARED:,} events, read and scored"
-    return Result("Reviewer routing", [Row.ratio(what, found.ratio, peer="a plain Python replay")])
+    what = f"popularity over {COMPARED:,} events"
+    return Result("Reviewer routing", [Row.ratio(what, found.ratio, peer="plain Python")])
 
 
 def plain_ranks(path: Path) -> dict[tuple[str, int], int]:

@@ -47,7 +47,7 @@ def ratios() -> Result:
     with _data(PART) as folder:
         for what, told in (
             ("routing", f"{round(EVENTS * PART):,} events"),
-            ("offline", f"{round(PULL_REQUESTS * PART) * COMMENTS:,} comments, --judge offline"),
+            ("offline", f"{round(PULL_REQUESTS * PART) * COMMENTS:,} comments offline"),
         ):
             both = [_command(folder, what, workers) for workers in (WORKERS, 1)]
             summaries = [_figures(ran(command)) for command in both]

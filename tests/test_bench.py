@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import bench.command
 import pytest
 from bench import SPEED, TRUTH, page, scale_data
-from bench.chart import LABELS, RIGHT, WIDTH, draw
+from bench.chart import FITS, LABELS, RIGHT, WIDTH, draw
 from bench.check import REPEATS, State, check
 from bench.measure import MADE_UP, Result, Row, alone, compared, ran
 from bench.ranks import Work, pytrec_eval
@@ -190,6 +190,11 @@ def test_bars_are_as_long_as_their_ratios_in_tens():
     assert root.get("role") == "img"
     spoken = root.find("{http://www.w3.org/2000/svg}desc").text
     assert "<c> & d, against rouge, 0.1 x" in spoken
+
+
+def test_every_name_fits_into_the_chart():
+    names = [row.name for part in read().values() for row in part.result.ratios]
+    assert [name for name in names if len(name) > FITS] == []
 
 
 def test_page_and_chart_are_drawn_from_what_was_recorded():
