@@ -6,7 +6,7 @@ up to three times, before it counts: the machine may have been busy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -47,16 +47,18 @@ def check(recorded: Result | None, measure: Callable[[], Result]) -> Iterator[Ch
         yield Checked("", State.NOT_RECORDED, why="make bench records it")
         return
     found = measure()
-    if found.data != recorded.data:
-        why = f"recorded with {recorded.data} data, now with {found.data}"
-        yield from (Checked(row.name, State.NOT_COMPARED, why=why) for row in recorded.ratios)
-        return
-    best = _by_name(found)
-    wanted = _by_name(recorded)
+    data = {row.name: row.data for row in found.ratios}
+    others = [row for row in recorded.ratios if data.get(row.name, row.data) != row.data]
+    for row in others:
+        why = f"recorded with data of {row.data}, now {data[row.name]}"
+        yield Checked(row.name, State.NOT_COMPARED, why=why)
+    left_out = {row.name for row in others}
+    best = _by_name(found, left_out)
+    wanted = _by_name(recorded, left_out)
     for _ in range(REPEATS):
         if not any(what in best and best[what] < ALLOWED * least for what, least in wanted.items()):
             break
-        for what, value in _by_name(measure()).items():
+        for what, value in _by_name(measure(), left_out).items():
             best[what] = max(value, best.get(what, value))
     yield from (_checked(what, least, best) for what, least in wanted.items())
     yield from (Checked(what, State.NOT_RECORDED, measured=best[what]) for what in best if what not in wanted)
@@ -69,8 +71,8 @@ def _checked(what: str, least: float, best: Mapping[str, float]) -> Checked:
     return Checked(what, state, least, best[what])
 
 
-def _by_name(result: Result) -> dict[str, float]:
-    return {row.name: _value(row) for row in result.ratios}
+def _by_name(result: Result, left_out: Collection[str]) -> dict[str, float]:
+    return {row.name: _value(row) for row in result.ratios if row.name not in left_out}
 
 
 def _value(row: Row) -> float:

@@ -39,6 +39,8 @@ class Row:
     met: bool | None = None
     peer: str | None = None
     """Against whom, if the value is a ratio."""
+    data: str | None = None
+    """Of which data a ratio is."""
 
     @property
     def name(self) -> str:
@@ -63,11 +65,11 @@ class Row:
         return cls(what, value, unit, f">= {target:,g}", value >= target)
 
     @classmethod
-    def ratio(cls, what: str, value: float, *, peer: str, at_least: float | None = None) -> Row:
+    def ratio(cls, what: str, value: float, *, peer: str, at_least: float | None = None, data: str = MADE_UP) -> Row:
         """How many times as fast we are as `peer`."""
         if at_least is None:
-            return cls(what, value, "x", peer=peer)
-        return cls(what, value, "x", f">= {at_least:,g}", value >= at_least, peer)
+            return cls(what, value, "x", peer=peer, data=data)
+        return cls(what, value, "x", f">= {at_least:,g}", value >= at_least, peer, data)
 
     @classmethod
     def missing(cls, what: str, peer: str) -> Row:

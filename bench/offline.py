@@ -79,7 +79,8 @@ def ratios() -> Result:
 
     assert ours() == theirs() > 0
     found = compared(ours, theirs, rounds=3)
-    return Result("Offline judge", [Row.ratio("a score for each pair of notes", found.ratio, peer="rouge-score")], data)
+    row = Row.ratio("a score for each pair of notes", found.ratio, peer="rouge-score", data=data)
+    return Result("Offline judge", [row], data)
 
 
 def _questions() -> tuple[list[Question], str]:

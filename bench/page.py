@@ -43,11 +43,11 @@ def _told(parts: Parts, name: str) -> tuple[str, str, str]:
 
 
 def _ratios(parts: Parts) -> Iterator[str]:
-    yield "| area | work | against | times as fast |"
-    yield "|---|---|---|---:|"
+    yield "| area | work | against | times as fast | data |"
+    yield "|---|---|---|---:|---|"
     for name, area in SPEED.items():
         for row in parts[name].result.ratios if name in parts else ():
-            yield f"| {area} | {_cell(row.what)} | {_cell(row.peer or '')} | {row.told} |"
+            yield f"| {area} | {_cell(row.what)} | {_cell(row.peer or '')} | {row.told} | {_cell(row.data or '')} |"
 
 
 def _targets(parts: Parts) -> Iterator[str]:

@@ -7,7 +7,7 @@ import math
 import os
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -112,7 +112,7 @@ def rounded(row: Row) -> Row:
         return row
     digits = 3 - math.floor(math.log10(abs(row.value)))
     value = round(row.value, max(digits, 0))
-    return Row(row.what, value, row.unit, row.target, row.met, row.peer)
+    return replace(row, value=value)
 
 
 def _laid_out(value: Any, indent: str = "") -> Iterator[str]:

@@ -72,14 +72,14 @@ def _compared(work: Work) -> tuple[Compared, Compared, Compared]:
 
 def ratios() -> Result:
     work = Work()
-    return Result("ROUGE-L recall", _ratios(*_compared(work)), work.data)
+    return Result("ROUGE-L recall", _ratios(work.data, *_compared(work)), work.data)
 
 
-def _ratios(rouge_score: Compared, rouge: Compared, singly: Compared) -> list[Row]:
+def _ratios(data: str, rouge_score: Compared, rouge: Compared, singly: Compared) -> list[Row]:
     return [
-        Row.ratio("all pairs of notes", rouge_score.ratio, peer="rouge-score", at_least=1000),
-        Row.ratio("all pairs of notes", rouge.ratio, peer="rouge", at_least=2000),
-        Row.ratio("one pull request at a time", singly.ratio, peer="rouge-score", at_least=200),
+        Row.ratio("all pairs of notes", rouge_score.ratio, peer="rouge-score", at_least=1000, data=data),
+        Row.ratio("all pairs of notes", rouge.ratio, peer="rouge", at_least=2000, data=data),
+        Row.ratio("one pull request at a time", singly.ratio, peer="rouge-score", at_least=200, data=data),
     ]
 
 
@@ -91,7 +91,7 @@ def run() -> Result:
         Row("rouge, one pair at a time", 1 / rouge.theirs, "pairs/s"),
         Row("metareview, all pairs", 1 / rouge_score.ours, "pairs/s"),
         Row("metareview, one pull request at a time", 1 / singly.ours, "pairs/s"),
-        *_ratios(rouge_score, rouge, singly),
+        *_ratios(work.data, rouge_score, rouge, singly),
         Row("largest difference to rouge-score", work.difference(), "", "<= 1e-12", work.difference() <= 1e-12),
     ]
     number = len(work.notes)

@@ -22,8 +22,8 @@ from metareview.formats.history import read_history
 from metareview.pipelines.routing import RoutingOptions, evaluate
 
 
-def ratio(value, what="all pairs", peer="rouge"):
-    return Row.ratio(what, value, peer=peer)
+def ratio(value, what="all pairs", data=MADE_UP):
+    return Row.ratio(what, value, peer="rouge", data=data)
 
 
 def found(*rows, data=MADE_UP):
@@ -79,7 +79,9 @@ def test_what_is_not_recorded_cannot_fall():
 
 
 def test_other_data_and_missing_peers_are_not_compared():
-    assert states(found(ratio(100), data="AACR"), found(ratio(1))) == ([(ALL, State.NOT_COMPARED)], 1)
+    recorded = found(ratio(100, data="AACR"), ratio(10, "some"))
+    there = [(ALL, State.NOT_COMPARED), ("some, against rouge", State.HELD)]
+    assert states(recorded, found(ratio(1), ratio(9, "some"))) == (there, 1)
     without = found(Row.missing("against rouge", "rouge"))
     assert states(found(ratio(100)), without) == ([(ALL, State.NOT_COMPARED)], 1)
 
