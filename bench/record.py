@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from bench import SPEED, TRUTH
 from bench.measure import Result, Row
 
 LATEST = Path(__file__).with_name("latest.json")
@@ -83,12 +84,12 @@ def read(path: Path = LATEST) -> Parts:
 
 
 def write(parts: Parts, path: Path = LATEST) -> None:
-    """The machine and the versions are told once; a part that was measured elsewhere has its own."""
+    """In the order of the benchmarks. Machine and versions are told once; a part measured elsewhere has its own."""
     if not parts:
         return
     newest = max(parts.values(), key=lambda part: part.date)
     common: dict[str, Any] = {"machine": newest.machine, "versions": newest.versions}
-    told = {name: _told(part, common) for name, part in parts.items()}
+    told = {name: _told(parts[name], common) for name in (*SPEED, *TRUTH) if name in parts}
     document = {"date": newest.date, **common, "benchmarks": told}
     path.write_text("".join(_laid_out(document)) + "\n", "utf-8")
 

@@ -10,7 +10,6 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 from bench.measure import Ran, Result, Row, compared, metareview, ran, waited
@@ -35,24 +34,20 @@ def run() -> Result:
         *_rows(f"{number}, location only", location, 40, 2),
         *_rows(f"{EVENTS:,} events, {REPOSITORIES:,} repositories, popularity and mentions", events, 180, 4),
     ]
-    title = f"Scale: whole commands, {WORKERS} workers" if _takes_workers() else "Scale: whole commands, one process"
-    return Result(title, [*rows, *ratios().rows])
+    return Result(f"Scale: whole commands, {WORKERS} workers", [*rows, *ratios().rows])
 
 
 def ratios() -> Result:
     """Two workers against one, in turns."""
-    if not _takes_workers():
-        return Result("Scale", [Row(f"{WORKERS} workers against one", "this metareview has no --workers")])
     rows = []
     with _data(PART) as folder:
         for what, told in (
             ("routing", f"{round(EVENTS * PART):,} events"),
             ("offline", f"{round(PULL_REQUESTS * PART) * COMMENTS:,} comments offline"),
         ):
-            both = [_command(folder, what, workers) for workers in (WORKERS, 1)]
-            summaries = [_figures(ran(command)) for command in both]
-            assert summaries[0] == summaries[1], f"{what}: the figures depend on the number of workers"
-            found = compared(lambda b=both: ran(b[0]), lambda b=both: ran(b[1]), rounds=ROUNDS, clock=waited)
+            many, one = (_command(folder, what, workers) for workers in (WORKERS, 1))
+            assert _figures(ran(many)) == _figures(ran(one)), f"{what}: the figures depend on the number of workers"
+            found = compared(lambda many=many: ran(many), lambda one=one: ran(one), rounds=ROUNDS, clock=waited)
             rows.append(Row.ratio(f"{told}, two workers", found.ratio, peer="one worker", at_least=PROMISED))
     return Result("Scale", rows)
 
@@ -72,13 +67,7 @@ def _command(folder: Path, what: str, workers: int) -> list[str | Path]:
     else:
         files = folder / "generated.jsonl", "--reference", folder / "reference.jsonl"
         parts = ["comments", *files, "--judge", what]
-    at_once = ["--workers", str(workers)] if _takes_workers() else []
-    return metareview(*parts, *at_once, "--out", folder / "run", "--overwrite", "-q", "--json")
-
-
-@cache
-def _takes_workers() -> bool:
-    return all("--workers" in ran(metareview(command, "--help")).output for command in ("comments", "routing"))
+    return metareview(*parts, "--workers", str(workers), "--out", folder / "run", "--overwrite", "-q", "--json")
 
 
 def _figures(found: Ran) -> object:

@@ -8,6 +8,7 @@ from importlib import import_module
 from xml.etree import ElementTree
 
 import bench.command
+import bench.data
 import pytest
 from bench import SPEED, TRUTH, page, scale_data
 from bench.chart import FITS, LABELS, RIGHT, WIDTH, draw
@@ -109,9 +110,10 @@ def test_what_is_recorded_is_read_back_and_each_row_has_a_line(tmp_path):
     file = tmp_path / "latest.json"
     rows = ratio(12.5), Row.below("time", 3.0, "s", 10), Row("words", "none", "")
     elsewhere = part(found(ratio(2)), "2025-12-31", {"cores": 64, "python": "3.13"})
-    parts = {"rouge": part(found(*rows, data="AACR")), "ranks": elsewhere}
+    parts = {"ranks": elsewhere, "rouge": part(found(*rows, data="AACR"))}
     write(parts, file)
-    assert read(file) == {"rouge": parts["rouge"], "ranks": elsewhere}
+    assert read(file) == parts
+    assert list(read(file)) == ["rouge", "ranks"]
     document = json.loads(file.read_text("utf-8"))
     assert document["machine"]["cores"] == 2
     assert [name for name, told in document["benchmarks"].items() if "machine" in told] == ["ranks"]
@@ -212,6 +214,13 @@ def test_page_and_chart_are_drawn_from_what_was_recorded():
 def test_a_page_without_its_markers_is_refused():
     with pytest.raises(ValueError, match="<!-- measured -->"):
         page.renewed("# Speed\n", {})
+
+
+def test_without_published_notes_there_are_as_many_made_up_ones(monkeypatch, tmp_path):
+    monkeypatch.setattr(bench.data, "AACR", tmp_path / "none")
+    pull_requests, data = bench.data.notes()
+    assert (len(pull_requests), sum(map(len, pull_requests)), data) == (196, 1505, MADE_UP)
+    assert all(pull_requests)
 
 
 def test_what_is_listed_can_be_run():
