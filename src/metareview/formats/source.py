@@ -20,8 +20,9 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from metareview.errors import InputError, Line
-from metareview.formats.documents import Documents, decode_at, offset_within, skip_space
+from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
+from metareview.formats.json_lines import decode_at, opening_of, skip_space
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.model.address import pull_request_of_path
 
@@ -79,7 +80,8 @@ class Source:
         raise InputError(problem, file=self.name, fix=fix)
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
+    def opened(self) -> Iterator[BinaryIO]:
+        """Its bytes; InputError with the fix where they cannot be read."""
         try:
             with io.BytesIO(self.data) if "data" in vars(self) else self.path.open("rb") as stream:
                 yield stream
@@ -91,7 +93,7 @@ class Source:
             raise InputError(f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions.") from None
 
     def begins_with(self, magic: bytes) -> bool:
-        with self._opened() as stream:
+        with self.opened() as stream:
             return stream.read(len(magic)) == magic
 
     # One line after the other
@@ -106,7 +108,7 @@ class Source:
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines as they are, from 1; a file that is packed with gzip is unpacked on the way."""
         untold = 0
-        with self._opened() as stream:
+        with self.opened() as stream:
             for number, line in enumerate(self._unpacked(stream), 1):
                 untold += len(line)
                 if untold >= _MEGABYTE and self.progress:
@@ -117,7 +119,7 @@ class Source:
     def line_batches(self) -> Iterator[tuple[int, list[bytes]]]:
         """The same lines, some thousand at a time, with the number of the first: quicker than one by one."""
         number = 1
-        with self._opened() as stream:
+        with self.opened() as stream:
             lines = self._unpacked(stream)
             batches = iter(partial(stream.readlines, _BATCH), []) if lines is stream else _batches(lines)
             for batch in batches:
@@ -171,8 +173,16 @@ class Source:
     # The whole file
 
     @cached_property
+    def opening(self) -> tuple[Record, int] | None:
+        """The object that fills the first line, and where in the text it ends; None where there is no such thing.
+
+        Of JSON lines, and of a document in one line, this tells what the file is before any more of it is read.
+        """
+        return opening_of(self)
+
+    @cached_property
     def data(self) -> bytes:
-        with self._opened() as stream:
+        with self.opened() as stream:
             return stream.read()
 
     @cached_property
@@ -180,7 +190,7 @@ class Source:
         if "data" in vars(self):
             data = self.data
         else:  # not kept: its text is
-            with self._opened() as stream:
+            with self.opened() as stream:
                 data = stream.read()
         self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
         try:
@@ -201,6 +211,8 @@ class Source:
 
     @cached_property
     def looks_like_json(self) -> bool:
+        if self.opening is not None:
+            return True
         start, end = self.json_ends
         return start < end and self.text[start] in "{["
 
@@ -253,7 +265,7 @@ class Source:
         """Whether the file has this text in it, plain ASCII, without keeping it."""
         if "text" in vars(self):
             return text in self.text
-        with self._opened() as stream:
+        with self.opened() as stream:
             return text.encode() in stream.read()
 
     # Messages

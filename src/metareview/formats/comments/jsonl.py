@@ -8,7 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from typing import Any
 
+import orjson
+
+from metareview.errors import InputError
+from metareview.formats.json_lines import hashed_lines, line_record, records_since
+from metareview.formats.plain_comments import is_plain, plain_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import OWN_NAMES, Record
 from metareview.formats.source import Source
@@ -21,6 +27,15 @@ _RECORD_FIELDS = (
 _COMMIT_FIELDS = frozenset({"sha", "at", "author", "parents", "files"})
 _FILE_FIELDS = frozenset({"path", "previous_path", "status", "patch"})
 _COMMENT_FIELDS = frozenset(OWN_NAMES)
+_PLAIN: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("reviewer", "language", "pr_category", "author"), (str, type(None))),
+    **dict.fromkeys(("cost", "tokens", "seconds"), (int, float, type(None))),
+    **dict.fromkeys(("merged_at", "closed_at", "meta", "commits"), (type(None),)),
+    "pr": (str,),
+    "run": (str, int, type(None)),
+    "comments": (list, type(None)),
+}
+"""The types of fields that can be taken as they are; whatever else a line has is looked at with care."""
 _MEANT_OF_RECORD = {
     **dict.fromkeys(("url", "pr_url", "github_pr_url", "githubprurl", "pull_request", "html_url"), "pr"),
     **dict.fromkeys(("tool", "bot", "user", "login", "name"), "reviewer"),
@@ -48,25 +63,92 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Review]:
-    for record in source.records("a line"):
-        record.check_fields(frozenset(_RECORD_FIELDS), _MEANT_OF_RECORD, _OWN)
-        yield Review(
-            pr=record.required("pr", "the pull request's address"),
-            comments=tuple(map(_comment, record.children("comments", "a comment"))),
-            reviewer=record.text("reviewer") or None,
-            language=record.text("language"),
-            pr_category=record.text("pr_category"),
-            source=source.name,
-            run=record.identifier("run"),
-            author=record.text("author"),
-            merged_at=_time(record, "merged_at"),
-            closed_at=_time(record, "closed_at"),
-            commits=_commits(record),
-            cost=record.number("cost"),
-            tokens=record.number("tokens"),
-            seconds=record.number("seconds"),
-            meta=record.mapping("meta"),
-        )
+    if source.opening is None:
+        yield from map(_careful_review, source.records("a line"))
+        return
+    for number, offset, line in hashed_lines(source):
+        value = _quick_value(line)
+        if value is not None and _is_plain(value):
+            yield _plain_review(value, source.name)
+        elif line.strip(b" \t\r\n"):
+            record = line_record(source, number, line)
+            try:
+                if record is None:  # no line of its own: from here on a document may fill several, or share one
+                    yield from map(_careful_review, records_since(source, offset, "a line"))
+                    break
+                review = _careful_review(record)
+            except InputError:
+                _check_text(source)
+                raise
+            yield review
+
+
+def _quick_value(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except ValueError:  # blank, broken, or something of which only the other parser makes sense
+        return None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether every field can be taken as it is, so that no message can be due."""
+    if type(value) is not dict or not value.get("pr"):
+        return False
+    for name, each in value.items():
+        if type(each) not in _PLAIN.get(name, ()):
+            return False
+    if not ("cost" in value or "tokens" in value or "seconds" in value) or _spends_plainly(value):
+        return all(map(is_plain, value.get("comments") or ()))
+    return False
+
+
+def _spends_plainly(value: Mapping[str, Any]) -> bool:
+    """A whole number that is too large for the quick parser is a float to it."""
+    return all(0 <= (value.get(name) or 0) < 2**63 for name in ("cost", "tokens", "seconds"))
+
+
+def _plain_review(value: Mapping[str, Any], source: str) -> Review:
+    run = value.get("run")
+    return Review(
+        pr=value["pr"],
+        comments=tuple(map(plain_comment, value.get("comments") or ())),
+        reviewer=value.get("reviewer") or None,
+        language=value.get("language"),
+        pr_category=value.get("pr_category"),
+        source=source,
+        run=str(run) if type(run) is int else run,
+        author=value.get("author"),
+        cost=value.get("cost"),
+        tokens=value.get("tokens"),
+        seconds=value.get("seconds"),
+    )
+
+
+def _check_text(source: Source) -> None:
+    """InputError where a later line is no UTF-8: of all that is wrong in a file, this is said first."""
+    if source.text:
+        source.forget_text()
+
+
+def _careful_review(record: Record) -> Review:
+    record.check_fields(frozenset(_RECORD_FIELDS), _MEANT_OF_RECORD, _OWN)
+    return Review(
+        pr=record.required("pr", "the pull request's address"),
+        comments=tuple(map(_comment, record.children("comments", "a comment"))),
+        reviewer=record.text("reviewer") or None,
+        language=record.text("language"),
+        pr_category=record.text("pr_category"),
+        source=record.source.name,
+        run=record.identifier("run"),
+        author=record.text("author"),
+        merged_at=_time(record, "merged_at"),
+        closed_at=_time(record, "closed_at"),
+        commits=_commits(record),
+        cost=record.number("cost"),
+        tokens=record.number("tokens"),
+        seconds=record.number("seconds"),
+        meta=record.mapping("meta"),
+    )
 
 
 def _comment(record: Record) -> Comment:
