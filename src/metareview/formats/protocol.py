@@ -26,6 +26,8 @@ class CommentFormat:
     write: Callable[[Iterable[Review]], dict[str, str]] | None = None
     by_tools: bool = False
     """Whether only tools write it, about one pull request: what is in it was never annotated by anybody."""
+    index: Callable[[Source], Iterator[Review]] | None = None
+    """The same as `read`, for a file too large to be held: comments are read when they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ A field that is not known is refused: silently dropped, a misspelt `path` would 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +14,7 @@ import orjson
 
 from metareview.errors import InputError
 from metareview.formats.json_lines import hashed_lines, line_record, records_since
+from metareview.formats.line_comments import LineIndex
 from metareview.formats.plain_comments import is_plain, plain_comment
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import OWN_NAMES, Record
@@ -52,6 +53,8 @@ MEANT_OF_COMMENT = {
     **dict.fromkeys(("user", "login"), "author"),
 }
 """What other formats call a field of ours, in small letters."""
+_CommentsOf = Callable[[Sequence[Mapping[str, Any]], int, bytes], Sequence[Comment]]
+"""What the comments of a line become: their values, where the line begins, and the line."""
 _OWN = "Whatever else you keep goes into meta, an object."
 
 
@@ -63,13 +66,22 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Review]:
+    return _reviews(source, lambda values, offset, line: tuple(map(plain_comment, values)))
+
+
+def index(source: Source) -> Iterator[Review]:
+    """The same reviews; ordinary comments are read when they are asked for."""
+    return _reviews(source, LineIndex(source.path).comments)
+
+
+def _reviews(source: Source, comments_of: _CommentsOf) -> Iterator[Review]:
     if source.opening is None:
         yield from map(_careful_review, source.records("a line"))
         return
     for number, offset, line in hashed_lines(source):
         value = _quick_value(line)
         if value is not None and _is_plain(value):
-            yield _plain_review(value, source.name)
+            yield _plain_review(value, comments_of(value.get("comments") or (), offset, line), source.name)
         elif line.strip(b" \t\r\n"):
             record = line_record(source, number, line)
             try:
@@ -107,11 +119,11 @@ def _spends_plainly(value: Mapping[str, Any]) -> bool:
     return all(0 <= (value.get(name) or 0) < 2**63 for name in ("cost", "tokens", "seconds"))
 
 
-def _plain_review(value: Mapping[str, Any], source: str) -> Review:
+def _plain_review(value: Mapping[str, Any], comments: Sequence[Comment], source: str) -> Review:
     run = value.get("run")
     return Review(
         pr=value["pr"],
-        comments=tuple(map(plain_comment, value.get("comments") or ())),
+        comments=comments,
         reviewer=value.get("reviewer") or None,
         language=value.get("language"),
         pr_category=value.get("pr_category"),
@@ -208,4 +220,4 @@ def _known(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 SUMMARY = "metareview's own, a line per review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read, write)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write, index=index)
