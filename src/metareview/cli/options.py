@@ -225,8 +225,7 @@ workers_option = click.option(
 )
 engine_options = _options(
     click.option("--engine", metavar="local|spark", default="local", show_default=True,
-                 shell_complete=one_of("local", "spark"),
-                 help="Where the work runs: this machine, or a Spark cluster."),
+                 shell_complete=one_of("local", "spark"), help="Where the work runs: here, or on a Spark cluster."),
     workers_option,
     click.option("--spark-master", metavar="URL", help="Spark's master, such as spark://host:7077 or local[4]."),
 )  # fmt: skip

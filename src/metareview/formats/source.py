@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -24,12 +24,12 @@ from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.json_lines import decode_at, opening_of, skip_space
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
+from metareview.formats.remarks import Remarks
 from metareview.model.address import pull_request_of_path
 
 Progress = Callable[[int, int], None]
 """Told how much is done, and of how much."""
 
-_LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
 _BATCH = 2**18
 """Bytes of lines that are read together, with all that is made of them: about what a processor's cache holds."""
@@ -38,7 +38,7 @@ _FENCE = "```"
 
 @dataclass
 class Source:
-    """One file. `name` is how messages call it; `warnings` gathers what was corrected while reading.
+    """One file. `name` is how messages call it; `remarks` gathers what was corrected while reading.
 
     Where it is not `strict`, a field of a comment that cannot be read is left out, with a warning.
     """
@@ -48,10 +48,11 @@ class Source:
     about: str | None = None
     """The pull request that the file is about, as a user said (`--pr`), where it does not say itself."""
     name: str = field(init=False)
-    warnings: list[str] = field(default_factory=list, init=False)
+    remarks: Remarks = field(default_factory=Remarks, init=False)
     progress: Progress | None = field(default=None, repr=False)
     """Told of the megabytes that were read line by line, and of how many there are."""
-    _kinds: Counter[str] = field(default_factory=Counter, init=False)
+    part: tuple[int, int] | None = None
+    """Where the first line begins that `line_batches` gives, and where the last one ends; None: all of the file."""
     _offsets: dict[tuple[int, JsonPath], int] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -117,16 +118,45 @@ class Source:
                 yield number, line
 
     def line_batches(self) -> Iterator[tuple[int, list[bytes]]]:
-        """The same lines, some thousand at a time, with the number of the first: quicker than one by one."""
+        """The same lines, some thousand at a time, with the number of the first: quicker than one by one.
+
+        Of a part, numbers are counted from its beginning: add `lines_before` where one is shown.
+        """
         number = 1
         with self.opened() as stream:
-            lines = self._unpacked(stream)
-            batches = iter(partial(stream.readlines, _BATCH), []) if lines is stream else _batches(lines)
+            if self.part is not None:
+                batches = _batches_until(stream, *self.part)
+            else:
+                lines = self._unpacked(stream)
+                batches = iter(partial(stream.readlines, _BATCH), []) if lines is stream else _batches(lines)
             for batch in batches:
                 if self.progress:
                     self._tell(stream)
                 yield number, batch
                 number += len(batch)
+
+    @cached_property
+    def lines_before(self) -> int:
+        """Lines of the file before the part that is read; found only where a message needs it."""
+        if self.part is None:
+            return 0
+        with self.opened() as stream:
+            left, count = self.part[0], 0
+            while left and (block := stream.read(min(left, _MEGABYTE))):
+                left -= len(block)
+                count += block.count(b"\n")
+        return count
+
+    def parts(self, size: int) -> list[tuple[int, int]]:
+        """The file in parts of about this many bytes, each of whole lines."""
+        with self.opened() as stream:
+            length = stream.seek(0, io.SEEK_END)
+            ends = [0]
+            while ends[-1] < length:
+                stream.seek(min(ends[-1] + size, length))
+                stream.readline()
+                ends.append(stream.tell())
+        return list(pairwise(ends))
 
     def _unpacked(self, stream: BinaryIO) -> Iterable[bytes]:
         packed = stream.read(len(GZIP)) == GZIP
@@ -309,9 +339,7 @@ class Source:
 
     def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
         """Say what was corrected, with its line; past ten of a kind only their number is kept."""
-        self._kinds[kind] += 1
-        if self._kinds[kind] <= _LOCATED_WARNINGS:
-            self.warnings.append(f"{self.name}:{where()}: {readable(detail)}")
+        self.remarks.add(kind, lambda: f"{self.name}:{where()}: {readable(detail)}")
 
     def leave_out(self, error: InputError) -> None:
         """Say which field of a comment cannot be read and is left out; a strict source refuses it."""
@@ -321,8 +349,7 @@ class Source:
         self.warn("a field that cannot be read; left out", lambda: error.line or 1, detail)
 
     def all_warnings(self) -> list[str]:
-        more = [(kind, count - _LOCATED_WARNINGS) for kind, count in self._kinds.items() if count > _LOCATED_WARNINGS]
-        return self.warnings + [f"{self.name}: {count} more like this: {kind}" for kind, count in more]
+        return self.remarks.lines(self.name)
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -336,6 +363,13 @@ def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _batches_until(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
+    stream.seek(start)
+    while start < end and (batch := stream.readlines(min(_BATCH, end - start))):
+        yield batch
+        start += sum(map(len, batch))
 
 
 def readable(text: str) -> str:

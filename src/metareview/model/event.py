@@ -93,6 +93,25 @@ class Eligibility(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """What holds for a history as a whole, without its events."""
+
+    end: int
+    """The latest instant that the history tells of."""
+    bots: frozenset[str]
+    """Folded logins that are bots by some event."""
+    names: Mapping[str, str]
+    """From folded login to the login as first seen."""
+    warnings: tuple[str, ...] = ()
+    gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
+    has_bodies: bool = True
+    """Whether any pull request has a body."""
+    has_merges: bool = True
+    has_requests: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """The events of pull requests in order, and what holds for the history as a whole."""
 
@@ -106,6 +125,17 @@ class History:
     warnings: tuple[str, ...] = ()
     gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
+
+    def outline(self) -> Outline:
+        kinds = {event.kind for event in self.events}
+        has_bodies = any(event.body for event in self.events if event.kind not in RESPONSES)
+        known = "merged" in kinds, "review_requested" in kinds
+        return Outline(self.end, self.bots, self.names, self.warnings, self.gaps, has_bodies, *known)
+
+    @classmethod
+    def without_events(cls, outline: Outline) -> History:
+        """What the replay of a repository needs of the history that it is of."""
+        return cls((), outline.end, outline.bots, outline.names, gaps=outline.gaps)
 
     def by_repository(self) -> dict[str, list[Event]]:
         """The events of each repository, in order; repositories in order of their first event."""

@@ -20,6 +20,8 @@ from metareview.errors import InputError, UsageError
 JsonObject = dict[str, Any]
 
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
+PARTS = "parts"
+"""What a large run has done so far; it goes when the run is finished."""
 EXAMPLES = "examples.jsonl"
 """The known verdicts that the judge learned from."""
 VERDICTS = "verdicts.sqlite"
@@ -71,6 +73,14 @@ def read_lines(path: Path, parse: Callable[[bytes], JsonObject] | None = None) -
                 yield parse(line)
             except (ValueError, RecursionError):
                 raise broken_line(path, number) from None
+
+
+def count_lines(path: Path) -> int:
+    """The whole lines of a file; 0 where there is none."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
 
 
 def parsed_line(line: bytes) -> JsonObject:
