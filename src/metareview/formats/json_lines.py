@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import io
 import json
 import re
 import stat
@@ -88,6 +89,19 @@ def hashed_lines(source: Source) -> Iterator[tuple[int, int, bytes]]:
                 yield number, offset, line
                 offset += len(line)
     vars(source)["sha256"] = digest.hexdigest()
+
+
+def line_blocks(source: Source, size: int) -> Iterator[tuple[int, int]]:
+    """Where whole lines of a file begin and end, at least so many bytes of them at a time."""
+    with source.opened() as stream:
+        end = stream.seek(0, io.SEEK_END)
+        start = 0
+        while start < end:
+            stream.seek(min(start + size, end))
+            stream.readline()
+            following = stream.tell()
+            yield start, following
+            start = following
 
 
 def line_record(source: Source, number: int, line: bytes) -> Record | None:

@@ -15,7 +15,7 @@ import orjson
 from metareview.errors import InputError
 from metareview.formats.plain_comments import plain_comment
 from metareview.model.comment import Comment
-from metareview.model.facts import FACT_FIELDS, CommentFacts, KnownComments, facts_of_fields
+from metareview.model.facts import CommentFacts, KnownComments, facts_by_column
 
 _OPEN_FILES = 32
 
@@ -82,17 +82,7 @@ class _OpenFile:
 _opened = lru_cache(maxsize=_OPEN_FILES)(_OpenFile)
 
 
-class LineIndex:
-    """Gives the comments of a file's lines without keeping them."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = str(path.absolute())
-        self._known: dict[CommentFacts, CommentFacts] = {}
-
-    def comments(self, values: Sequence[Mapping[str, Any]], offset: int, line: bytes) -> Sequence[Comment]:
-        """Those of a line that is plain; nearly all reviews share their facts with many others."""
-        if not values:
-            return ()
-        facts = facts_of_fields(tuple(map(value.get, FACT_FIELDS)) for value in values)
-        facts = self._known.setdefault(facts, facts)
-        return LineComments(self._file, offset, len(line), zlib.crc32(line), facts)
+def facts_of_values(values: Sequence[Mapping[str, Any]]) -> CommentFacts:
+    """The facts of comments that are plain."""
+    names = set().union(*values)
+    return facts_by_column(len(values), lambda name: [value.get(name) for value in values] if name in names else None)

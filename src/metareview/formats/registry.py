@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.protocol import CommentFormat, HistoryFormat
+from metareview.formats.protocol import CommentFormat, HistoryFormat, Mapped
 from metareview.formats.run_folders import is_run_folder, names_its_pull_request, without_run
 from metareview.formats.source import Source, readable
 from metareview.model.address import AddressBook
@@ -25,8 +25,8 @@ _GROUP = "metareview.formats"
 COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit", "sqlite", "gharchive"))
 
-HELD = 16_000_000
-"""Bytes of a file from which its comments need not be held: some fifty thousand of them."""
+HELD = 32_000_000
+"""Bytes of a file from which its comments are not held: some hundred thousand of them."""
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson", ".sarif", ".rdjson", ".rdjsonl"}
 
@@ -109,8 +109,9 @@ class Inputs:
     whose reviewer nothing names then has none."""
     keeps_answers: bool = False
     """Whether those count as reviewers who only answered others."""
-    only_indexed: bool = False
-    """Whether comments of large files are read when they are asked for, each time anew."""
+    mapped: Mapped | None = None
+    """By what large files are indexed, so that their comments are read when they are asked for, each time anew; None:
+    all comments are held."""
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -155,8 +156,10 @@ class Inputs:
         self.warnings += source.all_warnings()
 
     def _read(self, known: CommentFormat, source: Source) -> Iterator[Review]:
-        may_be_held = not self.only_indexed or "data" in vars(source) or source.path.stat().st_size < HELD
-        return known.read(source) if known.index is None or may_be_held else known.index(source)
+        if known.index is None or self.mapped is None or source.opening is None:
+            return known.read(source)
+        is_large = "data" not in vars(source) and source.path.stat().st_size >= HELD
+        return known.index(source, self.mapped) if is_large else known.read(source)
 
 
 def read_inputs(
@@ -172,7 +175,7 @@ def read_inputs(
     name_by_file: bool = True,
     role: str = "generated",
     repeat: bool = False,
-    only_indexed: bool = False,
+    mapped: Mapped | None = None,
 ) -> Inputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
@@ -181,10 +184,10 @@ def read_inputs(
     a warning. `about` is the pull request of files that name none. Without `name_by_file` a file's name is nobody's.
     With `keep_answers` those are reviewers too who only answered others; else what they said is not taken.
     `role` is what messages call records in memory. A reviewer's subfolders `run-1`, `run-2` … are its runs, and with
-    `repeat` also those of the folder itself. With `only_indexed`, comments of large files are read when they are asked
-    for, each time anew.
+    `repeat` also those of the folder itself. With `mapped`, which indexes them, comments of large files are read
+    when they are asked for, each time anew.
     """
-    inputs = Inputs(keeps_authors=keep_authors, keeps_answers=keep_answers, only_indexed=only_indexed)
+    inputs = Inputs(keeps_authors=keep_authors, keeps_answers=keep_answers, mapped=mapped)
     if not isinstance(given, str | Path):
         inputs.take("jsonl", _source_of(given, role, strict), role, None, reviewer or "reviewer", chosen)
         return inputs
@@ -292,12 +295,12 @@ def read_reference_set(
     chosen: Selection = EVERYBODY,
     strict: bool = True,
     about: str | None = None,
-    only_indexed: bool = False,
+    mapped: Mapped | None = None,
 ) -> tuple[ReferenceSet, ReferenceFiles]:
     """The references and negatives, by pull request, and the files that hold them.
 
     `chosen` says whose comments are references, where files name several people; `about` is the pull request of files
-    that name none. `only_indexed` as for `read_inputs`.
+    that name none. `mapped` as for `read_inputs`.
     """
     warnings: list[str] = []
     files: dict[str, list[InputFile]] = {"reference": [], "negatives": []}
@@ -314,7 +317,7 @@ def read_reference_set(
                 about=about,
                 keep_authors=True,
                 role=role,
-                only_indexed=only_indexed,
+                mapped=mapped,
             )
             warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
             prefix = role if number == 1 else f"{role}-{number}"

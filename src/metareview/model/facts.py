@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, zip_longest
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
 from metareview.model.paths import normal_path
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 LONG_NOTE = 100_000
 """More characters than this, and a judge reads the beginning alone."""
-FACT_FIELDS = ("note", "path", "id", "in_reply_to", "neutral", "author", "category", "context", "severity")
-"""The fields of a comment that facts are drawn from."""
-_FACT_FIELDS = attrgetter(*FACT_FIELDS)
+_FIELDS = ("note", "path", "id", "in_reply_to", "neutral", "author", "category", "context", "severity")
+_GETTERS = {name: attrgetter(name) for name in _FIELDS}
 
 
 class CommentFacts(NamedTuple):
@@ -47,49 +46,36 @@ def facts_of(comments: Sequence[Comment]) -> CommentFacts:
     """Known without a look at them, if they are such."""
     if isinstance(comments, KnownComments):
         return comments.facts
-    return facts_of_fields(map(_FACT_FIELDS, comments))
+    return facts_by_column(len(comments), lambda name: list(map(_GETTERS[name], comments)))
 
 
-def facts_of_fields(rows: Iterable[tuple[object, ...]]) -> CommentFacts:
-    """The facts of comments of which the `FACT_FIELDS` are given, as they were read: an id may be a number."""
-    comments = counted = expected = empty = long_notes = answers = 0
-    has_path = may_be_absolute = has_authors = annotated = False
-    ids: list[str] = []
-    for note, path, identifier, answered, neutral, author, category, context, severity in rows:
-        comments += 1
-        says = bool(isinstance(note, str) and note.strip())
-        if answered is not None:
-            answers += 1
-        elif says:
-            counted += 1
-            if not neutral:
-                expected += 1
-        if not says:
-            empty += 1
-        if isinstance(note, str) and len(note) > LONG_NOTE:
-            long_notes += 1
-        if isinstance(path, str):
-            has_path = has_path or bool(normal_path(path))
-            may_be_absolute = may_be_absolute or ":" in path or path.lstrip()[:1] == "/"
-        if identifier not in (None, ""):
-            ids.append(str(identifier))
-        if author:
-            has_authors = True
-        if category or context or severity:
-            annotated = True
+def facts_by_column(comments: int, column: Callable[[str], list[Any] | None]) -> CommentFacts:
+    """The facts of so many comments. `column` gives all values of a field as they were read, an id also as a number;
+    None: no comment has the field."""
+    notes = [note or "" for note in column("note") or [""] * comments]
+    empty = [not note or note.isspace() for note in notes]
+    answers, neutral = column("in_reply_to"), column("neutral")
+    counted = expected = comments - sum(empty)
+    if answers is not None or neutral is not None:
+        rows = zip_longest(empty, answers or (), neutral or ())
+        counts = [(not silent and answer is None, aside) for silent, answer, aside in rows]
+        counted = sum(counts_so for counts_so, _ in counts)
+        expected = sum(counts_so and not aside for counts_so, aside in counts)
+    paths = [path for path in column("path") or () if path]
+    ids = [str(each) for each in column("id") or () if each not in (None, "")]
     return CommentFacts(
         comments,
         counted,
         expected,
-        empty,
-        long_notes,
-        has_path,
-        may_be_absolute,
+        sum(empty),
+        sum(size > LONG_NOTE for size in map(len, notes)),
+        any(map(normal_path, paths)),
+        ":" in "".join(paths) or any(first == "/" or first.isspace() for first in {path[0] for path in paths}),
         bool(ids),
         len(set(ids)) < len(ids),
-        has_authors,
-        annotated,
-        0 < comments == answers,
+        any(column("author") or ()),
+        any(any(column(name) or ()) for name in ("category", "context", "severity")),
+        bool(answers) and None not in (answers or ()),
     )
 
 

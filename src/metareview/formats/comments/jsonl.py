@@ -6,20 +6,21 @@ A field that is not known is refused: silently dropped, a misspelt `path` would 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from typing import Any
-
-import orjson
+from itertools import chain
 
 from metareview.errors import InputError
-from metareview.formats.json_lines import hashed_lines, line_record, records_since
-from metareview.formats.line_comments import LineIndex
-from metareview.formats.plain_comments import is_plain, plain_comment
-from metareview.formats.protocol import CommentFormat
+from metareview.formats.json_lines import hashed_lines, line_blocks, line_record, records_since
+from metareview.formats.line_comments import LineComments
+from metareview.formats.plain_comments import plain_comment
+from metareview.formats.plain_lines import head_of, index_lines, is_blank, plain_review, plain_value
+from metareview.formats.protocol import CommentFormat, Mapped
 from metareview.formats.record import OWN_NAMES, Record
-from metareview.formats.source import Source
+from metareview.formats.source import Source, content_hash
 from metareview.model.comment import ChangedFile, Comment, Commit, Review
+from metareview.model.facts import CommentFacts
 
 _RECORD_FIELDS = (
     *("pr", "reviewer", "language", "pr_category", "run", "author", "merged_at", "closed_at"),
@@ -28,15 +29,6 @@ _RECORD_FIELDS = (
 _COMMIT_FIELDS = frozenset({"sha", "at", "author", "parents", "files"})
 _FILE_FIELDS = frozenset({"path", "previous_path", "status", "patch"})
 _COMMENT_FIELDS = frozenset(OWN_NAMES)
-_PLAIN: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(("reviewer", "language", "pr_category", "author"), (str, type(None))),
-    **dict.fromkeys(("cost", "tokens", "seconds"), (int, float, type(None))),
-    **dict.fromkeys(("merged_at", "closed_at", "meta", "commits"), (type(None),)),
-    "pr": (str,),
-    "run": (str, int, type(None)),
-    "comments": (list, type(None)),
-}
-"""The types of fields that can be taken as they are; whatever else a line has is looked at with care."""
 _MEANT_OF_RECORD = {
     **dict.fromkeys(("url", "pr_url", "github_pr_url", "githubprurl", "pull_request", "html_url"), "pr"),
     **dict.fromkeys(("tool", "bot", "user", "login", "name"), "reviewer"),
@@ -53,8 +45,8 @@ MEANT_OF_COMMENT = {
     **dict.fromkeys(("user", "login"), "author"),
 }
 """What other formats call a field of ours, in small letters."""
-_CommentsOf = Callable[[Sequence[Mapping[str, Any]], int, bytes], Sequence[Comment]]
-"""What the comments of a line become: their values, where the line begins, and the line."""
+_BLOCK = 4_000_000
+"""Bytes of lines that are looked at in one go."""
 _OWN = "Whatever else you keep goes into meta, an object."
 
 
@@ -66,80 +58,58 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Review]:
-    return _reviews(source, lambda values, offset, line: tuple(map(plain_comment, values)))
-
-
-def index(source: Source) -> Iterator[Review]:
-    """The same reviews; ordinary comments are read when they are asked for."""
-    return _reviews(source, LineIndex(source.path).comments)
-
-
-def _reviews(source: Source, comments_of: _CommentsOf) -> Iterator[Review]:
     if source.opening is None:
         yield from map(_careful_review, source.records("a line"))
         return
     for number, offset, line in hashed_lines(source):
-        value = _quick_value(line)
-        if value is not None and _is_plain(value):
-            yield _plain_review(value, comments_of(value.get("comments") or (), offset, line), source.name)
-        elif line.strip(b" \t\r\n"):
-            record = line_record(source, number, line)
-            try:
-                if record is None:  # no line of its own: from here on a document may fill several, or share one
-                    yield from map(_careful_review, records_since(source, offset, "a line"))
-                    break
-                review = _careful_review(record)
-            except InputError:
-                _check_text(source)
-                raise
-            yield review
+        value = plain_value(line)
+        if value is not None:
+            comments = tuple(map(plain_comment, value.get("comments") or ()))
+            yield plain_review(head_of(value), comments, source.name)
+        elif not is_blank(line):
+            reviews, is_last = _careful_reviews(source, number, offset, line)
+            yield from reviews
+            if is_last:
+                break
 
 
-def _quick_value(line: bytes) -> Any:
+def index(source: Source, mapped: Mapped) -> Iterator[Review]:
+    """The same reviews; ordinary comments are read when they are asked for."""
+    if source.opening is None:
+        yield from read(source)
+        return
+    file = str(source.path.absolute())
+    number = offset = 0
+    known: dict[CommentFacts, CommentFacts] = {}
+    with ThreadPoolExecutor(1) as beside, source.opened() as stream:
+        sha256 = beside.submit(content_hash, source.path)
+        for line in chain.from_iterable(mapped(index_lines, file, line_blocks(source, _BLOCK))):
+            number += 1
+            if line.head is not None:
+                facts = known.setdefault(line.facts, line.facts)  # Nearly all reviews share theirs with others.
+                comments = LineComments(file, offset, line.length, line.checksum, facts) if facts.comments else ()
+                yield plain_review(line.head, comments, source.name)
+            elif not line.blank:
+                stream.seek(offset)
+                reviews, is_last = _careful_reviews(source, number, offset, stream.read(line.length))
+                yield from reviews
+                if is_last:
+                    return
+            offset += line.length
+        vars(source)["sha256"] = sha256.result()
+
+
+def _careful_reviews(source: Source, number: int, offset: int, line: bytes) -> tuple[Iterable[Review], bool]:
+    """The review of a line, or all from there on: then it is no line of its own, and a document may fill several."""
+    record = line_record(source, number, line)
+    if record is None:
+        return map(_careful_review, records_since(source, offset, "a line")), True
     try:
-        return orjson.loads(line)
-    except ValueError:  # blank, broken, or something of which only the other parser makes sense
-        return None
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether every field can be taken as it is, so that no message can be due."""
-    if type(value) is not dict or not value.get("pr"):
-        return False
-    for name, each in value.items():
-        if type(each) not in _PLAIN.get(name, ()):
-            return False
-    if not ("cost" in value or "tokens" in value or "seconds" in value) or _spends_plainly(value):
-        return all(map(is_plain, value.get("comments") or ()))
-    return False
-
-
-def _spends_plainly(value: Mapping[str, Any]) -> bool:
-    """A whole number that is too large for the quick parser is a float to it."""
-    return all(0 <= (value.get(name) or 0) < 2**63 for name in ("cost", "tokens", "seconds"))
-
-
-def _plain_review(value: Mapping[str, Any], comments: Sequence[Comment], source: str) -> Review:
-    run = value.get("run")
-    return Review(
-        pr=value["pr"],
-        comments=comments,
-        reviewer=value.get("reviewer") or None,
-        language=value.get("language"),
-        pr_category=value.get("pr_category"),
-        source=source,
-        run=str(run) if type(run) is int else run,
-        author=value.get("author"),
-        cost=value.get("cost"),
-        tokens=value.get("tokens"),
-        seconds=value.get("seconds"),
-    )
-
-
-def _check_text(source: Source) -> None:
-    """InputError where a later line is no UTF-8: of all that is wrong in a file, this is said first."""
-    if source.text:
-        source.forget_text()
+        return [_careful_review(record)], False
+    except InputError:
+        if source.text:  # Of all that is wrong in a file, a line that is no UTF-8 is told first.
+            source.forget_text()
+        raise
 
 
 def _careful_review(record: Record) -> Review:

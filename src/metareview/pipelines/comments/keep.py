@@ -15,6 +15,7 @@ from metareview.engines.choice import local_engine
 from metareview.judges.protocol import ModelJudge, SummedRemarks
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
+from metareview.pipelines.comments.light import unpacked
 from metareview.pipelines.comments.plan import Plan
 from metareview.pipelines.comments.work import Chunk, Scoring, chunks_of, remark_facts, score, scored
 from metareview.runs.comments_json import config_to_json
@@ -99,7 +100,7 @@ def _in_chunks(
                 facts.append(_here(scoring, chunk, writer, take))
                 continue
             writer.append_lines(result.lines)
-            take(result.records)
+            take(map(unpacked, result.records))
             facts.append(result.remarks)
     return plan.judge.remarks_of(facts) if isinstance(plan.judge, SummedRemarks) else plan.remarks()
 

@@ -19,6 +19,7 @@ from metareview.judges.labelled import LabelledJudge
 from metareview.judges.protocol import Judge, ModelJudge, Planned, Remarking
 from metareview.model.comment import ReferenceSet, Review
 from metareview.model.facts import facts_of
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.examples import read_examples
 from metareview.pipelines.comments.judge import ChosenJudge, open_chosen
 from metareview.pipelines.comments.options import CommentsOptions
@@ -102,17 +103,22 @@ def open_plan(options: CommentsOptions) -> Iterator[Plan]:
     if not options.examples:
         with open_chosen(options) as chosen:
             options = options.with_datasets()
-            yield _make_plan(options, read(options), chosen)
+            yield _make_plan(options, _read(options), chosen)
         return
     # What a judge learns is what is known of the references, which are read first for that.
     options = options.with_datasets()
-    inputs = read(options)
+    inputs = _read(options)
     examples = read_examples(options.example_files, inputs.references)
     with open_chosen(options, examples) as chosen:
         plan = _make_plan(options, inputs, chosen)
         learned, warnings = examples.learned(case.question() for case in plan.cases() if not case.skipped)
         told = replace(plan.inputs, warnings=(*plan.inputs.warnings, *warnings))
         yield replace(plan, inputs=told, examples=examples.known, learned=learned)
+
+
+def _read(options: CommentsOptions) -> CommentInputs:
+    with garbage_collection_paused():
+        return read(options)
 
 
 def _make_plan(options: CommentsOptions, inputs: CommentInputs, chosen: ChosenJudge) -> Plan:

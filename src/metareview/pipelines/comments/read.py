@@ -11,6 +11,7 @@ from metareview.comments.absolute_paths import relative_to
 from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.comments.repeated_runs import run_order
+from metareview.engines.choice import local_engine
 from metareview.formats.registry import label, read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, normal_path
@@ -48,6 +49,7 @@ class CommentInputs:
 def read(options: CommentsOptions) -> CommentInputs:
     """Read all inputs; InputError where they cannot be meant, such as no pull request in common."""
     strict, scored = options.strict, options.scored
+    mapped = local_engine(options.workers, worthwhile=True).map  # It is only asked about files for which that is true.
     references, files = read_reference_set(
         options.reference,
         options.negatives,
@@ -55,7 +57,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         chosen=options.annotators,
         strict=strict,
         about=options.pr,
-        only_indexed=True,
+        mapped=mapped,
     )
     inputs = read_inputs(
         options.generated,
@@ -65,7 +67,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         strict=strict,
         about=options.pr,
         repeat=options.repeat,
-        only_indexed=True,
+        mapped=mapped,
     )
     scored.check(inputs.reviewers)
     doubts = [

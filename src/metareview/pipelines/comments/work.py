@@ -17,6 +17,7 @@ from metareview.engines.local import chunks_by_size
 from metareview.judges.protocol import Judge, SummedRemarks
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
+from metareview.pipelines.comments.light import LightRow, packed
 from metareview.pipelines.comments.tasks import Task, eligible_questions
 from metareview.runs.files import PAIRS, RESULTS
 from metareview.runs.run import COMMENTS
@@ -56,8 +57,7 @@ class Scored:
 
     lines: Sequence[tuple[str, bytes]]
     """By the name of the file that they belong to, pairs before the records that they are of."""
-    records: Sequence[CommentRecord]
-    """Without notes."""
+    records: Sequence[LightRow]
     remarks: object
     """What the judge can tell of its answers; see `SummedRemarks`."""
 
@@ -79,7 +79,7 @@ def score(scoring: Scoring, chunk: Chunk) -> Scored | None:
         for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
             lines[name].append(text)
         lines[RESULTS].append("\n")
-        records.append(record.without_notes())
+        records.append(packed(record))
     written = [(name, "".join(texts).encode("utf-8", "backslashreplace")) for name, texts in lines.items() if texts]
     return Scored(written, records, remark_facts(scoring.judge, cases))
 
