@@ -16,7 +16,7 @@ from metareview.judges.examples import Examples
 from metareview.judges.offline.batches import batches
 from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import extract_from, lay_out
-from metareview.judges.offline.languages import language_remarks, with_composed_notes
+from metareview.judges.offline.languages import NotesSeen, language_remarks, notes_seen, remarks_on, with_composed_notes
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import read_notes
 from metareview.judges.offline.reasons import Reasons, Standings
@@ -51,6 +51,16 @@ class OfflineJudge(Judge):
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
         """How many notes are in languages that it has not learned."""
         return language_remarks(questions)
+
+    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> NotesSeen:
+        return notes_seen(questions)
+
+    def remarks_of(self, parts: Sequence[NotesSeen], *, ask: bool = True) -> list[str]:
+        return remarks_on(parts)
+
+    def __reduce__(self) -> tuple[type[OfflineJudge], tuple[float, Examples | None]]:
+        """How it is sent to another process: that one has the model, too."""
+        return OfflineJudge, (self.threshold, self.examples)
 
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
         texts, grid = lay_out(batch)

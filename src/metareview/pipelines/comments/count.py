@@ -39,8 +39,11 @@ def _parts(answered: Iterable[Answered]) -> Iterator[list[Answered]]:
         yield part
 
 
-def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) -> CommentsSummary:
-    """The figures per reviewer; `answered_before`: pairs that a model had answered when the run was continued."""
+def count(
+    plan: Plan, records: Sequence[CommentRecord], answered_before: int, remarks: Sequence[str]
+) -> CommentsSummary:
+    """The figures per reviewer; `answered_before`: pairs that a model had answered when the run was continued;
+    `remarks`: what the judge has to say of all pairs."""
     reviewers: dict[str, list[CommentRecord]] = {}
     for record in records:
         reviewers.setdefault(record.reviewer, []).append(record)
@@ -63,7 +66,7 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             learned_from=plan.learned,
         ),
         prs=prs,
-        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *plan.remarks()),
+        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *remarks),
         skipped=plan.inputs.skipped,
         unreviewed=plan.unreviewed,
         trust=held_out() if judge.name == "offline" else None,
