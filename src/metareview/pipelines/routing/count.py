@@ -27,7 +27,6 @@ class RoutingResult:
 
 
 def count(answers: Answers, plan: Plan) -> RoutingResult:
-    """The records as they are kept, and the summary of what they add up to."""
     sums = sum_up(answers.records, configured(plan), answers.outcomes)
     lacking = not_applicable(sums, plan)
     records = [without_figures(record, lacking) for record in answers.records] if lacking else answers.records
@@ -49,7 +48,6 @@ def conclude(sums: RoutingSums, plan: Plan, facts: HistoryFacts) -> RoutingSumma
 
 
 def facts_of(plan: Plan) -> HistoryFacts:
-    """From the events of the whole history."""
     history, span = plan.inputs.history, plan.options.truth_span
     cutoffs = [at for part in plan.parts for at in part.cutoffs.values()]
     until = None if span is None else max(cutoffs) + span
