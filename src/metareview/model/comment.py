@@ -118,7 +118,19 @@ class Comment:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that it has, for JSON."""
-        return {name: value for name, value in zip(_FIELD_NAMES, _FIELDS(self), strict=True) if value is not None}
+        known: dict[str, Any] = {"note": self.note}
+        if self.path is not None:
+            known["path"] = self.path
+        if self.side is not None:
+            known["side"] = self.side
+        if self.from_line is not None:
+            known["from_line"] = self.from_line
+        if self.to_line is not None:
+            known["to_line"] = self.to_line
+        rest = _REST(self)
+        if rest != _NOTHING:  # most comments have no more than the above
+            known |= {name: value for name, value in zip(_REST_NAMES, rest, strict=True) if value is not None}
+        return known
 
     @property
     def counted(self) -> bool:
@@ -153,7 +165,9 @@ class Comment:
 
 _LEADING = re.compile(r"^(?:\./|/)+")
 _FIELD_NAMES = tuple(f.name for f in fields(Comment))
-_FIELDS = attrgetter(*_FIELD_NAMES)
+_REST_NAMES = _FIELD_NAMES[5:]
+_REST = attrgetter(*_REST_NAMES)
+_NOTHING = (None,) * len(_REST_NAMES)
 
 
 @lru_cache(maxsize=65536)
