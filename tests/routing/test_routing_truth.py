@@ -1,6 +1,7 @@
 from dataclasses import asdict
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +9,7 @@ from routing_stories import MINUTE, happen, history_of
 
 from metareview.model.event import Eligibility
 from metareview.model.time import SECOND
+from metareview.routing.multiset import multiset
 from metareview.routing.queue import COMMENTS, REVIEWS, kaplan_meier_median, queue_times, seconds_to_first, waits_of
 from metareview.routing.records import Truth, TruthEvent
 from metareview.routing.truth import USUAL_SOURCES, find_truth
@@ -180,7 +182,8 @@ def test_kaplan_meier_by_hand(waits, median):
 def median_wait(waits):
     """From (wait, or None for one that did not end; how long it was watched)."""
     ended = [wait for wait, _ in waits if wait is not None]
-    return kaplan_meier_median(ended, [watched for wait, watched in waits if wait is None])
+    watched = [watched for wait, watched in waits if wait is None]
+    return kaplan_meier_median(multiset(ended, np.float64), multiset(watched, np.float64))
 
 
 @given(st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integers(0, 9)), min_size=1, max_size=12))

@@ -367,9 +367,10 @@ def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 def _batches_until(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
     stream.seek(start)
-    while start < end and (batch := stream.readlines(min(_BATCH, end - start))):
-        yield batch
-        start += sum(map(len, batch))
+    while start < end and (block := stream.read(min(_BATCH, end - start))):
+        block += b"" if block.endswith(b"\n") else stream.readline()
+        yield io.BytesIO(block).readlines()
+        start += len(block)
 
 
 def readable(text: str) -> str:

@@ -126,7 +126,7 @@ class Comment:
     @property
     def counted(self) -> bool:
         """A comment without a note is not counted, nor is a reply."""
-        return self.in_reply_to is None and bool(self.note.strip())
+        return self.in_reply_to is None and bool(self.note) and not self.note.isspace()
 
     @property
     def producers(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ class Comment:
     @property
     def made_by(self) -> str | None:
         """The model or tool that wrote it; people, where it is known that no model did."""
-        return next(iter(self.producers), PEOPLE if self.is_ai_comment is False else None)
+        return self.source_model or self.producer or (PEOPLE if self.is_ai_comment is False else None)
 
     @property
     def ai_or_people(self) -> str | None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-_FINEST = 1074
-"""Every floating-point number is a whole multiple of 2 to the power of minus this."""
-_ONE = 1 << _FINEST
 
+class Scale:
+    """Turns these numbers into whole ones, so that adding and multiplying them is exact.
 
-def as_whole(value: float) -> int:
-    """The number in units of the finest one that there is: whole, so that adding and multiplying are exact.
+    A floating-point number is a whole multiple of a power of 2, and the finest power of them all serves for each.
 
-    >>> sum_of([(as_whole(0.1), 10)]), sum([0.1] * 10)
+    >>> tenths = Scale([0.1])
+    >>> tenths.value(10 * tenths.whole(0.1)), sum([0.1] * 10)
     (1.0, 0.9999999999999999)
     """
-    over, under = value.as_integer_ratio()
-    return over * (_ONE // under)
 
+    def __init__(self, values: Iterable[float]) -> None:
+        self._units = max((value.as_integer_ratio()[1] for value in values), default=1)
 
-def sum_of(products: Iterable[tuple[int, int]]) -> float:
-    """The sum of such numbers, each times a count, rounded once."""
-    return sum(whole * count for whole, count in products) / _ONE
+    def whole(self, value: float) -> int:
+        """One of the numbers, in units of the finest."""
+        over, under = value.as_integer_ratio()
+        return over * (self._units // under)
+
+    def value(self, total: int) -> float:
+        """The number that a sum of such whole ones stands for, rounded once."""
+        return total / self._units

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from metareview.model.event import RISKS, Eligibility, Event
 from metareview.model.time import SECOND
+from metareview.routing.multiset import Multiset, merged_multisets, multiset
 
 REVIEWS = frozenset({"review_submitted"})
 COMMENTS = frozenset({"review_comment", "comment"})
-
-Seconds = NDArray[np.float64]
-Instants = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,61 +47,43 @@ def seconds_to_first(
     return None
 
 
-def _nobody() -> NDArray[np.float64]:
-    return np.empty(0)
+def _no_seconds() -> Multiset:
+    return multiset([], np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _no_instants() -> Multiset:
+    return multiset([], np.int64)
+
+
+@dataclass(frozen=True, slots=True)
 class Waits:
-    """How long some pull requests waited, each of the three in rising order, so that equal waits are equal arrays."""
+    """How long some pull requests waited."""
 
-    reviewed: Seconds = field(default_factory=_nobody)
+    reviewed: Multiset = field(default_factory=_no_seconds)
     """TTFR of those that were reviewed."""
-    unreviewed: Instants = field(default_factory=lambda: np.empty(0, np.int64))
+    unreviewed: Multiset = field(default_factory=_no_instants)
     """Cutoffs of those that never were: each is known to have waited from there to the end of the history."""
-    commented: Seconds = field(default_factory=_nobody)
+    commented: Multiset = field(default_factory=_no_seconds)
     """TTFC of those that somebody commented on."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Waits) and all(
-            map(
-                np.array_equal,
-                (self.reviewed, self.unreviewed, self.commented),
-                (other.reviewed, other.unreviewed, other.commented),
-            )
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def n(self) -> int:
-        return len(self.reviewed) + len(self.unreviewed)
 
 
 def waits_of(waits: Iterable[tuple[float | None, float | None, int]]) -> Waits:
     """Those of pull requests, from (TTFR, TTFC, cutoff) of each."""
     held = list(waits)
     return Waits(
-        np.sort(np.array([reviewed for reviewed, _, _ in held if reviewed is not None], np.float64)),
-        np.sort(np.array([cutoff for reviewed, _, cutoff in held if reviewed is None], np.int64)),
-        np.sort(np.array([commented for _, commented, _ in held if commented is not None], np.float64)),
+        multiset([reviewed for reviewed, _, _ in held if reviewed is not None], np.float64),
+        multiset([cutoff for reviewed, _, cutoff in held if reviewed is None], np.int64),
+        multiset([commented for _, commented, _ in held if commented is not None], np.float64),
     )
 
 
 def merged_waits(parts: Sequence[Waits]) -> Waits:
     """Those of all parts, the same in whatever order they come."""
-    if len(parts) == 1:
-        return parts[0]
     return Waits(
-        _in_order([part.reviewed for part in parts]),
-        _in_order([part.unreviewed for part in parts], np.int64),
-        _in_order([part.commented for part in parts]),
+        merged_multisets([part.reviewed for part in parts], np.float64),
+        merged_multisets([part.unreviewed for part in parts], np.int64),
+        merged_multisets([part.commented for part in parts], np.float64),
     )
-
-
-def _in_order(parts: Sequence[NDArray[np.generic]], kind: type[np.generic] = np.float64) -> NDArray[Any]:
-    # A stable sort finds the parts' own order, and only merges them.
-    return np.sort(np.concatenate([np.empty(0, kind), *parts]), kind="stable")
 
 
 def queue_times(waits: Mapping[str, Waits], end: int, *, ttfc: bool) -> dict[str, QueueTimes]:
@@ -115,51 +92,36 @@ def queue_times(waits: Mapping[str, Waits], end: int, *, ttfc: bool) -> dict[str
 
 
 def _times(waits: Waits, end: int, ttfc: bool) -> QueueTimes:
+    reviewed, unreviewed, commented = waits.reviewed, waits.unreviewed, waits.commented
     # As whole numbers: a 64-bit float does not hold the nanoseconds of a year.
-    watched = [max(0, end - cutoff) / SECOND for cutoff in waits.unreviewed.tolist()]
+    watched = [max(0, end - cutoff) / SECOND for cutoff in unreviewed.values.tolist()]
     return QueueTimes(
-        waits.n,
-        len(waits.reviewed),
-        len(waits.unreviewed),
-        _mean(waits.reviewed),
-        _median(waits.reviewed),
-        kaplan_meier_median(waits.reviewed, watched),
-        len(waits.commented) if ttfc else None,
-        _mean(waits.commented) if ttfc else None,
-        _median(waits.commented) if ttfc else None,
+        reviewed.total + unreviewed.total,
+        reviewed.total,
+        unreviewed.total,
+        reviewed.mean(),
+        reviewed.median(),
+        kaplan_meier_median(reviewed, multiset(watched, np.float64, unreviewed.counts)),
+        commented.total if ttfc else None,
+        commented.mean() if ttfc else None,
+        commented.median() if ttfc else None,
     )
 
 
-def _mean(values: Seconds) -> float | None:
-    return math.fsum(values.tolist()) / len(values) if len(values) else None
-
-
-def _median(values: Seconds) -> float | None:
-    """Of values in order."""
-    if not len(values):
-        return None
-    low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
-    return float(low if len(values) % 2 else (low + high) / 2)
-
-
-def kaplan_meier_median(reviewed: ArrayLike, watched: ArrayLike) -> float | None:
+def kaplan_meier_median(reviewed: Multiset, watched: Multiset) -> float | None:
     """The wait by which half have been reviewed, by the product-limit estimate.
 
     `reviewed` holds the waits that ended, `watched` how long the others were seen to wait. None where the estimate
     never falls to one half.
 
-    >>> kaplan_meier_median([10.0, 20.0, 30.0], [25.0])
+    >>> kaplan_meier_median(multiset([10, 20, 30], np.float64), multiset([25], np.float64))
     20.0
     """
-    over, still = (np.sort(np.asarray(each, np.float64)) for each in (reviewed, watched))
-    times = np.unique(np.concatenate([over, still]))
-    ended = _up_to(over, times, "right") - _up_to(over, times, "left")
-    waiting = len(over) + len(still) - _up_to(over, times, "left") - _up_to(still, times, "left")
+    left = merged_multisets([reviewed, watched], np.float64)
+    times = left.values
+    ended = np.zeros(len(times))
+    ended[np.searchsorted(times, reviewed.values)] = reviewed.counts
+    waiting = left.total - np.cumsum(left.counts) + left.counts
     share = np.cumprod(1 - ended / waiting)
     half = np.flatnonzero(share <= 0.5 + 1e-9)  # A product of many factors is never quite one half.
     return float(times[half[0]]) if len(half) else None
-
-
-def _up_to(values: Seconds, times: Seconds, side: Literal["left", "right"]) -> NDArray[np.int64]:
-    """How many of these values are less than each of these times, and on the right also those that equal it."""
-    return np.searchsorted(values, times, side).astype(np.int64)

@@ -82,12 +82,9 @@ class _Scored:
         # Answers share their figures, so that there are far fewer of these than answers.
         shared = {id(answer.figures): answer.figures for answer in compress(answers, self._has_files)}
         first = {key: next((k for k, name in names if figures[name]), 0) for key, figures in shared.items()}
-        found = Counter(
-            (week, observed, first[id(answer.figures)])
-            for week, observed, answer in compress(
-                zip(self._weeks, self._observed, answers, strict=True), self._has_files
-            )
-        )
+        firsts = [first[id(answer.figures)] for answer in compress(answers, self._has_files)]
+        weeks, observed = compress(self._weeks, self._has_files), compress(self._observed, self._has_files)
+        found = Counter(zip(weeks, observed, firsts, strict=True))
         return Counter({Expert(*key): number for key, number in found.items()})
 
 
@@ -100,13 +97,14 @@ def _firsts(answers: Iterable[RouterAnswer]) -> Counter[str]:
 
 
 def _declared(records: Iterable[RoutingRecord]) -> Counter[Declared]:
-    found = Counter((record.declarations, record.merged, record.merged_within) for record in records)
-    return Counter(
-        {
-            Declared(bool(each.issue), bool(each.ai_disclosure), bool(each.provenance), merged, within): number
-            for (each, merged, within), number in found.items()
-        }
+    found = Counter(
+        [
+            (each.issue, each.ai_disclosure, each.provenance, record.merged, record.merged_within)
+            for record in records
+            for each in (record.declarations,)
+        ]
     )
+    return Counter({Declared(*key): number for key, number in found.items()})
 
 
 def _by_risks(
