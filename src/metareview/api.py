@@ -173,7 +173,7 @@ def evaluate_routing(
     """
     chosen = RoutingOptions(history, **options)
     folder = None if out is None else Path(out)
-    return Run.of(routing.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
+    return Run.of(routing.evaluate(chosen, out=folder, overwrite=overwrite, watch=routing.of_rankings(progress)))
 
 
 def evaluate_outcomes(

@@ -9,7 +9,8 @@ from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.paired import compare
 from metareview.errors import UsageError
 from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
-from metareview.routing.summary import HistoryFacts, RoutingConfig, summarise
+from metareview.routing.summarise import summarise
+from metareview.routing.summary import HistoryFacts, RoutingConfig
 from metareview.runs.routing_json import manifest_config
 from metareview.runs.run import ROUTING, Manifest, Run
 

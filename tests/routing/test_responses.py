@@ -1,5 +1,7 @@
 """What became of requests for a review, each case by hand."""
 
+from collections import Counter
+
 import pytest
 from routing_stories import MINUTE, happen, history_of, score_history, summary_of
 
@@ -77,7 +79,8 @@ def test_requests_after_the_replayed_period_are_not_counted():
 
 def test_rates_are_over_what_is_known():
     states = ["responded", "responded", "responded_late", "no_response", "withdrawn", "unknown"]
-    found = add_up([*(Request("bob", state) for state in states), Request("", "teams"), Request("cy", "unknown")], {})
+    requests = [*(Request("bob", state) for state in states), Request("", "teams"), Request("cy", "unknown")]
+    found = add_up(Counter(requests), {})
     assert (found.counts.requests, found.counts.known, found.teams) == (7, 4, 1)
     assert (found.counts.rate, found.counts.rate_ever) == (0.5, 0.75)
     assert [(each.login, each.counts.requests, each.counts.rate) for each in found.people] == [

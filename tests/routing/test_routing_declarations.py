@@ -5,7 +5,8 @@ from disclosure_bodies import HELD_OUT, TUNED
 
 from metareview.routing.declarations import read_declarations
 from metareview.routing.records import Declarations
-from metareview.routing.summary import DeclarationRates, MergedRates, merged_rates
+from metareview.routing.summarise import merged_rates
+from metareview.routing.summary import DeclarationRates, MergedRates
 from metareview.routing.visible_text import visible_text
 
 TEMPLATE = """## Summary
@@ -303,9 +304,8 @@ def test_lines_stay_where_they_are():
 
 
 def test_rates_by_hand():
-    present, merged = [True, True, False, False, False], [True, False, True, True, False]
-    assert merged_rates(present, merged) == MergedRates(2 / 3, 0.5)
+    assert merged_rates({True: 2, False: 3}, {True: 1, False: 2}) == MergedRates(2 / 3, 0.5)
     rates = DeclarationRates(missing_n=3, present_n=2, merged=MergedRates(2 / 3, 0.5))
     assert (rates.n, rates.missing_rate) == (5, 0.6)
-    assert merged_rates([True], [False]) == MergedRates(None, 0.0)
-    assert DeclarationRates(0, 0, merged_rates([], [])).missing_rate is None
+    assert merged_rates({True: 1}, {True: 0}) == MergedRates(None, 0.0)
+    assert DeclarationRates(0, 0, merged_rates({}, {})).missing_rate is None

@@ -1,13 +1,16 @@
 from dataclasses import asdict
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from routing_stories import MINUTE, happen, history_of
 
 from metareview.model.event import Eligibility
-from metareview.routing.queue import COMMENTS, REVIEWS, Wait, kaplan_meier_median, queue_times, seconds_to_first
+from metareview.model.time import SECOND
+from metareview.routing.multiset import multiset
+from metareview.routing.queue import COMMENTS, REVIEWS, kaplan_meier_median, queue_times, seconds_to_first, waits_of
 from metareview.routing.records import Truth, TruthEvent
 from metareview.routing.truth import USUAL_SOURCES, find_truth
 
@@ -137,14 +140,9 @@ def test_waiting(kinds, cutoff, seconds):
 
 
 def test_waiting_by_risk():
-    waits = [
-        Wait("low", 10.0, 1.0, 100.0),
-        Wait("low", 20.0, None, 100.0),
-        Wait("low", 60.0, None, 100.0),
-        Wait("low", None, 4.0, 30.0),
-        Wait("high", None, None, 5.0),
-    ]
-    found = {risk: asdict(times) for risk, times in queue_times(waits, ttfc=True).items()}
+    low = [(10.0, 1.0, 0), (60.0, None, 0), (None, 4.0, 70 * SECOND), (20.0, None, 0)]
+    waits = {"low": waits_of(low), "high": waits_of([(None, None, 95 * SECOND)])}
+    found = {risk: asdict(times) for risk, times in queue_times(waits, 100 * SECOND, ttfc=True).items()}
     assert found["low"] == {
         "n": 4,
         "ttfr_n": 3,
@@ -160,7 +158,7 @@ def test_waiting_by_risk():
     assert found["high"] == nothing | {"n": 1, "ttfr_n": 0, "never_reviewed_n": 1, "ttfc_n": 0}
     assert list(found) == ["low", "medium", "high", "unknown"]
     assert found["medium"]["n"] == 0
-    assert queue_times(waits, ttfc=False)["low"].ttfc_seconds_mean is None
+    assert queue_times(waits, 100 * SECOND, ttfc=False)["low"].ttfc_seconds_mean is None
 
 
 @pytest.mark.parametrize(
@@ -178,7 +176,14 @@ def test_waiting_by_risk():
     ],
 )
 def test_kaplan_meier_by_hand(waits, median):
-    assert kaplan_meier_median(waits) == median
+    assert median_wait(waits) == median
+
+
+def median_wait(waits):
+    """From (wait, or None for one that did not end; how long it was watched)."""
+    ended = [wait for wait, _ in waits if wait is not None]
+    watched = [watched for wait, watched in waits if wait is None]
+    return kaplan_meier_median(multiset(ended, np.float64), multiset(watched, np.float64))
 
 
 @given(st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 9)), st.integers(0, 9)), min_size=1, max_size=12))
@@ -198,4 +203,4 @@ def test_kaplan_meier_by_redistribution_to_the_right(waits):
         if over >= Fraction(1, 2):
             expected = seconds
             break
-    assert kaplan_meier_median(waits) == expected
+    assert median_wait(waits) == expected

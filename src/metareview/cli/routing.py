@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -16,6 +16,7 @@ from metareview.cli.options import (
     ListingOption,
     Paths,
     common_options,
+    engine_options,
     gate_options,
     one_of,
     router_metric_names,
@@ -104,6 +105,7 @@ def _router_names() -> list[str]:
 @click.option("--limit", type=int, metavar="N", help="Only the first N that were opened.")
 @click.option("--codeowners", type=PATH, metavar="FILE",
               help="What codeowners needs: a file, or a folder owner/name/BASE_SHA/CODEOWNERS.")  # fmt: skip
+@engine_options
 @run_options
 @gate_options(router_metric_names)
 @common_options
@@ -121,8 +123,7 @@ def command(
     hours of GH Archive, or Gerrit's changes.
     """
     from metareview.model.build_gates import check_gates, check_names, gate_results, parse_gates
-    from metareview.pipelines.routing import RoutingOptions, keep, read, score
-    from metareview.pipelines.routing.plan import make_plan
+    from metareview.pipelines.routing import RoutingOptions, evaluate
     from metareview.report.build_gates import gate_lines
     from metareview.report.headline import board_of, headline
     from metareview.report.markdown import run_section
@@ -148,13 +149,8 @@ def command(
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = out or default_folder(history[0].resolve().stem)
     chosen = RoutingOptions(history, **options).with_datasets(screen.download)
-    with screen.progress("reading the history (MB)") as progress:
-        inputs = read(chosen, progress)
-    if any(gate.name for gate in gates):
-        check_names(gates, make_plan(inputs, chosen).names)
-    with screen.progress("rankings") as progress:
-        result = score(inputs, chosen, progress)
-    run = keep(result, chosen, out=folder, overwrite=overwrite)
+    check = partial(check_names, gates) if any(gate.name for gate in gates) else None
+    run = evaluate(chosen, out=folder, overwrite=overwrite, watch=screen.progress, check=check)
     results = gate_results(gates, run.metrics)
     run = keep_gates(run, results)
     warnings = run.result.warnings

@@ -60,42 +60,72 @@ def _history_suffix(file: Path) -> str:
     return Path(file.stem).suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
 
 
-def read_history(
-    paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
-) -> History:
-    """Read a history from a file, a folder or several of them, its format found by content unless it is named.
+@dataclass(frozen=True, slots=True)
+class HistoryInput:
+    """The files of one history, found and recognised; nothing of them has been read."""
 
-    `texts` says which events need their texts; without it, all. InputError for a file that is absent, empty or in no
-    known format; UsageError for an unknown format name, and for files of several formats.
+    name: str
+    """Of the format, which is that of all of them."""
+    format: HistoryFormat
+    sources: tuple[Source, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """What messages call the history."""
+        return ", ".join(source.name for source in self.sources)[:200]
+
+
+def open_history(paths: Paths, format: str | None = None, *, progress: Progress | None = None) -> HistoryInput:
+    """A file, a folder or several of them, the format found by content unless it is named.
+
+    InputError for a file that is absent, empty or in no known format; UsageError for an unknown format name, and for
+    files of several formats.
     """
     given = find_history_files(paths)
     megabytes = _Megabytes(given.files, progress)
-    reading = Reading(texts or TextsWanted())
-    chosen: dict[Path, tuple[str, HistoryFormat]] = {}
-    sources = {file: Source(file, progress=megabytes.of(file)) for file in given.files}
-    for file, source in sources.items():
+    warnings = []
+    chosen: list[tuple[Source, str, HistoryFormat]] = []
+    for file in given.files:
+        source = Source(file, progress=megabytes.of(file))
         found = _history_format(source, format, required=len(given.files) == 1 or file in given.named)
         if found is None:
-            reading.warnings.append(f"{source.name}: left out, it is empty or no history")
+            warnings.append(f"{source.name}: left out, it is empty or no history")
         else:
-            chosen[file] = found
+            chosen.append((source, *found))
     if not chosen:
         problem = f"none of its {len(given.files)} files is a history in a known format"
         raise InputError(problem, file=str(several(paths)[0]), fix=_history_fix())
-    (first, (name, known)), *rest = chosen.items()
-    for file, (other, _) in rest:
+    (first, name, known), *rest = chosen
+    for source, other, _ in rest:
         if other != name:
-            raise UsageError(
-                f"{sources[file].name} is {other} and {sources[first].name} is {name}. Give files of one format."
-            )
-    if known.events is None:
-        if rest:
-            raise UsageError(f"{name} reads one file at a time. Give one.")
-        history = known.read(sources[first])
+            raise UsageError(f"{source.name} is {other} and {first.name} is {name}. Give files of one format.")
+    if known.events is None and rest:
+        raise UsageError(f"{name} reads one file at a time. Give one.")
+    return HistoryInput(name, known, tuple(source for source, *_ in chosen), tuple(warnings))
+
+
+def read_history(
+    paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
+) -> History:
+    """Read a history from a file, a folder or several of them. `texts` says which events need theirs; without it, all.
+
+    The errors are those of `open_history`.
+    """
+    return read_opened(open_history(paths, format, progress=progress), texts)
+
+
+def read_opened(given: HistoryInput, texts: TextsWanted | None = None) -> History:
+    """All of it, in memory."""
+    if given.format.events is None:
+        [source] = given.sources
+        history = given.format.read(source)
+        history = replace(history, warnings=(*given.warnings, *history.warnings))
     else:
-        streams = [known.events(sources[file], reading) for file in chosen]
-        history = reading.history(chain.from_iterable(streams), ", ".join(sources[file].name for file in chosen)[:200])
-    told = [line for file in chosen for line in sources[file].all_warnings()]
+        reading = Reading(texts or TextsWanted(), warnings=[*given.warnings])
+        streams = [given.format.events(source, reading) for source in given.sources]
+        history = reading.history(chain.from_iterable(streams), given.label)
+    told = [line for source in given.sources for line in source.all_warnings()]
     return replace(history, warnings=(*told, *history.warnings))
 
 

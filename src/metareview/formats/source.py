@@ -9,26 +9,27 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
 from metareview.errors import InputError, Line
-from metareview.formats.documents import Documents, decode_at, offset_within, skip_space
+from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
+from metareview.formats.json_lines import decode_at, opening_of, skip_space
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
+from metareview.formats.remarks import Remarks
 from metareview.model.address import pull_request_of_path
 
 Progress = Callable[[int, int], None]
 """Told how much is done, and of how much."""
 
-_LOCATED_WARNINGS = 10
 _MEGABYTE = 2**20
 _BATCH = 2**18
 """Bytes of lines that are read together, with all that is made of them: about what a processor's cache holds."""
@@ -37,7 +38,7 @@ _FENCE = "```"
 
 @dataclass
 class Source:
-    """One file. `name` is how messages call it; `warnings` gathers what was corrected while reading.
+    """One file. `name` is how messages call it; `remarks` gathers what was corrected while reading.
 
     Where it is not `strict`, a field of a comment that cannot be read is left out, with a warning.
     """
@@ -47,10 +48,11 @@ class Source:
     about: str | None = None
     """The pull request that the file is about, as a user said (`--pr`), where it does not say itself."""
     name: str = field(init=False)
-    warnings: list[str] = field(default_factory=list, init=False)
+    remarks: Remarks = field(default_factory=Remarks, init=False)
     progress: Progress | None = field(default=None, repr=False)
     """Told of the megabytes that were read line by line, and of how many there are."""
-    _kinds: Counter[str] = field(default_factory=Counter, init=False)
+    part: tuple[int, int] | None = None
+    """Where the first line begins that `line_batches` gives, and where the last one ends; None: all of the file."""
     _offsets: dict[tuple[int, JsonPath], int] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +81,8 @@ class Source:
         raise InputError(problem, file=self.name, fix=fix)
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
+    def opened(self) -> Iterator[BinaryIO]:
+        """Its bytes; InputError with the fix where they cannot be read."""
         try:
             with io.BytesIO(self.data) if "data" in vars(self) else self.path.open("rb") as stream:
                 yield stream
@@ -91,7 +94,7 @@ class Source:
             raise InputError(f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions.") from None
 
     def begins_with(self, magic: bytes) -> bool:
-        with self._opened() as stream:
+        with self.opened() as stream:
             return stream.read(len(magic)) == magic
 
     # One line after the other
@@ -106,7 +109,7 @@ class Source:
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines as they are, from 1; a file that is packed with gzip is unpacked on the way."""
         untold = 0
-        with self._opened() as stream:
+        with self.opened() as stream:
             for number, line in enumerate(self._unpacked(stream), 1):
                 untold += len(line)
                 if untold >= _MEGABYTE and self.progress:
@@ -115,16 +118,45 @@ class Source:
                 yield number, line
 
     def line_batches(self) -> Iterator[tuple[int, list[bytes]]]:
-        """The same lines, some thousand at a time, with the number of the first: quicker than one by one."""
+        """The same lines, some thousand at a time, with the number of the first: quicker than one by one.
+
+        Of a part, numbers are counted from its beginning: add `lines_before` where one is shown.
+        """
         number = 1
-        with self._opened() as stream:
-            lines = self._unpacked(stream)
-            batches = iter(partial(stream.readlines, _BATCH), []) if lines is stream else _batches(lines)
+        with self.opened() as stream:
+            if self.part is not None:
+                batches = _batches_until(stream, *self.part)
+            else:
+                lines = self._unpacked(stream)
+                batches = iter(partial(stream.readlines, _BATCH), []) if lines is stream else _batches(lines)
             for batch in batches:
                 if self.progress:
                     self._tell(stream)
                 yield number, batch
                 number += len(batch)
+
+    @cached_property
+    def lines_before(self) -> int:
+        """Lines of the file before the part that is read; found only where a message needs it."""
+        if self.part is None:
+            return 0
+        with self.opened() as stream:
+            left, count = self.part[0], 0
+            while left and (block := stream.read(min(left, _MEGABYTE))):
+                left -= len(block)
+                count += block.count(b"\n")
+        return count
+
+    def parts(self, size: int) -> list[tuple[int, int]]:
+        """The file in parts of about this many bytes, each of whole lines."""
+        with self.opened() as stream:
+            length = stream.seek(0, io.SEEK_END)
+            ends = [0]
+            while ends[-1] < length:
+                stream.seek(min(ends[-1] + size, length))
+                stream.readline()
+                ends.append(stream.tell())
+        return list(pairwise(ends))
 
     def _unpacked(self, stream: BinaryIO) -> Iterable[bytes]:
         packed = stream.read(len(GZIP)) == GZIP
@@ -171,8 +203,16 @@ class Source:
     # The whole file
 
     @cached_property
+    def opening(self) -> tuple[Record, int] | None:
+        """The object that fills the first line, and where in the text it ends; None where there is no such thing.
+
+        Of JSON lines, and of a document in one line, this tells what the file is before any more of it is read.
+        """
+        return opening_of(self)
+
+    @cached_property
     def data(self) -> bytes:
-        with self._opened() as stream:
+        with self.opened() as stream:
             return stream.read()
 
     @cached_property
@@ -180,7 +220,7 @@ class Source:
         if "data" in vars(self):
             data = self.data
         else:  # not kept: its text is
-            with self._opened() as stream:
+            with self.opened() as stream:
                 data = stream.read()
         self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
         try:
@@ -201,6 +241,8 @@ class Source:
 
     @cached_property
     def looks_like_json(self) -> bool:
+        if self.opening is not None:
+            return True
         start, end = self.json_ends
         return start < end and self.text[start] in "{["
 
@@ -253,7 +295,7 @@ class Source:
         """Whether the file has this text in it, plain ASCII, without keeping it."""
         if "text" in vars(self):
             return text in self.text
-        with self._opened() as stream:
+        with self.opened() as stream:
             return text.encode() in stream.read()
 
     # Messages
@@ -297,9 +339,7 @@ class Source:
 
     def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
         """Say what was corrected, with its line; past ten of a kind only their number is kept."""
-        self._kinds[kind] += 1
-        if self._kinds[kind] <= _LOCATED_WARNINGS:
-            self.warnings.append(f"{self.name}:{where()}: {readable(detail)}")
+        self.remarks.add(kind, lambda: f"{self.name}:{where()}: {readable(detail)}")
 
     def leave_out(self, error: InputError) -> None:
         """Say which field of a comment cannot be read and is left out; a strict source refuses it."""
@@ -309,8 +349,7 @@ class Source:
         self.warn("a field that cannot be read; left out", lambda: error.line or 1, detail)
 
     def all_warnings(self) -> list[str]:
-        more = [(kind, count - _LOCATED_WARNINGS) for kind, count in self._kinds.items() if count > _LOCATED_WARNINGS]
-        return self.warnings + [f"{self.name}: {count} more like this: {kind}" for kind, count in more]
+        return self.remarks.lines(self.name)
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -324,6 +363,14 @@ def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _batches_until(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
+    stream.seek(start)
+    while start < end and (block := stream.read(min(_BATCH, end - start))):
+        block += b"" if block.endswith(b"\n") else stream.readline()
+        yield io.BytesIO(block).readlines()
+        start += len(block)
 
 
 def readable(text: str) -> str:

@@ -26,7 +26,7 @@ RESPONSES = frozenset({"review_submitted", "review_comment", "comment"})
 _STATES = {"opened", "edited", "pushed", "ready_for_review", "converted_to_draft", "merged", "closed", "reopened"}
 KINDS = RESPONSES | _STATES | {"review_requested", "review_request_removed"}
 
-_AT = itemgetter(2)
+_AT, _ACTOR, _ACTOR_AND_TYPE = itemgetter(2), itemgetter(4), itemgetter(4, 5)
 
 RISKS = ("low", "medium", "high", "unknown")
 
@@ -93,6 +93,25 @@ class Eligibility(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """What holds for a history as a whole, without its events."""
+
+    end: int
+    """The latest instant that the history tells of."""
+    bots: frozenset[str]
+    """Folded logins that are bots by some event."""
+    names: Mapping[str, str]
+    """From folded login to the login as first seen."""
+    warnings: tuple[str, ...] = ()
+    gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
+    has_bodies: bool = True
+    """Whether any pull request has a body."""
+    has_merges: bool = True
+    has_requests: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """The events of pull requests in order, and what holds for the history as a whole."""
 
@@ -107,6 +126,17 @@ class History:
     gaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By repository, what is known to be missing of it: that nobody responded cannot be said there."""
 
+    def outline(self) -> Outline:
+        kinds = {event.kind for event in self.events}
+        has_bodies = any(event.body for event in self.events if event.kind not in RESPONSES)
+        known = "merged" in kinds, "review_requested" in kinds
+        return Outline(self.end, self.bots, self.names, self.warnings, self.gaps, has_bodies, *known)
+
+    @classmethod
+    def without_events(cls, outline: Outline) -> History:
+        """What the replay of a repository needs of the history that it is of."""
+        return cls((), outline.end, outline.bots, outline.names, gaps=outline.gaps)
+
     def by_repository(self) -> dict[str, list[Event]]:
         """The events of each repository, in order; repositories in order of their first event."""
         parts: dict[str, list[Event]] = defaultdict(list)
@@ -115,7 +145,7 @@ class History:
         return dict(parts)
 
 
-def _in_order(events: Iterable[Event]) -> list[Event]:
+def in_order(events: Iterable[Event]) -> list[Event]:
     """By time, then `opened` first, then by id, then as they came. Most instants have one event."""
     ordered = sorted(events, key=_AT)
     instants = list(map(_AT, ordered))
@@ -127,28 +157,46 @@ def _in_order(events: Iterable[Event]) -> list[Event]:
     return ordered
 
 
-def make_history(events: Iterable[Event], *, source: str | Path) -> History:
-    """The events in order, checked. What cannot be used is left out and counted in a warning.
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """How many events of some repositories could not be used, or came too early; those of others add up."""
 
-    Events of kinds that are not in KINDS are left out too, but they still show how far the history reaches.
-    InputError where there is no pull request to score.
+    left_out: Counter[str] = field(default_factory=Counter)
+    """By reason."""
+    early: int = 0
+    never_opened: int = 0
+    """Pull requests."""
+
+    def __add__(self, other: Sifted) -> Sifted:
+        never = self.never_opened + other.never_opened
+        return Sifted(self.left_out + other.left_out, self.early + other.early, never)
+
+    def warnings(self, unknown: Counter[str]) -> list[str]:
+        """Each with its number. `unknown`: events by their kinds, which nobody knows."""
+        warnings = [f"{plural(count, 'event')} left out: {why}" for why, count in sorted(self.left_out.items())]
+        if unknown:
+            kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
+            more = ", …" if len(unknown) > 10 else ""
+            warnings.insert(0, f"{plural(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}")
+        if self.early:
+            warnings.append(f"{plural(self.early, 'event')} earlier than the opened event of the pull request")
+        if self.never_opened:
+            warnings.append(f"{plural(self.never_opened, 'pull request')} not scored: no opened event")
+        return warnings
+
+
+def sift(events: Iterable[Event], shown: Mapping[str, str]) -> tuple[list[Event], Sifted]:
+    """Of events in order, those that can be used, and what became of the rest; all of a repository's must be there.
+
+    `shown` has, by login as written, the login as shown, of those for whom the two differ.
     """
-    unknown: Counter[str] = Counter()
-    end = 0
     left_out: Counter[str] = Counter()
-    names: dict[str, str] = {}
-    name_of: dict[str, str] = {}  # by login as written, which saves folding it again
-    bots: set[str] = set()
     ids: set[tuple[str, str, str]] = set()
     opened: set[tuple[str, int]] = set()
     early: Counter[tuple[str, int]] = Counter()  # events of pull requests that are not open yet
     kept: list[Event] = []
-    for event in _in_order(events):
-        repo, pr, at, kind, actor, actor_type, identity = event[:7]
-        if kind not in KINDS:
-            unknown[kind] += 1
-            end = at
-            continue
+    for event in events:
+        repo, pr, _, kind, actor, _, identity = event[:7]
         if identity:
             by_kind = (repo, kind, identity)
             if by_kind in ids:
@@ -163,28 +211,51 @@ def make_history(events: Iterable[Event], *, source: str | Path) -> History:
             opened.add(key)
         elif key not in opened:
             early[key] += 1
-        if actor is not None:
-            name = name_of.get(actor)
-            if name is None:
-                name = name_of[actor] = names.setdefault(fold(actor), actor)
-                if is_bot(name):
-                    bots.add(fold(name))
-            if name is not actor and name != actor:
-                event = event._replace(actor=name)
-            if actor_type == "Bot":
-                bots.add(fold(name))
-        kept.append(event)
-        end = at
-    if not opened:
-        problem = "the history has no pull requests: no event of kind opened"
-        raise InputError(problem, file=source, fix="Give every pull request an event of kind opened.")
-    warnings = [f"{plural(count, 'event')} left out: {why}" for why, count in sorted(left_out.items())]
+        name = shown.get(actor) if actor else None
+        kept.append(event if name is None else event._replace(actor=name))
+    before = sum(count for key, count in early.items() if key in opened)
+    return kept, Sifted(left_out, before, sum(key not in opened for key in early))
+
+
+def names_of(logins: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """From folded login to the login as shown, which is as first seen, and the logins that are to be shown otherwise.
+
+    >>> names_of(["Ann", "bob", "ann"])
+    ({'ann': 'Ann', 'bob': 'bob'}, {'ann': 'Ann'})
+    """
+    names: dict[str, str] = {}
+    shown: dict[str, str] = {}
+    for login in logins:
+        name = names.setdefault(fold(login), login)
+        if name != login:
+            shown[login] = name
+    return names, shown
+
+
+def bots_of(people: Iterable[tuple[str | None, str | None]]) -> frozenset[str]:
+    """Folded, who of these, by login and type, is a bot."""
+    return frozenset(fold(login) for login, kind in people if login is not None and is_bot(login, kind))
+
+
+def make_history(events: Iterable[Event], *, source: str | Path) -> History:
+    """The events in order, checked. What cannot be used is left out and counted in a warning.
+
+    Events of kinds that are not in KINDS are left out too, but they still show how far the history reaches.
+    InputError where there is no pull request to score.
+    """
+    ordered = in_order(events)
+    end = ordered[-1].at if ordered else 0
+    unknown = Counter(event.kind for event in ordered if event.kind not in KINDS)
     if unknown:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(unknown.items())[:10])
-        more = ", …" if len(unknown) > 10 else ""
-        warnings.insert(0, f"{plural(unknown.total(), 'event')} of unknown kinds left out: {kinds}{more}")
-    if before := sum(count for key, count in early.items() if key in opened):
-        warnings.append(f"{plural(before, 'event')} earlier than the opened event of the pull request")
-    if never := sum(key not in opened for key in early):
-        warnings.append(f"{plural(never, 'pull request')} not scored: no opened event")
-    return History(tuple(kept), end, frozenset(bots), names, tuple(warnings))
+        ordered = [event for event in ordered if event.kind in KINDS]
+    names, shown = names_of(login for login in dict.fromkeys(map(_ACTOR, ordered)) if login is not None)
+    kept, sifted = sift(ordered, shown)
+    if not any(event.kind == "opened" for event in kept):
+        raise no_pull_requests(source)
+    bots = bots_of(set(map(_ACTOR_AND_TYPE, ordered)))
+    return History(tuple(kept), end, bots, names, tuple(sifted.warnings(unknown)))
+
+
+def no_pull_requests(source: str | Path) -> InputError:
+    problem = "the history has no pull requests: no event of kind opened"
+    return InputError(problem, file=source, fix="Give every pull request an event of kind opened.")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 from metareview.model.measure import Measure
 from metareview.routing.measures import mean_of, parts_of
-from metareview.routing.records import RoutingRecord
-from metareview.routing.weeks import by_week, week_of
+from metareview.routing.sums import Expert, Pull
+from metareview.routing.weekly_cells import Cell, WeeklyCells
 from metareview.stats import Interval, intervals
 
 Figures = Mapping[str, float | None]
@@ -77,38 +75,42 @@ class ActualExpertise:
     interval: Interval | None
 
 
-def actual_expertise(records: Sequence[RoutingRecord]) -> ActualExpertise | None:
+def actual_expertise(pulls: Counter[Pull]) -> ActualExpertise | None:
     """None where no pull request has files."""
-    known = [record for record in records if record.files]
+    known = sum(number for pull, number in pulls.items() if pull.has_files)
     if not known:
         return None
-    told = [record for record in known if record.truth_expertise is not None]
     measure = expertise_at(1)
-    table = np.array([(1.0, bool(record.truth_expertise)) for record in told], np.float64).reshape(-1, 2)
-    ends = intervals(by_week(table, [week_of(record.cutoff) for record in told]), [measure])[measure.name]
-    return ActualExpertise(len(known), len(records) - len(known), len(told), measure.value(table.sum(axis=0)), ends)
+    told = WeeklyCells(
+        (
+            Cell(pull.week, True, (float(pull.truth_expertise),), number)
+            for pull, number in pulls.items()
+            if pull.has_files and pull.truth_expertise is not None
+        ),
+        1,
+    )
+    sums = told.sums()
+    ends = intervals(told.units(), [measure])[measure.name]
+    return ActualExpertise(known, pulls.total() - known, int(sums[0]), measure.value(sums), ends)
 
 
-def router_expertise(records: Sequence[RoutingRecord], router: str, ks: Sequence[int]) -> RouterExpertise | None:
+def router_expertise(experts: Counter[Expert], ks: Sequence[int]) -> RouterExpertise | None:
     """None where no pull request has files."""
-    known = [record for record in records if record.files]
-    if not known:
+    if not experts:
         return None
     measures = expertise_measures(ks)
-    table = np.array(
-        [(1.0, *(record.answers[router].figures[measure.name] or 0 for measure in measures)) for record in known],
-        np.float64,
+    cells = WeeklyCells(
+        (
+            Cell(week, observed, tuple([float(0 < first <= k) for k in ks]), number)
+            for (week, observed, first), number in experts.items()
+        ),
+        len(ks),
     )
-    observed = np.array([record.truth.state == "observed" for record in known], dtype=bool)
+    everybody, observed_only = cells.sums(), cells.sums(observed=True)
     return RouterExpertise(
-        len(known),
-        _values(measures, table),
-        intervals(by_week(table, [week_of(record.cutoff) for record in known]), measures),
-        int(observed.sum()),
-        _values(measures, table[observed]),
+        int(everybody[0]),
+        {measure.name: measure.value(everybody) for measure in measures},
+        intervals(cells.units(), measures),
+        int(observed_only[0]),
+        {measure.name: measure.value(observed_only) for measure in measures},
     )
-
-
-def _values(measures: Sequence[Measure], table: NDArray[np.float64]) -> dict[str, float | None]:
-    sums = table.sum(axis=0)
-    return {measure.name: measure.value(sums) for measure in measures}

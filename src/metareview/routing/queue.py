@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from statistics import fmean, median
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from metareview.model.event import RISKS, Eligibility, Event
 from metareview.model.time import SECOND
+from metareview.routing.multiset import Multiset, merged_multisets, multiset
 
 REVIEWS = frozenset({"review_submitted"})
 COMMENTS = frozenset({"review_comment", "comment"})
@@ -47,54 +47,81 @@ def seconds_to_first(
     return None
 
 
-class Wait(NamedTuple):
-    """How long one pull request waited, in seconds from its cutoff."""
-
-    risk: str
-    ttfr: float | None
-    ttfc: float | None
-    watched: float
-    """Until the end of the history."""
+def _no_seconds() -> Multiset:
+    return multiset([], np.float64)
 
 
-def queue_times(waits: Iterable[Wait], *, ttfc: bool) -> dict[str, QueueTimes]:
-    """The times of each of the four risks."""
-    buckets: dict[str, list[Wait]] = {risk: [] for risk in RISKS}
-    for wait in waits:
-        buckets[wait.risk].append(wait)
-    times = {}
-    for risk, items in buckets.items():
-        reviewed, mean, middle = _times(wait.ttfr for wait in items)
-        comments = _times(wait.ttfc for wait in items) if ttfc else (None, None, None)
-        survival = kaplan_meier_median((wait.ttfr, wait.watched) for wait in items)
-        times[risk] = QueueTimes(len(items), reviewed, len(items) - reviewed, mean, middle, survival, *comments)
-    return times
+def _no_instants() -> Multiset:
+    return multiset([], np.int64)
 
 
-def kaplan_meier_median(waits: Iterable[tuple[float | None, float]]) -> float | None:
-    """The wait by which half have been reviewed, from (wait, time watched), by the product-limit estimate.
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """How long some pull requests waited."""
 
-    A wait of None was not over when watching ended, and counts as waiting until then. None where the estimate never
-    falls to one half.
+    reviewed: Multiset = field(default_factory=_no_seconds)
+    """TTFR of those that were reviewed."""
+    unreviewed: Multiset = field(default_factory=_no_instants)
+    """Cutoffs of those that never were: each is known to have waited from there to the end of the history."""
+    commented: Multiset = field(default_factory=_no_seconds)
+    """TTFC of those that somebody commented on."""
 
-    >>> kaplan_meier_median([(10.0, 99.0), (20.0, 99.0), (30.0, 99.0), (None, 25.0)])
+
+def waits_of(waits: Iterable[tuple[float | None, float | None, int]]) -> Waits:
+    """Those of pull requests, from (TTFR, TTFC, cutoff) of each."""
+    held = list(waits)
+    return Waits(
+        multiset([reviewed for reviewed, _, _ in held if reviewed is not None], np.float64),
+        multiset([cutoff for reviewed, _, cutoff in held if reviewed is None], np.int64),
+        multiset([commented for _, commented, _ in held if commented is not None], np.float64),
+    )
+
+
+def merged_waits(parts: Sequence[Waits]) -> Waits:
+    """Those of all parts, the same in whatever order they come."""
+    return Waits(
+        merged_multisets([part.reviewed for part in parts], np.float64),
+        merged_multisets([part.unreviewed for part in parts], np.int64),
+        merged_multisets([part.commented for part in parts], np.float64),
+    )
+
+
+def queue_times(waits: Mapping[str, Waits], end: int, *, ttfc: bool) -> dict[str, QueueTimes]:
+    """The times of each of the four risks, from the waits of those that have any. `end`: of the history."""
+    return {risk: _times(waits.get(risk, Waits()), end, ttfc) for risk in RISKS}
+
+
+def _times(waits: Waits, end: int, ttfc: bool) -> QueueTimes:
+    reviewed, unreviewed, commented = waits.reviewed, waits.unreviewed, waits.commented
+    # As whole numbers: a 64-bit float does not hold the nanoseconds of a year.
+    watched = [max(0, end - cutoff) / SECOND for cutoff in unreviewed.values.tolist()]
+    return QueueTimes(
+        reviewed.total + unreviewed.total,
+        reviewed.total,
+        unreviewed.total,
+        reviewed.mean(),
+        reviewed.median(),
+        kaplan_meier_median(reviewed, multiset(watched, np.float64, unreviewed.counts)),
+        commented.total if ttfc else None,
+        commented.mean() if ttfc else None,
+        commented.median() if ttfc else None,
+    )
+
+
+def kaplan_meier_median(reviewed: Multiset, watched: Multiset) -> float | None:
+    """The wait by which half have been reviewed, by the product-limit estimate.
+
+    `reviewed` holds the waits that ended, `watched` how long the others were seen to wait. None where the estimate
+    never falls to one half.
+
+    >>> kaplan_meier_median(multiset([10, 20, 30], np.float64), multiset([25], np.float64))
     20.0
     """
-    over: Counter[float] = Counter()
-    left: Counter[float] = Counter()
-    for wait, watched in waits:
-        left[watched if wait is None else wait] += 1
-        over[watched if wait is None else wait] += wait is not None
-    waiting, share = left.total(), 1.0
-    for seconds in sorted(left):
-        share *= 1 - over[seconds] / waiting
-        if share <= 0.5 + 1e-9:  # A product of many factors is never quite one half.
-            return seconds
-        waiting -= left[seconds]
-    return None
-
-
-def _times(waits: Iterable[float | None]) -> tuple[int, float | None, float | None]:
-    """How many waits had an end, their mean and their median."""
-    known = [wait for wait in waits if wait is not None]
-    return (len(known), fmean(known), median(known)) if known else (0, None, None)
+    left = merged_multisets([reviewed, watched], np.float64)
+    times = left.values
+    ended = np.zeros(len(times))
+    ended[np.searchsorted(times, reviewed.values)] = reviewed.counts
+    waiting = left.total - np.cumsum(left.counts) + left.counts
+    share = np.cumprod(1 - ended / waiting)
+    half = np.flatnonzero(share <= 0.5 + 1e-9)  # A product of many factors is never quite one half.
+    return float(times[half[0]]) if len(half) else None

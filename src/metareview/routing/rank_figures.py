@@ -1,46 +1,57 @@
-"""One router's figures over the records of a run."""
+"""One router's figures over the pull requests of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
-from metareview.routing.list_measures import RoutingMeasure
+from metareview.routing.list_measures import Places, RoutingMeasure
 from metareview.routing.measures import RankMeasure
-from metareview.routing.records import RoutingRecord
-from metareview.routing.weeks import by_week
+from metareview.routing.sums import Ranked, RouterSums, RoutingSums
+from metareview.routing.weekly_cells import Cell, Table, WeeklyCells
 from metareview.stats import Interval, intervals
 
 
 class RankFigures:
-    """What a router's ranks are worth under each measure, one value per pull request."""
+    """What the places of the truth in a router's lists are worth under each measure."""
 
-    def __init__(self, records: Sequence[RoutingRecord], router: str, measures: Sequence[RoutingMeasure]) -> None:
-        answers = [record.answers[router] for record in records]
-        ranks = np.fromiter((answer.rank for answer in answers), np.int64, len(answers))
+    def __init__(self, ranked: Counter[Ranked], measures: Sequence[RoutingMeasure]) -> None:
         self._measures = measures
-        self._columns: list[NDArray[np.float64]] = [
-            measure.worth(ranks)
-            if isinstance(measure, RankMeasure)
-            else np.array([answer.figures.get(measure.figure) or 0.0 for answer in answers], np.float64)
-            for measure in measures
-        ]
+        worths = [_worth(measure) for measure in measures]
 
-    def means(self, chosen: NDArray[np.bool_] | None = None) -> dict[str, float | None]:
-        """By the name of the measure, over all pull requests or the chosen ones. None for none of them."""
-        return {
-            measure.name: float(values.mean()) if len(values) else None
-            for measure, column in zip(self._measures, self._columns, strict=True)
-            for values in [column if chosen is None else column[chosen]]
-        }
+        @cache
+        def worth(places: Places) -> tuple[float, ...]:
+            return tuple([of_one(places) for of_one in worths])
 
-    def intervals(self, weeks: Sequence[int]) -> dict[str, Interval | None]:
+        cells = (Cell(week, observed, worth(places), prs) for (week, observed, places), prs in ranked.items())
+        self.cells = WeeklyCells(cells, len(measures))
+
+    def means(self, *, observed: bool = False) -> dict[str, float | None]:
+        """By the name of the measure, over all pull requests or those with a truth. None for none of them."""
+        sums = self.cells.sums(observed=observed)
+        return {measure.name: measure.value(sums) for measure in self._measures}
+
+    def intervals(self) -> dict[str, Interval | None]:
         """Over the weeks that the pull requests are of."""
-        table = np.column_stack([np.ones(len(weeks)), *self._columns])
-        return intervals(by_week(table, weeks), self._measures)
+        return intervals(self.cells.units(), self._measures)
 
     def absent(self) -> dict[str, None]:
         """Of a router that is not applicable."""
         return {measure.name: None for measure in self._measures}
+
+
+def _worth(measure: RoutingMeasure) -> Callable[[Places], float]:
+    if not isinstance(measure, RankMeasure):
+        return measure.worth
+    of_rank = cache(measure.of_rank)
+    return lambda places: of_rank(places.first)
+
+
+def weekly(sums: RoutingSums, router: str, measures: Sequence[RoutingMeasure]) -> Table:
+    """A row for each week in order of time: its pull requests, and what the router's lists are worth in all.
+
+    Two routers of one run have the same weeks, so that such tables are what `stats.differences` takes, and what its
+    jackknife and sign flips are over where there are enough weeks.
+    """
+    return RankFigures(sums.routers.get(router, RouterSums()).ranked, measures).cells.by_week()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -114,16 +114,16 @@ def follow_requests(
         yield Request(person, UNKNOWN if open_still else NO_RESPONSE)
 
 
-def add_up(requests: Iterable[Request], names: Mapping[str, str]) -> Responses:
-    """`names`: from folded login to the login as shown."""
+def add_up(requests: Counter[Request], names: Mapping[str, str]) -> Responses:
+    """From how many requests there are of each kind. `names`: from folded login to the login as shown."""
     by_person: dict[str, Counter[str]] = {}
     left_out: Counter[str] = Counter()
-    for person, state in requests:
+    for (person, state), number in requests.items():
         if person:
-            by_person.setdefault(person, Counter())[state] += 1
+            by_person.setdefault(person, Counter())[state] += number
         else:
-            left_out[state] += 1
+            left_out[state] += number
     people = [PersonResponses(names.get(login, login), RequestCounts(**states)) for login, states in by_person.items()]
     total = RequestCounts(**sum(by_person.values(), Counter()))
-    people.sort(key=lambda each: (-each.counts.requests, fold(each.login)))
+    people.sort(key=lambda each: (-each.counts.requests, fold(each.login), each.login))
     return Responses(total, left_out[TEAM], left_out[NOT_ELIGIBLE], tuple(people))

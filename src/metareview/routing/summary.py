@@ -1,27 +1,19 @@
-"""What the records of a run add up to."""
+"""What a run says of a history; `routing/summarise.py` makes it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self
 
-import numpy as np
-
 from metareview.model.build_gates import GateResult
-from metareview.model.event import fold
-from metareview.model.time import SECOND
-from metareview.routing.expertise import ActualExpertise, RouterExpertise, actual_expertise, router_expertise
+from metareview.routing.expertise import ActualExpertise, RouterExpertise
 from metareview.routing.list_measures import RoutingMeasure, measures_of
-from metareview.routing.load import Load, spread_load
-from metareview.routing.queue import QueueTimes, Wait, queue_times
-from metareview.routing.rank_figures import RankFigures
-from metareview.routing.records import Declarations, RoutingRecord
+from metareview.routing.load import Load
+from metareview.routing.queue import QueueTimes
 from metareview.routing.responses import Responses
 from metareview.routing.truth import USUAL_SOURCES
 from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
-from metareview.routing.weeks import week_of
 from metareview.stats import Interval
 
 
@@ -81,6 +73,10 @@ class HistoryFacts:
     has_bodies: bool = True
     """Whether any pull request has a body; declarations are unknown where none has."""
     has_merges: bool = True
+    has_requests: bool = False
+    """Whether anybody was ever asked for a review; what came of requests is unknown where nobody was."""
+    strange_predictions: Mapping[str, int] = field(default_factory=dict)
+    """By router, how many of its predictions are about no pull request of the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,97 +171,3 @@ class RoutingSummary:
     def metrics(self) -> dict[str, Mapping[str, float | None]]:
         """Each router's figures by the name of the measure."""
         return {name: router.metrics for name, router in self.routers.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """What only the replay can count: who would know which files, and who responded to requests."""
-
-    files_at_risk: FilesAtRisk | None = None
-    recommended: Mapping[str, RecommendedRisk] = field(default_factory=dict)
-    """By router."""
-    responses: Responses | None = None
-
-
-NO_OUTCOMES = Outcomes()
-
-
-def summarise(
-    records: Sequence[RoutingRecord],
-    config: RoutingConfig,
-    facts: HistoryFacts,
-    warnings: Iterable[str] = (),
-    not_applicable: Mapping[str, str] | None = None,
-    outcomes: Outcomes = NO_OUTCOMES,
-) -> RoutingSummary:
-    """The summary of these records. `not_applicable` says why a router has no figures."""
-    lacking = not_applicable or {}
-    states = Counter(record.truth.state for record in records)
-    observed = np.array([record.truth.state == "observed" for record in records], dtype=bool)
-    ranks = {name: RankFigures(records, name, config.measures) for name in config.routers}
-    weeks = [week_of(record.cutoff) for record in records]
-    firsts = {name: _first_recommendations(records, name) for name in config.routers}
-    actual = Counter(fold(target) for record in records for target in record.truth.targets)
-    population = facts.active.union(*firsts.values())
-    return RoutingSummary(
-        config=config,
-        prs=len(records),
-        truth=TruthCounts(states["observed"], states["no_response"], states["unknown"]),
-        routers={
-            name: RouterSummary(
-                metrics=of_one.absent() if name in lacking else of_one.means(),
-                intervals=of_one.absent() if name in lacking else of_one.intervals(weeks),
-                answered=sum(record.answers[name].listed > 0 for record in records),
-                observed_prs=int(observed.sum()),
-                observed_metrics=of_one.absent() if name in lacking else of_one.means(observed),
-                queue=queue_times((_wait(record, name, facts.end) for record in records), ttfc=config.ttfc),
-                load=spread_load(firsts[name], actual, population, facts.names),
-                not_applicable=lacking.get(name),
-                expertise=None if name in lacking else router_expertise(records, name, config.ks),
-                files_at_risk=None if name in lacking else outcomes.recommended.get(name),
-            )
-            for name, of_one in ranks.items()
-        },
-        declarations={each.name: _rates(records, each.name, config, facts) for each in fields(Declarations)},
-        warnings=tuple(warnings),
-        expertise=actual_expertise(records),
-        files_at_risk=outcomes.files_at_risk,
-        responses=outcomes.responses,
-    )
-
-
-def _first_recommendations(records: Iterable[RoutingRecord], router: str) -> Counter[str]:
-    lists = (record.answers[router].candidates for record in records)
-    return Counter(fold(candidates[0]) for candidates in lists if candidates)
-
-
-def _wait(record: RoutingRecord, router: str, end: int) -> Wait:
-    watched = max(0, end - record.cutoff) / SECOND
-    return Wait(record.answers[router].risk, record.ttfr_seconds, record.ttfc_seconds, watched)
-
-
-def _rates(
-    records: Sequence[RoutingRecord], declaration: str, config: RoutingConfig, facts: HistoryFacts
-) -> DeclarationRates:
-    """Where no body is known, nobody is counted; where no merge is, no rate of merges is given."""
-    known = records if facts.has_bodies else ()
-    present = [bool(getattr(record.declarations, declaration)) for record in known]
-
-    def rates(merged: Sequence[bool]) -> MergedRates:
-        return merged_rates(present, merged) if facts.has_merges else MergedRates(None, None)
-
-    return DeclarationRates(
-        missing_n=present.count(False),
-        present_n=present.count(True),
-        merged=rates([record.merged for record in known]),
-        merged_within=None if config.merged_within is None else rates([bool(each.merged_within) for each in known]),
-    )
-
-
-def merged_rates(present: Sequence[bool], merged: Sequence[bool]) -> MergedRates:
-    """The share of merged ones where a declaration is missing, and where it is present."""
-    groups: dict[bool, list[bool]] = {False: [], True: []}
-    for is_present, was_merged in zip(present, merged, strict=True):
-        groups[is_present].append(was_merged)
-    missing, declared = (sum(group) / len(group) if group else None for group in groups.values())
-    return MergedRates(missing, declared)

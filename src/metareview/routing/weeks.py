@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,13 +26,16 @@ def week_of(cutoff: int) -> int:
 
 
 def by_week(counts: NDArray[np.float64], weeks: Sequence[int]) -> NDArray[np.float64]:
-    """The rows of each week summed, in order of time; the rows as they are where there are too few weeks."""
-    distinct, rows = np.unique(np.asarray(weeks, np.int64), return_inverse=True)
+    """The rows of each week summed, in order of time; the rows as they are where there are too few weeks.
+
+    Sums are rounded once, so that they are those of `routing/weekly_cells.py` whatever the order of the rows.
+    """
+    held = np.asarray(weeks, np.int64)
+    distinct, starts = np.unique(np.sort(held), return_index=True)
     if len(distinct) < FEWEST_WEEKS:
         return counts
-    sums = np.zeros((len(distinct), counts.shape[1]))
-    np.add.at(sums, rows, counts)
-    return sums
+    of_weeks = np.split(counts[np.argsort(held, kind="stable")], starts[1:])
+    return np.array([[math.fsum(column) for column in rows.T.tolist()] for rows in of_weeks])
 
 
 def week_warning(weeks: Sequence[int]) -> str | None:

@@ -9,6 +9,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
+
 from metareview.model.build_gates import GateResult
 from metareview.model.time import parse_time, show_time
 from metareview.routing.answers import is_figure
@@ -25,7 +27,7 @@ from metareview.routing.summary import (
     TruthCounts,
 )
 from metareview.runs import routing_outcomes_json as outcomes_json
-from metareview.runs.files import JsonObject
+from metareview.runs.files import JsonObject, to_line
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -44,6 +46,62 @@ def record_to_json(record: RoutingRecord) -> JsonObject:
         "gates": _fields(record.declarations),
         "routers": {name: _answer_to_json(answer) for name, answer in record.answers.items()},
     }
+
+
+def record_line(record: RoutingRecord) -> bytes:
+    """The same as a line, in a fifth of the time where a router gave no evidence and no notes, as most do not."""
+    if any(answer.evidence is not None or answer.notes for answer in record.answers.values()):
+        return _whole_line(record)
+    truth, declarations = record.truth, record.declarations
+    document = {
+        "repo": record.repo,
+        "pr": record.pr,
+        "author": record.author,
+        "created_at": show_time(record.created_at),
+        "cutoff": show_time(record.cutoff),
+        "truth": {
+            "state": truth.state,
+            "targets": truth.targets,
+            "events": [
+                {"id": event.id, "kind": event.kind, "actor": event.actor, "at": show_time(event.at)}
+                for event in truth.events
+            ],
+        },
+        "ttfr_seconds": record.ttfr_seconds,
+        "ttfc_seconds": record.ttfc_seconds,
+        "gates": {
+            "issue": declarations.issue,
+            "ai_disclosure": declarations.ai_disclosure,
+            "provenance": declarations.provenance,
+        },
+        "merged": record.merged,
+        "merged_within": record.merged_within,
+        "routers": {name: _plain_answer(answer) for name, answer in record.answers.items()},
+        "files": record.files,
+        "truth_expertise": record.truth_expertise,
+    }
+    try:
+        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # Half a surrogate pair, or a whole number beyond 64 bits.
+        return _whole_line(record)
+
+
+def _whole_line(record: RoutingRecord) -> bytes:
+    return to_line(record_to_json(record)).encode("utf-8", "backslashreplace")
+
+
+def _plain_answer(answer: RouterAnswer) -> JsonObject:
+    document: JsonObject = {
+        "candidates": answer.candidates,
+        "scores": answer.scores,
+        "listed": answer.listed,
+        "rank": answer.rank or None,
+        "risk": answer.risk,
+        **answer.figures,
+    }
+    if MAP.figure in answer.figures:
+        document["ranks"] = answer.ranks
+    return document
 
 
 def _event_to_json(event: TruthEvent) -> JsonObject:

@@ -77,8 +77,8 @@ class Kind(Generic[SummaryT, RecordT]):
     pieces: Callable[[RecordT, Iterable[PairBlock]], Iterator[tuple[str, str]]]
     """A record and its pairs as texts, each with the file that it goes into: whole lines of pairs, and the record's
     line but for its end."""
-    is_complete: Callable[[RecordT], bool] = lambda record: True
-    """Whether a record need not be made again when the run is continued."""
+    is_complete: Callable[[RecordT], bool] | None = None
+    """Whether a record need not be made again when the run is continued; None: none need be."""
     parse: Callable[[bytes], JsonObject] = parsed_line
     """The object of a record's line, as far as record_from_json needs it."""
     together: Callable[[Iterator[RecordT]], Iterator[RecordT]] = lambda records: records
@@ -106,7 +106,7 @@ ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
     routing_json.record_to_json,
     routing_json.record_from_json,
     key=lambda record: (record.repo, str(record.pr)),
-    pieces=lambda record, _: iter([(RESULTS, to_line(routing_json.record_to_json(record)).rstrip("\n"))]),
+    pieces=lambda record, _: iter([(RESULTS, routing_json.record_line(record).decode().rstrip("\n"))]),
 )
 
 

@@ -12,12 +12,13 @@ it is dropped when the run goes on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Generic
+from typing import Generic, TextIO
 
 from metareview.comments.records import PairBlock
 from metareview.errors import UsageError
@@ -27,11 +28,13 @@ from metareview.runs.files import (
     EXAMPLES,
     MANIFEST,
     PAIRS,
+    PARTS,
     RESULTS,
     SUMMARY,
     VERDICT_FILES,
     FolderLock,
     JsonObject,
+    count_lines,
     read_json,
     read_lines,
     write_json,
@@ -61,7 +64,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         """Pairs of `done` that a model had answered: this run need not ask again."""
         self.finished: Run[SummaryT, RecordT] | None = None
         self._resumed = False
-        self._files: dict[str, IO[str]] = {}
+        self._files: dict[str, TextIO] = {}
         self._manifest = Manifest(kind.name, config, inputs, started=now())
         with written_to(path):
             before = self._existing_manifest(overwrite)
@@ -71,6 +74,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 # Labels are people's work and stay; a label holds for the notes that it names.
                 for name in (RESULTS, PAIRS, SUMMARY, EXAMPLES, FRAME, UNLISTED, *VERDICT_FILES):
                     (self.path / name).unlink(missing_ok=True)
+                shutil.rmtree(self.path / PARTS, ignore_errors=True)
                 self._write_manifest()
             else:
                 self._take_up(before)
@@ -96,12 +100,16 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
 
     def _take_up(self, before: JsonObject) -> None:
         self._manifest = replace(self._manifest, started=before.get("started") or self._manifest.started)
+        is_complete = self.kind.is_complete
+        finished = before.get("status") == "finished" and (self.path / SUMMARY).exists()
+        if finished and is_complete is None and count_lines(self.path / RESULTS) == before.get("records"):
+            self.finished = load_run(self.path)  # There may be a million, and none need be looked at.
+            return
         records = {
             self.kind.key(record): record
             for record in map(self.kind.record_from_json, read_lines(self.path / RESULTS))
-            if self.kind.is_complete(record)
+            if is_complete is None or is_complete(record)
         }
-        finished = before.get("status") == "finished" and (self.path / SUMMARY).exists()
         if finished and len(records) == before.get("records"):
             self.finished = load_run(self.path)
             return
@@ -135,7 +143,17 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             self._open(RESULTS).write("\n")
             self._open(RESULTS).flush()
 
-    def _open(self, name: str) -> IO[str]:
+    def append_lines(self, lines: Iterable[tuple[str, bytes]]) -> None:
+        """Whole lines of several records and their pairs, by the file that they go into: pairs first."""
+        self._resumed |= bool(self.done)
+        with written_to(self.path):
+            for name, text in lines:
+                file = self._open(name)
+                file.flush()
+                file.buffer.write(text)
+                file.flush()
+
+    def _open(self, name: str) -> TextIO:
         if name not in self._files:
             file = (self.path / name).open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
             self._files[name] = file
@@ -152,6 +170,33 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 (self.path / name).unlink(missing_ok=True)
             self._manifest = replace(self._manifest, status="finished", finished=now(), records=len(order))
             self._write_manifest()
+        return Run(self.kind, result, self._manifest, self.path)
+
+    def finish_with_parts(self, result: SummaryT, lines: Callable[[], Iterable[bytes]]) -> Run[SummaryT, RecordT]:
+        """The same of a run whose records are in parts already, in order, and whose parts go then.
+
+        UsageError where the folder holds a finished run with other records.
+        """
+        results = self.path / RESULTS
+        if self.finished is not None:
+            if not _same_bytes(results, lines()):
+                raise changed_since(self.path)
+            shutil.rmtree(self.path / PARTS, ignore_errors=True)
+            return Run(
+                self.kind, result.with_gates(self.finished.result.build_gates), self.finished.manifest, self.path
+            )
+        with written_to(self.path):
+            beside = self.path / f"{RESULTS}.new"
+            records = 0
+            with beside.open("wb") as file:
+                for block in lines():
+                    records += block.count(b"\n")
+                    file.write(block)
+            beside.replace(results)
+            write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
+            self._manifest = replace(self._manifest, status="finished", finished=now(), records=records)
+            self._write_manifest()
+            shutil.rmtree(self.path / PARTS, ignore_errors=True)
         return Run(self.kind, result, self._manifest, self.path)
 
     def _sort(self, order: Sequence[Key]) -> None:
@@ -181,6 +226,18 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
 def _key_of(row: JsonObject) -> Key:
     """That of the record of a pair."""
     return tuple(row[name] for name in ("pr", "reviewer", "run") if name in row)
+
+
+def changed_since(folder: Path) -> UsageError:
+    return UsageError(
+        f"{folder} holds a run of the same inputs with other results: a router has changed since. "
+        "Choose another --out, or pass --overwrite."
+    )
+
+
+def _same_bytes(path: Path, blocks: Iterable[bytes]) -> bool:
+    with path.open("rb") as file:
+        return all(file.read(len(block)) == block for block in blocks) and not file.read(1)
 
 
 def _differences(stored: JsonObject, manifest: Manifest) -> Iterator[str]:

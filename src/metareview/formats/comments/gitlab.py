@@ -79,7 +79,7 @@ def read(source: Source) -> Iterator[Review]:
             reviews.setdefault((pr, _account(record)), []).extend(_comments(record, about.head))
     if elsewhere:
         counted = plural(elsewhere, "note that is", "notes that are")
-        source.warnings.append(f"{source.name}: {counted} not on a merge request; left out")
+        source.remarks.say(f"{source.name}: {counted} not on a merge request; left out")
     for (pr, account), comments in reviews.items():
         of = known[pr]
         review = Review(pr, tuple(comments), account, source=source.name)

@@ -42,7 +42,7 @@ def read(source: Source) -> Iterator[Review]:
         if not isinstance(version, str) or not version.startswith(_VERSION):
             log.refuse("version", f'"{_VERSION}"', _FIX, quote=True)
         if log.value.get("runs") is None:
-            source.warnings.append(f"{source.name}: runs is null: whatever was to write it failed")
+            source.remarks.say(f"{source.name}: runs is null: whatever was to write it failed")
         elif not log.value["runs"]:
             yield Review(source.required_pull_request(), source=source.name)
         for run in log.children("runs", "a run"):
@@ -71,7 +71,7 @@ def _with_inline(run: Record, inline: list[Record]) -> Record:
                 driver |= found.part("driver").value
     if missing:
         names = ", ".join(run.clean("externalPropertyFileReferences", name) for name in dict.fromkeys(missing))
-        run.source.warnings.append(f"{run.source.name}: {names} of a run are in other files, which are not read")
+        run.source.remarks.say(f"{run.source.name}: {names} of a run are in other files, which are not read")
     extensions = {name: lists.pop(name) for name in ("extensions",) if name in lists}
     return run._replace(value={**run.value, **lists, "tool": {**tool.value, "driver": driver, **extensions}})
 
@@ -99,14 +99,14 @@ def _reviews(run: Record) -> Iterator[Review]:
     failure = error or "executionSuccessful is false" if failed else None
     if run.value.get("results") is None or (failure is not None and not run.value["results"]):
         why = f" ({failure})" if failure else ""
-        source.warnings.append(f"{source.name}: a run of {reviewer or 'a tool'} has no results{why}; it is no silence")
+        source.remarks.say(f"{source.name}: a run of {reviewer or 'a tool'} has no results{why}; it is no silence")
         return
     if failure is not None:
-        source.warnings.append(
+        source.remarks.say(
             f"{source.name}: a run of {reviewer or 'a tool'} failed ({failure}): its results may not be all"
         )
     elif error is not None:
-        source.warnings.append(f"{source.name}: a run of {reviewer or 'a tool'} reports an error: {error}")
+        source.remarks.say(f"{source.name}: a run of {reviewer or 'a tool'} reports an error: {error}")
     names, commit = _names(run)
     comments = tuple(_comments(run, driver, commit))
     review = Review("", comments, reviewer, source=source.name, other_names=names)
@@ -165,7 +165,7 @@ def _comments(run: Record, driver: Record, commit: str | None) -> Iterator[Comme
         bag = bag_of(result)
         yield with_bag(comment, bag) if bag else comment
     for why, count in left_out.items():
-        run.source.warnings.append(f"{run.source.name}: {plural(count, 'result')} left out: {why}")
+        run.source.remarks.say(f"{run.source.name}: {plural(count, 'result')} left out: {why}")
 
 
 def _left_out(result: Record, kind: str) -> str | None:

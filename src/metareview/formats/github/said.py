@@ -85,7 +85,7 @@ def said_once(source: Source, named: str | None) -> list[Said]:
 
 def warn(source: Source, count: int, one: str, many: str) -> None:
     if count:
-        source.warnings.append(f"{source.name}: {plural(count, one, many)}")
+        source.remarks.say(f"{source.name}: {plural(count, one, many)}")
 
 
 def _said(remark: Remark, named: str | None) -> Said | None:

@@ -57,7 +57,8 @@ def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event
     events = _of_ordinary(lines)
     if events is not None:
         return events
-    return (_event(record) for at, line in enumerate(lines, number) if (record := source.record_of(at, line)))
+    first = source.lines_before + number
+    return (_event(record) for at, line in enumerate(lines, first) if (record := source.record_of(at, line)))
 
 
 def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:

@@ -2,27 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from metareview.engines.choice import local_engine
+from metareview.engines.local import LocalEngine, sendable
+from metareview.errors import UsageError
+from metareview.formats.gzip_lines import GZIP
+from metareview.formats.history import HistoryInput, open_history
 from metareview.formats.source import Progress
+from metareview.model.event import History
 from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import answer
 from metareview.pipelines.routing.count import RoutingResult, count
 from metareview.pipelines.routing.keep import keep
+from metareview.pipelines.routing.large import RANKINGS, Watch, evaluate_large, of_rankings, unwatched
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
-from metareview.pipelines.routing.plan import make_plan
-from metareview.pipelines.routing.read import Inputs, read
+from metareview.pipelines.routing.plan import make_plan, plan_routers
+from metareview.pipelines.routing.read import Inputs, read, read_all, read_beside
 from metareview.runs.run import RoutingRun
 
-__all__ = ["Inputs", "RoutingKeywords", "RoutingOptions", "RoutingResult", "evaluate", "keep", "read", "score"]
+__all__ = [
+    "Inputs",
+    "RoutingKeywords",
+    "RoutingOptions",
+    "RoutingResult",
+    "evaluate",
+    "keep",
+    "of_rankings",
+    "read",
+    "score",
+]
+
+_WORTHWHILE = 48 * 2**20
+"""Bytes of a history from which worker processes pay: some seconds of work."""
+_LARGE = 2**30
+"""Bytes from which a history is never held whole, even by one process."""
+_PACKED = 8
+"""How much larger a file is that was packed with gzip."""
+NOTHING = History((), 0, frozenset(), {})
 
 
 def evaluate(
-    options: RoutingOptions, *, out: Path | None = None, overwrite: bool = False, progress: Progress | None = None
+    options: RoutingOptions,
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    watch: Watch = unwatched,
+    check: Callable[[Sequence[str]], None] | None = None,
 ) -> RoutingRun:
-    """The whole evaluation; with `out`, the run is kept in that folder. `progress` is told of rankings."""
+    """The whole evaluation; with `out`, the run is kept in that folder.
+
+    `watch` shows how far it is, and `check` is told the routers' names before anything is replayed.
+    """
     options = options.with_datasets()
-    return keep(score(read(options), options, progress), options, out=out, overwrite=overwrite)
+    beside = read_beside(options)
+    with watch("reading the history (MB)") as progress:
+        given = open_history(options.history, progress=progress)
+        size = _size(given)
+        engine = local_engine(options.workers, worthwhile=size >= _WORTHWHILE)
+        is_large = given.format.events is not None and (engine.workers > 1 or size >= _LARGE)
+        inputs = None if is_large else beside.with_history(read_all(given, options))
+    if inputs is None:
+        routers = plan_routers(beside.with_history(NOTHING, ()), options)
+        if not sendable((routers, options)):
+            if options.workers is not None and options.workers > 1:
+                raise UsageError(
+                    "A router that this script defines itself cannot be sent to worker processes. Put it into a module"
+                    " of its own and import it, or leave --workers out."
+                )
+            engine = LocalEngine(1)
+        if check is not None:
+            check(routers.names)
+        return evaluate_large(given, beside, routers, engine, out=out, overwrite=overwrite, watch=watch)
+    if check is not None:
+        check(plan_routers(inputs, options).names)
+    with watch(RANKINGS) as progress:
+        result = score(inputs, options, progress)
+    return keep(result, options, out=out, overwrite=overwrite)
+
+
+def _size(given: HistoryInput) -> int:
+    """In bytes, unpacked."""
+    return sum(
+        source.path.stat().st_size * (_PACKED if source.begins_with(GZIP) else 1)
+        for source in given.sources
+        if source.path.is_file()
+    )
 
 
 def score(inputs: Inputs, options: RoutingOptions, progress: Progress | None = None) -> RoutingResult:

@@ -6,13 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 
 from metareview.formats.source import Progress
 from metareview.model.event import Eligibility, Event, PullRequest, fold
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Part, Plan
-from metareview.pipelines.routing.tally import Tally
+from metareview.pipelines.routing.tally import outcomes_of
 from metareview.routing.answers import KEPT, AnswerReader, Worth, places_worth
 from metareview.routing.declarations import declarations_of
 from metareview.routing.expertise import first_expert
@@ -22,6 +22,7 @@ from metareview.routing.protocol import Ranking
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
 from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
 from metareview.routing.replay import by_pull_request, replay, take_snapshots, visible_events
+from metareview.routing.sums import Missing, Outcomes
 from metareview.routing.truth import find_truth
 
 FILES, BODY = "files at their cutoff", "body at their cutoff"
@@ -30,20 +31,11 @@ _TOLD_EVERY = 0.1
 
 
 @dataclass(slots=True)
-class Lack:
-    """What one router needs, on how many pull requests it was not there, and whether the router listed anybody."""
-
-    missing: Counter[str] = field(default_factory=Counter)
-    listed: bool = False
-
-
-@dataclass(slots=True)
 class Answers:
-    """The records of all repositories, by cutoff within each, and what can only be counted on the way."""
+    """The records of repositories, by cutoff within each, and what can only be counted on the way."""
 
-    lacks: Mapping[str, Lack]
     records: list[RoutingRecord] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
+    outcomes: Outcomes = field(default_factory=Outcomes)
 
 
 class Ticker:
@@ -65,17 +57,22 @@ class Ticker:
 
 def answer(plan: Plan, progress: Progress | None = None) -> Answers:
     """Every router's answer for every pull request of the plan."""
-    answers = Answers({named.name: Lack() for named in plan.routers})
+    answers = Answers()
     ticker = Ticker(len(plan.routers) * sum(len(part.cutoffs) for part in plan.parts), progress)
-    ks = sorted(set(plan.options.k))
-    worth = places_worth(measures_of(ks, plan.options.truth), ks)
     for part in plan.parts:
-        _answer_part(part, plan, answers, worth, ticker)
+        answer_part(part, plan, answers, ticker)
     return answers
 
 
-def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Worth, ticker: Ticker) -> None:
+@lru_cache(maxsize=8)
+def _worth(ks: tuple[int, ...], truth: str) -> Worth:
+    return places_worth(measures_of(ks, truth), ks)
+
+
+def answer_part(part: Part, plan: Plan, answers: Answers, ticker: Ticker) -> None:
+    """Add those of one repository. Of the plan, neither its other parts nor its history's events are looked at."""
     options, history = plan.options, plan.inputs.history
+    worth = _worth(tuple(sorted(set(options.k))), options.truth)
     eligible = plan.eligible
     visible = visible_events(part.events, options.reviews_visible_at)
     stories = by_pull_request(part.events, part.cutoffs)
@@ -92,18 +89,17 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Worth, ticker:
     )
     truths = [truth_of(stories[pull.pr], pull.author, pull.cutoff) for pull in pulls]
     lists: dict[str, list[RouterAnswer]] = {}
+    missing: Counter[Missing] = Counter()
     new_reader = partial(AnswerReader, eligible, history.names, worth=worth, kept=max(KEPT, *options.k))
     for named in plan.routers:
         router = named.fresh()
         rankings = ticker.ticking(replay(router, visible, pulls))
-        lists[named.name] = of_one = list(new_reader().read_all(rankings, pulls, truths))
-        lack = answers.lacks[named.name]
-        lack.listed |= any(each.listed for each in of_one)
-        lack.missing.update(router.missing)
+        lists[named.name] = list(new_reader().read_all(rankings, pulls, truths))
+        missing.update({Missing(named.name, what): number for what, number in router.missing.items()})
         if router.needs_files:
-            lack.missing[FILES] += sum(not pull.files for pull in pulls)
+            missing[Missing(named.name, FILES)] += sum(not pull.files for pull in pulls)
         if router.needs_bodies:
-            lack.missing[BODY] += sum(not pull.body for pull in pulls)
+            missing[Missing(named.name, BODY)] += sum(not pull.body for pull in pulls)
     for each in plan.inputs.predictions:
         reader = new_reader()
         lists[each.router] = [
@@ -124,7 +120,7 @@ def _answer_part(part: Part, plan: Plan, answers: Answers, worth: Worth, ticker:
         told = None if known is None or not truth.targets else not known.isdisjoint(truth.targets)
         record = _record(pull, stories[pull.pr], truth, declarations, of_routers, told, options, eligible)
         answers.records.append(record)
-    answers.tally.add(part, plan, pulls, stories, lists, knowledge)
+    answers.outcomes += outcomes_of(part, plan, pulls, stories, lists, knowledge) + Outcomes(missing=missing)
 
 
 def _expert(answer: RouterAnswer, experts: Collection[str], most: int, names: Mapping[str, str] | None) -> int:

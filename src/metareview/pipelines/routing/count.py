@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from metareview.model.event import RESPONSES
 from metareview.model.words import plural
-from metareview.pipelines.routing.answer import BODY, Answers
+from metareview.pipelines.routing.answer import BODY, FILES, Answers
 from metareview.pipelines.routing.plan import Plan
+from metareview.pipelines.routing.tally import PREDICTION
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
-from metareview.routing.responses import REQUESTED
-from metareview.routing.summary import HistoryFacts, RoutingSummary, summarise
-from metareview.routing.weeks import week_of, week_warning
+from metareview.routing.sum_up import sum_up
+from metareview.routing.summarise import summary_of
+from metareview.routing.summary import HistoryFacts, RoutingConfig, RoutingSummary
+from metareview.routing.sums import Missing, RoutingSums
+from metareview.routing.weeks import week_warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,43 +27,63 @@ class RoutingResult:
 
 
 def count(answers: Answers, plan: Plan) -> RoutingResult:
-    config = plan.options.config(plan.names, plan.inputs.router_hashes())
-    history, facts = plan.inputs.history, _facts(plan)
-    lacking = _not_applicable(answers, plan)
-    records = [_without_figures(record, lacking) for record in answers.records] if lacking else answers.records
-    outcomes = answers.tally.outcomes(history.names, any(event.kind == REQUESTED for event in history.events))
-    summary = summarise(records, config, facts, not_applicable=lacking, outcomes=outcomes)
+    """The records as they are kept, and the summary of what they add up to."""
+    sums = sum_up(answers.records, configured(plan), answers.outcomes)
+    lacking = not_applicable(sums, plan)
+    records = [without_figures(record, lacking) for record in answers.records] if lacking else answers.records
+    return RoutingResult(records, conclude(sums, plan, facts_of(plan)))
+
+
+def configured(plan: Plan) -> RoutingConfig:
+    """The options of the run as they are stored."""
+    return plan.options.config(plan.names, plan.inputs.router_hashes())
+
+
+def conclude(sums: RoutingSums, plan: Plan, facts: HistoryFacts) -> RoutingSummary:
+    """The summary of all repositories, with what to know of it, from what their records add up to."""
+    lacking = not_applicable(sums, plan)
+    summary = summary_of(sums, configured(plan), facts, not_applicable=lacking)
     first = [] if summary.truth_warning is None else [summary.truth_warning]
-    warnings = [*first, *plan.warnings, *_warnings(answers, plan, facts, lacking)]
-    return RoutingResult(records, replace(summary, warnings=tuple(warnings)))
+    warnings = [*first, *plan.warnings, *_warnings(sums, plan, facts, lacking)]
+    return replace(summary, warnings=tuple(warnings))
 
 
-def _facts(plan: Plan) -> HistoryFacts:
+def facts_of(plan: Plan) -> HistoryFacts:
     history, span = plan.inputs.history, plan.options.truth_span
     cutoffs = [at for part in plan.parts for at in part.cutoffs.values()]
     until = None if span is None else max(cutoffs) + span
     events = (event for part in plan.parts for event in part.events)
+    outline, predictions = history.outline(), plan.inputs.predictions
+    known = {(event.repo, event.pr) for event in history.events if event.kind == "opened"} if predictions else set()
     return HistoryFacts(
         end=history.end,
         active=frozenset(active_people(events, min(cutoffs), until, plan.eligible)),
         names=history.names,
-        has_bodies=any(event.body for event in history.events if event.kind not in RESPONSES),
-        has_merges=any(event.kind == "merged" for event in history.events),
+        has_bodies=outline.has_bodies,
+        has_merges=outline.has_merges,
+        has_requests=outline.has_requests,
+        strange_predictions={each.router: sum(key not in known for key in each.answers) for each in predictions},
     )
 
 
-def _not_applicable(answers: Answers, plan: Plan) -> dict[str, str]:
+def not_applicable(sums: RoutingSums, plan: Plan) -> dict[str, str]:
     """By router, what it needs and had on no pull request, if it listed nobody either."""
-    scored = len(plan.pull_requests)
     return {
-        name: f"{scored:,} of {scored:,} pull requests have no {what}"
-        for name, lack in answers.lacks.items()
-        for what, number in lack.missing.items()
-        if number == scored and not lack.listed
+        name: f"{sums.prs:,} of {sums.prs:,} pull requests have no {what}"
+        for name, what, number in _missing(sums, plan)
+        if number == sums.prs and not sums.routers[name].answered
     }
 
 
-def _without_figures(record: RoutingRecord, routers: Collection[str]) -> RoutingRecord:
+def _missing(sums: RoutingSums, plan: Plan) -> Iterator[tuple[str, str, int]]:
+    """What each router needs and on how many pull requests it was not there, in an order that is always the same."""
+    for named in plan.routers:
+        needed = [each.what for each in sums.outcomes.missing if each.router == named.name]
+        for what in sorted(needed, key=lambda what: (what == BODY, what == FILES, what)):
+            yield named.name, what, sums.outcomes.missing[Missing(named.name, what)]
+
+
+def without_figures(record: RoutingRecord, routers: Collection[str]) -> RoutingRecord:
     """A router that is not applicable missed nobody: it was never asked what it could answer."""
     emptied = {
         name: replace(answer, figures=dict.fromkeys(answer.figures)) if name in routers else answer
@@ -71,14 +92,13 @@ def _without_figures(record: RoutingRecord, routers: Collection[str]) -> Routing
     return replace(record, answers=emptied)
 
 
-def _warnings(answers: Answers, plan: Plan, facts: HistoryFacts, lacking: Mapping[str, str]) -> Iterator[str]:
+def _warnings(sums: RoutingSums, plan: Plan, facts: HistoryFacts, lacking: Mapping[str, str]) -> Iterator[str]:
     """Each with its number."""
-    history, within = plan.inputs.history, plan.options.merged_span
-    scored = plan.pull_requests
-    of_all = f"of {len(scored)} pull requests"
+    history, outcomes = plan.inputs.history, sums.outcomes
+    of_all = f"of {sums.prs} pull requests"
     if plan.options.reviews_visible_at == "creation":
         yield "reviews were shown to routers from their pull request's opening on: figures are not leak-free"
-    silent = Counter(each.repo for each in answers.records if each.truth.state == "unknown")
+    silent = sums.unknown
     for repo, resources in history.gaps.items():
         if silent[repo]:
             of_what = ", ".join(sorted(resources))
@@ -89,26 +109,21 @@ def _warnings(answers: Answers, plan: Plan, facts: HistoryFacts, lacking: Mappin
     for name, why in lacking.items():
         yield f"{name} is not applicable and has no figures: {why}"
     needed: dict[tuple[str, int], list[str]] = {}
-    for name, lack in answers.lacks.items():
-        for what, number in lack.missing.items():
-            if number and what != BODY and name not in lacking:  # An empty body is a body.
-                needed.setdefault((what, number), []).append(name)
+    for name, what, number in _missing(sums, plan):
+        if number and what != BODY and name not in lacking:  # An empty body is a body.
+            needed.setdefault((what, number), []).append(name)
     for (what, number), names in needed.items():
         yield f"{number} {of_all} have no {what}, which {', '.join(names)} need{'s' if len(names) == 1 else ''}"
     if not facts.has_bodies:
         yield "no pull request of the history has a body: what they declare is not known"
     if not facts.has_merges:
         yield "the history has no merged event: how often pull requests were merged is not known"
-    predicted = plan.inputs.predictions
-    known = {(event.repo, event.pr) for event in history.events if event.kind == "opened"} if predicted else set()
-    for each in predicted:
-        if strange := sum(key not in known for key in each.answers):
+    for each in plan.inputs.predictions:
+        if strange := facts.strange_predictions.get(each.router):
             yield f"{each.router}: {plural(strange, 'prediction')} left out: no such pull request in the history"
-        if missing := sum(key not in each.answers for key in scored):
+        if missing := outcomes.missing[Missing(each.router, PREDICTION)]:
             yield f"{each.router}: {missing} {of_all} have no prediction and count as misses"
-    if within is not None and facts.has_merges:
-        late = sum(at + within > history.end for part in plan.parts for at in part.cutoffs.values())
-        if late:
-            yield f"{late} {of_all}: --merged-within runs past the end of the history; a later merge is not seen"
-    if few_weeks := week_warning([week_of(at) for part in plan.parts for at in part.cutoffs.values()]):
+    if outcomes.late and facts.has_merges:
+        yield f"{outcomes.late} {of_all}: --merged-within runs past the end of the history; a later merge is not seen"
+    if few_weeks := week_warning(sums.weeks):
         yield few_weeks

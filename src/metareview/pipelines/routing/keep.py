@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from metareview.errors import UsageError
 from metareview.pipelines.routing.count import RoutingResult
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.read import hash_inputs
 from metareview.runs.routing_json import manifest_config
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
-from metareview.runs.writer import RunWriter
+from metareview.runs.writer import RunWriter, changed_since
 
 
 def keep(
@@ -31,10 +30,7 @@ def keep(
         if writer.finished is not None:
             kept = {ROUTING.key(record): record for record in writer.finished.read_records()}
         if any(kept.get(key, record) != record for key, record in records.items()):
-            raise UsageError(
-                f"{out} holds a run of the same inputs with other results: a router has changed since. "
-                "Choose another --out, or pass --overwrite."
-            )
+            raise changed_since(out)
         if writer.finished is not None:
             summary = result.summary.with_gates(writer.finished.result.build_gates)
             return Run(ROUTING, summary, writer.finished.manifest, out)

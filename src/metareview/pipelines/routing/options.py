@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+from metareview.engines.choice import check_engine
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Paths
 from metareview.model.address import parse_address, repository_key
@@ -44,6 +45,9 @@ class RoutingKeywords(TypedDict, total=False):
     repos: Collection[str]
     prs: Collection[int | str]
     limit: int | None
+    engine: str
+    workers: int | None
+    spark_master: str | None
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,11 @@ class RoutingOptions:
     prs: Collection[int | str] = ()
     """Pull requests, by number or by address."""
     limit: int | None = None
+    engine: str = "local"
+    """Where the work runs; no figure depends on it."""
+    workers: int | None = None
+    """Processes on this machine; None: one per core where that pays."""
+    spark_master: str | None = None
 
     # What the texts above mean: spans and instants in nanoseconds, a span of None without an end.
     cutoff_rule: Cutoff = field(init=False, repr=False)
@@ -88,6 +97,7 @@ class RoutingOptions:
     """Numbers, each with the key of its repository where an address names one."""
 
     def __post_init__(self) -> None:
+        check_engine(self.engine, self.workers, self.spark_master)
         cutoff = parse_cutoff(self.cutoff)
         for option, choice, known in (
             ("--truth", self.truth, TRUTHS),
@@ -129,6 +139,10 @@ class RoutingOptions:
     def with_datasets(self, watch: Watch | None = None) -> RoutingOptions:
         """The same, with files in place of a data set's name."""
         return replace(self, history=datasets.histories(self.history, watch))
+
+    def as_sent(self) -> RoutingOptions:
+        """For a worker, which is sent the routers themselves, and not what they were made from."""
+        return replace(self, routers=None, router_config=None)
 
     def is_scored(self, repo: str, pr: int, opened: int) -> bool:
         """Whether a pull request is in the cohort; all others are only observed."""

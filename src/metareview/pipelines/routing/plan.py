@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -57,6 +57,15 @@ class Plan:
 
 def make_plan(inputs: Inputs, options: RoutingOptions) -> Plan:
     """UsageError for a router that cannot be made, two of one name, and a cohort that nobody is in."""
+    plan = plan_routers(inputs, options)
+    parts, unready = _choose_pull_requests(inputs.history, options)
+    if not parts:
+        raise empty_cohort()
+    return replace(plan, parts=parts, warnings=(*plan.warnings, *unready_warning(unready)))
+
+
+def plan_routers(inputs: Inputs, options: RoutingOptions) -> Plan:
+    """Who ranks, and nothing yet of whom; the errors are those about routers."""
     warnings = [*inputs.history.warnings, *(line for each in inputs.predictions for line in each.warnings)]
     routers: list[NamedRouter] = []
     lookup = {"data_dir": _data_dir(options), "top_k": max(TOP_K, *options.k)}
@@ -84,8 +93,16 @@ def make_plan(inputs: Inputs, options: RoutingOptions) -> Plan:
                 f"--router-config {name}: no such router in this run. The routers are {', '.join(known)}."
                 f"{did_you_mean(name, known)}"
             )
-    parts = _choose_pull_requests(inputs.history, options, warnings)
-    return Plan(options, inputs, tuple(routers), names, parts, tuple(warnings))
+    return Plan(options, inputs, tuple(routers), names, (), tuple(warnings))
+
+
+def empty_cohort() -> UsageError:
+    return UsageError("no pull request is in the cohort. Widen --from, --to, --repo, --pr or --cutoff.")
+
+
+def unready_warning(unready: int) -> list[str]:
+    count = plural(unready, "pull request")
+    return [f"{count} left out: drafts that never became ready for review"] if unready else []
 
 
 def _data_dir(options: RoutingOptions) -> Path | None:
@@ -99,8 +116,8 @@ def _data_dir(options: RoutingOptions) -> Path | None:
     return None
 
 
-def _choose_pull_requests(history: History, options: RoutingOptions, warnings: list[str]) -> tuple[Part, ...]:
-    """The cohort; those of it without a cutoff are warned of."""
+def _choose_pull_requests(history: History, options: RoutingOptions) -> tuple[tuple[Part, ...], int]:
+    """The cohort, and how many of it have no cutoff."""
     events = history.by_repository()
     known = {repo: cutoffs(part, options.cutoff_rule) for repo, part in events.items()}
     chosen: dict[str, dict[int, int]] = {}
@@ -114,8 +131,12 @@ def _choose_pull_requests(history: History, options: RoutingOptions, warnings: l
         elif options.limit is None or scored < options.limit:
             chosen.setdefault(event.repo, {})[event.pr] = cutoff
             scored += 1
-    if unready:
-        warnings.append(f"{plural(unready, 'pull request')} left out: drafts that never became ready for review")
-    if not chosen:
-        raise UsageError("no pull request is in the cohort. Widen --from, --to, --repo, --pr or --cutoff.")
-    return tuple(Part(repo, events[repo], at) for repo, at in chosen.items())
+    return tuple(Part(repo, events[repo], at) for repo, at in chosen.items()), unready
+
+
+def choose_of_one(events: Sequence[Event], options: RoutingOptions) -> tuple[dict[int, int], int]:
+    """The cutoffs of one repository's pull requests in the cohort, in order of opening, and how many have none."""
+    known = cutoffs(events, options.cutoff_rule)
+    scored = [e.pr for e in events if e.kind == "opened" and options.is_scored(e.repo, e.pr, e.at)]
+    chosen = {pr: known[pr] for pr in scored if pr in known}
+    return chosen, len(scored) - len(chosen)

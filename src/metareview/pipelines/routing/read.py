@@ -11,7 +11,7 @@ from typing import Any
 
 from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
-from metareview.formats.history import find_history_files, read_history
+from metareview.formats.history import HistoryInput, find_history_files, open_history, read_opened
 from metareview.formats.predictions import read_predictions
 from metareview.formats.protocol import TextsWanted
 from metareview.formats.registry import several
@@ -41,18 +41,40 @@ class Inputs:
 
 def read(options: RoutingOptions, progress: Progress | None = None) -> Inputs:
     """The inputs; InputError names the file, and the line, that cannot be read. `progress` is told of megabytes."""
+    beside = read_beside(options)
+    return beside.with_history(read_all(open_history(options.history, progress=progress), options))
+
+
+def read_all(given: HistoryInput, options: RoutingOptions) -> History:
+    """The history in memory."""
+    # A history is millions of objects that form no cycle.
+    with garbage_collection_paused():
+        return read_opened(given, texts_wanted(options))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is given beside the history: quickly read, and so refused first."""
+
+    predictions: tuple[Predictions, ...]
+    codeowners: OwnersByCommit | None
+    router_config: Mapping[str, Mapping[str, Any]]
+
+    def with_history(self, history: History, repos: Collection[str] | None = None) -> Inputs:
+        """`repos`: those of the history, where its events are not there to tell."""
+        known = {event.repo for event in history.events} if repos is None else repos
+        named = [_with_repository(each, known) for each in self.predictions] if known else self.predictions
+        return Inputs(history, _as_named_in(known, named), self.codeowners, self.router_config)
+
+
+def read_beside(options: RoutingOptions) -> Beside:
     configs = {
         name: given if isinstance(given, Mapping) else read_router_config(given)
         for name, given in (options.router_config or {}).items()
     }
     predictions = tuple(each for path in several(options.predictions) for each in read_predictions(path))
     owners = None if options.codeowners is None else OwnersByCommit(options.codeowners)
-    # What is quickly read, and refused, comes first. A history is millions of objects that form no cycle.
-    with garbage_collection_paused():
-        history = read_history(options.history, texts=_texts_wanted(options), progress=progress)
-    repos = {event.repo for event in history.events}
-    named = [_with_repository(each, repos) for each in predictions]
-    return Inputs(history, _as_named_in(repos, named), owners, configs)
+    return Beside(predictions, owners, configs)
 
 
 def _with_repository(predictions: Predictions, repos: Collection[str]) -> Predictions:
@@ -85,7 +107,7 @@ def _as_named_in(repos: Collection[str], predictions: Iterable[Predictions]) -> 
     return tuple(renamed)
 
 
-def _texts_wanted(options: RoutingOptions) -> TextsWanted:
+def texts_wanted(options: RoutingOptions) -> TextsWanted:
     """What an event says is looked at in the repositories that are scored, up to their last cutoff and the window."""
     delayed = options.cutoff_rule.policy == "created_at" and options.reviews_visible_at == "event"
     if options.until_instant is None or options.truth_span is None or not delayed:

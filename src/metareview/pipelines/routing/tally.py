@@ -1,69 +1,67 @@
-"""What becomes of the people and the files, counted repository by repository as the replay goes on."""
+"""What becomes of the people and the files of one repository, which only its replay can count."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import partial
 
 from metareview.model.event import Event, PullRequest, fold
 from metareview.pipelines.routing.plan import Part, Plan
 from metareview.routing.knowledge import Knowledge
 from metareview.routing.records import RouterAnswer
-from metareview.routing.responses import Request, add_up, follow_requests
-from metareview.routing.summary import Outcomes
-from metareview.routing.turnover import FilesAtRisk, RecommendedRisk, Turnover
+from metareview.routing.responses import follow_requests
+from metareview.routing.sums import Missing, Outcomes
+from metareview.routing.turnover import Turnover
+
+PREDICTION = "prediction"
 
 
-@dataclass(slots=True)
-class Tally:
-    """Files at risk and requests of the repositories so far."""
-
-    risk: FilesAtRisk | None = None
-    """None as long as no scored pull request has files."""
-    recommended: dict[str, RecommendedRisk] = field(default_factory=dict)
-    requests: list[Request] = field(default_factory=list)
-
-    def add(
-        self,
-        part: Part,
-        plan: Plan,
-        pull_requests: Sequence[PullRequest],
-        stories: Mapping[int, Sequence[Event]],
-        lists: Mapping[str, Sequence[RouterAnswer]],
-        knowledge: Knowledge,
-    ) -> None:
-        """One repository: the events of its scored pull requests, the routers' answers in order, who knows what."""
-        history, window = plan.inputs.history, plan.options.truth_span
-        until = plan.until(part)
-        for each in pull_requests:
-            self.requests += follow_requests(
-                stories[each.pr],
-                each.author,
-                until=history.end if window is None else until,
-                window=window,
-                end=history.end,
-                eligible=plan.eligible,
-                has_gaps=part.repo in history.gaps,
-            )
-        if not any(each.files for each in pull_requests):
-            return
-        turnover = Turnover(knowledge, part.events, stories, pull_requests, until, plan.eligible)
-        risk = turnover.as_it_came()
-        self.risk = risk if self.risk is None else self.risk + risk
-        for router, answers in lists.items():
-            firsts = (_first(answer, history.names) for answer in answers)
-            found = turnover.recommended(
-                {each.pr: first for each, first in zip(pull_requests, firsts, strict=True) if first is not None}
-            )
-            before = self.recommended.get(router)
-            self.recommended[router] = found if before is None else before + found
-
-    def outcomes(self, names: Mapping[str, str], has_requests: bool) -> Outcomes:
-        """`has_requests`: whether the history has any at all; else nothing can be said of them."""
-        return Outcomes(self.risk, self.recommended, add_up(self.requests, names) if has_requests else None)
+def outcomes_of(
+    part: Part,
+    plan: Plan,
+    pull_requests: Sequence[PullRequest],
+    stories: Mapping[int, Sequence[Event]],
+    lists: Mapping[str, Sequence[RouterAnswer]],
+    knowledge: Knowledge,
+) -> Outcomes:
+    """Of one repository: the events of its scored pull requests, the routers' answers in order, who knows what."""
+    history, within, window = plan.inputs.history, plan.options.merged_span, plan.options.truth_span
+    until = plan.until(part)
+    follow = partial(
+        follow_requests,
+        until=history.end if window is None else until,
+        window=window,
+        end=history.end,
+        eligible=plan.eligible,
+        has_gaps=part.repo in history.gaps,
+    )
+    requests = Counter(request for each in pull_requests for request in follow(stories[each.pr], each.author))
+    missing = Counter(
+        {
+            Missing(each.router, PREDICTION): sum((pull.repo, pull.pr) not in each.answers for pull in pull_requests)
+            for each in plan.inputs.predictions
+        }
+    )
+    late = 0 if within is None else sum(at + within > history.end for at in part.cutoffs.values())
+    found = Outcomes(requests=requests, missing=missing, late=late)
+    if not any(each.files for each in pull_requests):
+        return found
+    turnover = Turnover(knowledge, part.events, stories, pull_requests, until, plan.eligible)
+    recommended = {
+        router: turnover.recommended(_firsts(pull_requests, answers, history.names))
+        for router, answers in lists.items()
+    }
+    return replace(found, files_at_risk=turnover.as_it_came(), recommended=recommended)
 
 
-def _first(answer: RouterAnswer, names: Mapping[str, str]) -> str | None:
-    """The first recommendation, as the history writes the person."""
-    first = next(iter(answer.candidates), None)
-    return None if first is None else names.get(fold(first), first)
+def _firsts(
+    pull_requests: Sequence[PullRequest], answers: Sequence[RouterAnswer], names: Mapping[str, str]
+) -> dict[int, str]:
+    """By pull request, the first recommendation as the history writes the person."""
+    return {
+        each.pr: names.get(fold(answer.candidates[0]), answer.candidates[0])
+        for each, answer in zip(pull_requests, answers, strict=True)
+        if answer.candidates
+    }

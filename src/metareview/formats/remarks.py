@@ -1,0 +1,44 @@
+"""What was corrected while a file was read: the first ones with their lines, and of the rest their number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_LOCATED = 10
+
+
+@dataclass(slots=True)
+class Remarks:
+    """Of one file, or of one part of it; those of its other parts are added to it in their order."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """By kind."""
+    located: list[tuple[str, str]] = field(default_factory=list)
+    """The kind, and a sentence with its place."""
+
+    def add(self, kind: str, sentence: Callable[[], str]) -> None:
+        """Past ten of a kind only their number is kept."""
+        self.counts[kind] += 1
+        if self.counts[kind] <= _LOCATED:
+            self.located.append((kind, sentence()))
+
+    def say(self, sentence: str) -> None:
+        """About the file as a whole."""
+        self.located.append((sentence, sentence))
+
+    def __iadd__(self, other: Remarks) -> Remarks:
+        shown = Counter(kind for kind, _ in self.located)
+        for kind, sentence in other.located:
+            shown[kind] += 1
+            if shown[kind] <= _LOCATED:
+                self.located.append((kind, sentence))
+        self.counts.update(other.counts)
+        return self
+
+    def lines(self, name: str) -> list[str]:
+        """All that is to be said of the file of this name."""
+        more = [(kind, count - _LOCATED) for kind, count in self.counts.items() if count > _LOCATED]
+        sentences = [sentence for _, sentence in self.located]
+        return sentences + [f"{name}: {count} more like this: {kind}" for kind, count in more]

@@ -1,0 +1,243 @@
+"""The first of two passes over a history too large for one process: its events, repository by repository, on disk.
+
+Each piece of the input is read on its own, by whichever worker is free. Its events go into a file of packed events,
+those of a repository together, and what holds for the history as a whole is gathered on the way: every replay needs
+that before it can begin.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from metareview.engines.local import LocalEngine
+from metareview.formats.history import HistoryInput
+from metareview.formats.protocol import Reading, TextsWanted
+from metareview.formats.registry import history_formats
+from metareview.formats.remarks import Remarks
+from metareview.formats.source import Progress, Source
+from metareview.model.event import KINDS, RESPONSES, Event, Outline, bots_of, in_order, names_of, no_pull_requests
+from metareview.model.time import LATEST
+from metareview.pipelines.routing.options import RoutingOptions
+from metareview.pipelines.routing.packed import pack
+from metareview.routing.responses import REQUESTED
+
+PIECE = 24 * 2**20
+"""Bytes of a file of JSON lines that are read by themselves: some hundred megabytes of events."""
+
+
+class Piece(NamedTuple):
+    """A file of the history, or a part of one."""
+
+    number: int
+    path: Path
+    part: tuple[int, int] | None
+
+
+class Slice(NamedTuple):
+    """Where the packed events of a repository stand, of one piece."""
+
+    piece: int
+    offset: int
+    length: int
+
+
+class Opening(NamedTuple):
+    """The opened event of a pull request in the cohort. They sort in the order of the history."""
+
+    at: int
+    id: str
+    piece: int
+    position: int
+    pr: int
+
+
+@dataclass(slots=True)
+class RepositoryFacts:
+    """What is known of a repository before its replay."""
+
+    slices: list[Slice] = field(default_factory=list)
+    events: int = 0
+    openings: list[Opening] = field(default_factory=list)
+    """Of pull requests in the cohort: all where somebody must choose among them, else the first and the last."""
+    scored: int = 0
+    """Pull requests in the cohort, at the most."""
+
+    def add(self, other: RepositoryFacts, *, keep_all: bool) -> None:
+        self.slices += other.slices
+        self.events += other.events
+        self.openings += other.openings
+        self.scored += other.scored
+        if not keep_all:
+            self.openings = _ends(self.openings)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reading any piece needs."""
+
+    format: str
+    texts: TextsWanted
+    options: RoutingOptions
+    folder: Path
+    """Where the files of packed events go."""
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the cohort is chosen among all repositories, so that each opening must be known beforehand."""
+        return self.options.limit is not None or self.options.cutoff_rule.policy != "created_at"
+
+
+@dataclass(slots=True)
+class PieceFacts:
+    """What one piece tells of the history as a whole."""
+
+    repositories: dict[str, RepositoryFacts] = field(default_factory=dict)
+    end: int | None = None
+    unknown: Counter[str] = field(default_factory=Counter)
+    spellings: dict[str, tuple[int, bool, str]] = field(default_factory=dict)
+    """By login as written, where in the history it is first seen."""
+    bots: frozenset[str] = frozenset()
+    gaps: dict[str, set[str]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    remarks: Remarks = field(default_factory=Remarks)
+    kinds: frozenset[str] = frozenset()
+    has_bodies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scattered:
+    """A history on disk: what holds for it as a whole, and where the events of each repository are."""
+
+    outline: Outline
+    """Its warnings are those from before the events were sifted, and what follows them comes from the replays."""
+    repositories: Mapping[str, RepositoryFacts]
+    """Those with pull requests in the cohort in the order of the first of them, and then the others."""
+    unknown: Counter[str]
+    shown: Mapping[str, str]
+    """By login as written, the login as shown, of those for whom the two differ."""
+
+
+def pieces_of(given: HistoryInput) -> Iterator[Piece]:
+    """Files of JSON lines in parts; every other file is one piece."""
+    numbers = count()
+    for source in given.sources:
+        parts: Sequence[tuple[int, int] | None] = [None]
+        if given.name == "events" and not source.begins_with(b"PAR1") and not source.begins_with(b"\x1f\x8b"):
+            parts = source.parts(PIECE)
+        for part in parts:
+            yield Piece(next(numbers), source.path, part)
+
+
+def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
+    """Pack the events of a piece, and say what they tell of the history as a whole."""
+    source = Source(piece.path, part=piece.part)
+    reading = Reading(reader.texts)
+    read = history_formats(reader.format)[reader.format].events
+    assert read is not None
+    ordered = in_order(read(source, reading))
+    if ordered:
+        reading.reaches(ordered[-1].at)
+    unknown = Counter(event.kind for event in ordered if event.kind not in KINDS)
+    if unknown:
+        ordered = [event for event in ordered if event.kind in KINDS]
+    facts = PieceFacts(
+        end=reading.end,
+        unknown=unknown,
+        bots=bots_of({(event.actor, event.actor_type) for event in ordered}),
+        gaps=reading.gaps,
+        warnings=reading.warnings,
+        remarks=source.remarks,
+        kinds=frozenset(event.kind for event in ordered),
+        has_bodies=any(event.body for event in ordered if event.kind not in RESPONSES),
+    )
+    by_repository: dict[str, list[Event]] = {}
+    for event in ordered:
+        if event.actor is not None and event.actor not in facts.spellings:
+            facts.spellings[event.actor] = event.at, event.kind != "opened", event.id
+        by_repository.setdefault(event.repo, []).append(event)
+    openings = _openings(ordered, reader, piece.number)
+    offset = 0
+    with packed_file(reader.folder, piece.number).open("wb") as file:
+        for repo, events in by_repository.items():
+            packed = pack(events)
+            file.write(packed)
+            chosen = openings.get(repo, [])
+            kept = chosen if reader.chooses else _ends(chosen)
+            slices = [Slice(piece.number, offset, len(packed))]
+            facts.repositories[repo] = RepositoryFacts(slices, len(events), kept, len(chosen))
+            offset += len(packed)
+    return facts
+
+
+def packed_file(folder: Path, piece: int) -> Path:
+    return folder / f"piece-{piece:05d}"
+
+
+def _openings(events: Iterable[Event], reader: Reader, piece: int) -> dict[str, list[Opening]]:
+    found: dict[str, list[Opening]] = {}
+    is_scored = reader.options.is_scored
+    for position, event in enumerate(events):
+        if event.kind == "opened" and is_scored(event.repo, event.pr, event.at):
+            found.setdefault(event.repo, []).append(Opening(event.at, event.id, piece, position, event.pr))
+    return found
+
+
+def _ends(openings: list[Opening]) -> list[Opening]:
+    return [min(openings), max(openings)] if len(openings) > 2 else openings
+
+
+def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: Progress | None = None) -> Scattered:
+    """Read all pieces. InputError where one cannot be read, or where none has a pull request."""
+    repositories: dict[str, RepositoryFacts] = {}
+    remarks = {source.path: source.remarks for source in given.sources}
+    whole = PieceFacts(warnings=[*given.warnings])
+    first_seen: dict[str, tuple[int, bool, str, int]] = {}
+    pieces = list(pieces_of(given))
+    sizes = [_megabytes(piece) for piece in pieces]
+    done = 0
+    for piece, facts in zip(pieces, engine.map(read_piece, reader, pieces), strict=True):
+        for repo, of_piece in facts.repositories.items():
+            repositories.setdefault(repo, RepositoryFacts()).add(of_piece, keep_all=reader.chooses)
+        for login, place in facts.spellings.items():
+            before = first_seen.get(login)
+            if before is None or place < before[:3]:
+                first_seen[login] = (*place, piece.number)
+        whole.end = max((end for end in (whole.end, facts.end) if end is not None), default=None)
+        whole.unknown.update(facts.unknown)
+        whole.bots |= facts.bots
+        whole.kinds |= facts.kinds
+        whole.has_bodies |= facts.has_bodies
+        for repo, resources in facts.gaps.items():
+            whole.gaps.setdefault(repo, set()).update(resources)
+        whole.warnings += facts.warnings
+        remarks[piece.path] += facts.remarks
+        done += sizes[piece.number]
+        if progress:
+            progress(done, sum(sizes))
+    if "opened" not in whole.kinds:
+        raise no_pull_requests(given.label)
+    names, shown = names_of(sorted(first_seen, key=first_seen.__getitem__))
+    told = [line for source in given.sources for line in source.all_warnings()]
+    outline = Outline(
+        end=whole.end or 0,
+        bots=whole.bots,
+        names=names,
+        warnings=(*told, *whole.warnings),
+        gaps={repo: frozenset(resources) for repo, resources in whole.gaps.items()},
+        has_bodies=whole.has_bodies,
+        has_merges="merged" in whole.kinds,
+        has_requests=REQUESTED in whole.kinds,
+    )
+    never = Opening(LATEST, "", len(pieces), 0, 0)
+    order = sorted(repositories, key=lambda repo: min(repositories[repo].openings, default=never))
+    return Scattered(outline, {repo: repositories[repo] for repo in order}, whole.unknown, shown)
+
+
+def _megabytes(piece: Piece) -> int:
+    start, end = piece.part or (0, piece.path.stat().st_size)
+    return (end - start) >> 20

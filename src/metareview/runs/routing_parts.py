@@ -1,0 +1,113 @@
+"""A large routing run on its way: the records of some repositories per part, with what they add up to beside them.
+
+A part is there when its sums are, which are written last. So a run that was cut off finds what it had done, and goes
+on from there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from metareview.model.event import Sifted
+from metareview.routing.records import RoutingRecord
+from metareview.routing.sums import RoutingSums
+from metareview.runs.files import JsonObject, parsed_line, read_json, to_line, write_whole
+from metareview.runs.routing_json import record_from_json, record_line, record_to_json
+from metareview.runs.routing_sums_json import cells, from_cells
+
+_BLOCK = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What the replay of some repositories came to, but for their records."""
+
+    repositories: tuple[str, ...]
+    records: int
+    sums: RoutingSums
+    sifted: Sifted
+    unready: int
+    cutoffs: tuple[int, int] | None
+    """The first and the last."""
+    predicted: Mapping[str, int]
+    """By router, how many of its predictions are about pull requests of these repositories."""
+
+
+class RoutingParts:
+    """The folder of the parts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, number: int, records: Iterable[RoutingRecord], replayed: Replayed) -> None:
+        with self._records(number).open("wb") as file:
+            file.writelines(map(record_line, records))
+        write_whole(self._sums(number), [orjson.dumps(_to_json(replayed)).decode()])
+
+    def read(self, number: int, repositories: Sequence[str]) -> Replayed | None:
+        """What an earlier attempt made of these repositories; None where it did not come so far."""
+        try:
+            replayed = _from_json(read_json(self._sums(number)))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return replayed if replayed.repositories == tuple(repositories) else None
+
+    def lines(self, numbers: Iterable[int]) -> Iterator[bytes]:
+        """The text of all parts, in this order, in blocks."""
+        for number in numbers:
+            with self._records(number).open("rb") as file:
+                while block := file.read(_BLOCK):
+                    yield block
+
+    def read_records(self, numbers: Iterable[int]) -> Iterator[RoutingRecord]:
+        for number in numbers:
+            with self._records(number).open("rb") as file:
+                yield from (record_from_json(parsed_line(line)) for line in file)
+
+    def change(self, numbers: Iterable[int], change: Callable[[RoutingRecord], RoutingRecord]) -> None:
+        """Make other records of all of them."""
+        for number in numbers:
+            changed = [to_line(record_to_json(change(record))).encode() for record in self.read_records([number])]
+            self._records(number).write_bytes(b"".join(changed))
+
+    def remove(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _records(self, number: int) -> Path:
+        return self._folder / f"part-{number:05d}.jsonl"
+
+    def _sums(self, number: int) -> Path:
+        return self._folder / f"part-{number:05d}.json"
+
+
+def _to_json(replayed: Replayed) -> JsonObject:
+    return {
+        "repositories": list(replayed.repositories),
+        "records": replayed.records,
+        "cells": list(cells(replayed.sums)),
+        "left_out": dict(replayed.sifted.left_out),
+        "early": replayed.sifted.early,
+        "never_opened": replayed.sifted.never_opened,
+        "unready": replayed.unready,
+        "cutoffs": replayed.cutoffs and list(replayed.cutoffs),
+        "predicted": dict(replayed.predicted),
+    }
+
+
+def _from_json(document: JsonObject) -> Replayed:
+    cutoffs = document["cutoffs"]
+    return Replayed(
+        tuple(document["repositories"]),
+        document["records"],
+        from_cells((text, number) for text, number in document["cells"]),
+        Sifted(Counter(document["left_out"]), document["early"], document["never_opened"]),
+        document["unready"],
+        cutoffs and (cutoffs[0], cutoffs[1]),
+        Counter(document["predicted"]),
+    )
