@@ -41,7 +41,7 @@ def read_rows(source: Source, wanted: TextsWanted) -> Iterator[Record]:
             for group in groups:
                 chosen = columns if group in whole else narrow
                 for batch in file.iter_batches(row_groups=[group], columns=chosen):
-                    cells = [_cells(pa, batch.column(name)) for name in chosen]
+                    cells = [cells_of(pa, batch.column(name)) for name in chosen]
                     for values in zip(*cells, strict=True):
                         number += 1
                         yield Record(source, dict(zip(chosen, values, strict=True)), number)
@@ -102,7 +102,7 @@ def _has_body(file: Any, group: int) -> bool:
     return any(body and kind not in RESPONSES for kind, body in pairs)
 
 
-def _cells(pa: Any, column: Any) -> list[Any]:
+def cells_of(pa: Any, column: Any) -> list[Any]:
     if not pa.types.is_timestamp(column.type):
         return list(column.to_pylist())
     exact = column.cast(pa.timestamp("ns", tz=column.type.tz)).cast(pa.int64())

@@ -45,7 +45,7 @@ def sniff(source: Source) -> bool:
 def events(source: Source, reading: Reading) -> Iterator[Event]:
     """The events; InputError names the line (in Parquet: the row) that cannot be read."""
     if source.begins_with(MAGIC):
-        return map(_event, read_rows(source, reading.texts))
+        return map(event_of, read_rows(source, reading.texts))
     return chain.from_iterable(_of_batch(source, number, lines) for number, lines in source.line_batches())
 
 
@@ -58,7 +58,7 @@ def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event
     if events is not None:
         return events
     first = source.lines_before + number
-    return (_event(record) for at, line in enumerate(lines, first) if (record := source.record_of(at, line)))
+    return (event_of(record) for at, line in enumerate(lines, first) if (record := source.record_of(at, line)))
 
 
 def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
@@ -127,7 +127,7 @@ def _paths(files: list[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(files)) if set(map(type, files)) <= {str} and all(files) else ()
 
 
-def _event(record: Record) -> Event:
+def event_of(record: Record) -> Event:
     """The event of a record; InputError names the field that is not as it should be."""
     record.check_spelling(_FIELDS)
     get = record.value.get
