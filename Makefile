@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
+PEERS := $(VENV)/.peers-installed
 
 # The oldest versions that pyproject.toml declares, in an environment of their own; wheels only.
 OLD := .venv-minimums
@@ -13,7 +14,7 @@ OLD_TESTS := tests/comments tests/runs tests/text/test_text_matching.py \
   $(addprefix tests/cli/test_,comments_command.py routing_command.py compare_command.py other_commands.py) \
   $(addprefix tests/viewer/test_,safety.py pages.py labelling.py index.py)
 
-.PHONY: setup demo browser java test test-minimums lint bench clean
+.PHONY: setup demo browser java test test-minimums lint bench bench-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -64,8 +65,18 @@ lint: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(DEV)
+# ranx brings numba and matplotlib, which nothing else needs; where it does not install, the rest is measured without it.
+$(PEERS): $(DEV)
+	$(PIP) --editable ".[bench]" || echo "ranx does not install here: make bench goes on without it."
+	@touch $@
+
+# Every speed benchmark, into bench/latest.json, docs/speed.md and docs/bench.svg.
+bench: $(PEERS)
 	$(BIN)/python -m bench
+
+# Fails where a ratio fell more than 20 % below the recorded one.
+bench-check: $(PEERS)
+	$(BIN)/python -m bench --check
 
 clean:
 	rm -rf $(VENV) $(OLD) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis runs

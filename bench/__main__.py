@@ -1,40 +1,21 @@
-"""`make bench`: every benchmark, as tables and then as one JSON document.
+"""`python -m bench`: every speed benchmark as tables, and into bench/latest.json, docs/speed.md and docs/bench.svg.
 
-Name some to run only these: python -m bench rouge location
+python -m bench rouge ranks     these alone; the rest of latest.json stays as it is
+python -m bench truth           the simulations, which say how far figures are off, not how fast they come
+python -m bench --check [NAME]  whether a ratio fell more than 20 % below the recorded one: exit code 1
+python -m bench --chart         draws the chart and the tables of docs/speed.md anew from latest.json
 """
 
-import json
 import os
-import sys
-from importlib import import_module
-from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
-# One core means one: a second thread of the matrix library would only be counted as more processor time.
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+# One core means one: a second thread of a library would only be counted as more processor time. Said before
+# anything imports one.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+if __name__ == "__main__":
+    import sys
 
+    from bench.command import main
 
-def main(wanted: list[str]) -> None:
-    unknown = set(wanted) - set(NAMES)
-    if unknown:
-        sys.exit(f"no such benchmark: {', '.join(sorted(unknown))}. There are {', '.join(NAMES)}.")
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    results = {}
-    for name in wanted or NAMES:
-        result = import_module(f"bench.{name}").run()
-        results[name] = result
-        table = Table("what", "value", "unit", "target", "met", title=result["title"], title_justify="left")
-        for row in result["rows"]:
-            met = {True: "yes", False: "NO", None: ""}[row.get("met")]
-            value = row["value"] if isinstance(row["value"], str) else f"{row['value']:,.6g}"
-            table.add_row(row["what"], value, row["unit"], str(row.get("target") or ""), met)
-        console.print(table)
-    print(json.dumps(results))
-
-
-main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

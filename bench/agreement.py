@@ -7,11 +7,11 @@ on others; and the judge's scores lean up or down on a whole pull request, so th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
+from bench.measure import Result, Row
 from metareview.benchmark.calibrate import FIGURES, agreement
 from metareview.benchmark.units import Units
 from metareview.stats import Array
@@ -69,18 +69,16 @@ def trials(apart: float, units: int, repeats: int = REPEATS, seed: int = 0) -> T
     return Trial(held, known, widths[0], float(best), float(cross))
 
 
-def run() -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
+def run() -> Result:
+    rows: list[Row] = []
     for name, apart in JUDGES.items():
         for units in (5, 10, 30, 100):
             trial = trials(apart, units)
             what = f"a {name} judge, {units} pull requests"
             for figure, held in trial.held.items():
-                rows.append({"what": f"{what}: intervals of {figure} that hold the truth",
-                             "value": round(100 * held, 1), "unit": "%", "target": ">= 91 %",
-                             "met": held >= 0.91})  # fmt: skip
-            rows.append({"what": f"{what}: width of kappa's", "value": round(trial.width, 3),
-                         "unit": f"kappa; {trial.known:.0%} have one", "target": None, "met": None})  # fmt: skip
-            rows.append({"what": f"{what}: best kappa in sample, too high by", "value": round(trial.best, 3),
-                         "unit": f"kappa; cross-fitted {trial.fitted:+.3f}", "target": None, "met": None})  # fmt: skip
-    return {"title": "Agreement with labels against a known truth", "rows": rows}
+                told = f"{what}: intervals of {figure} that hold the truth"
+                rows.append(Row(told, round(100 * held, 1), "%", ">= 91 %", held >= 0.91))
+            known, fitted = f"kappa; {trial.known:.0%} have one", f"kappa; cross-fitted {trial.fitted:+.3f}"
+            rows.append(Row(f"{what}: width of kappa's", round(trial.width, 3), known))
+            rows.append(Row(f"{what}: best kappa in sample, too high by", round(trial.best, 3), fitted))
+    return Result("Agreement with labels against a known truth", rows)

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import t
 
+from bench.data import PUBLISHED
+from bench.measure import Result, Row
 from metareview.comments.align import Graph, align
 from metareview.judges.builtin.cascade import SETTINGS, CascadeJudge
 from metareview.judges.cascade.lists import ListRules
@@ -25,7 +27,6 @@ from metareview.judges.remote.settings import ModelSettings
 from metareview.model.comment import Comment
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared" / "data"
 WORTHS = (0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.04, 0.05, 0.06, 0.07, 0.085, 0.1, 0.15, 0.2)
 LIMITS = {"careful": 0.01, "frugal": 0.025}
 """The share of aligned pairs that may be off."""
@@ -121,7 +122,7 @@ def replayed(seed: int = 0) -> Replayed:
     sys.path.insert(0, str(ROOT / "scripts"))
     from offline_figures import by_pull_request, held_out, prepare
 
-    data, _ = prepare(SHARED, ROOT / "src" / "metareview" / "data" / VECTORS)
+    data, _ = prepare(PUBLISHED, ROOT / "src" / "metareview" / "data" / VECTORS)
     scores = np.split(held_out(data, by_pull_request(data, seed)), data.cuts)
     matches = [(q.label == 1).reshape(len(q.question.generated), -1) for q in data.questions]
     questions = [replace(q.question, pr=str(number)) for number, q in enumerate(data.questions)]
@@ -140,16 +141,13 @@ def replayed(seed: int = 0) -> Replayed:
     )
 
 
-def run() -> dict[str, Any]:
+def run() -> Result:
     title = "Cascade against asking about everything (Code Review Bench, three models, held-out offline scores)"
-    if not SHARED.exists():
-        return {"title": title + "; the data is not there", "rows": []}
+    if not PUBLISHED.exists():
+        return Result(title + "; the data is not there", [], "none")
     data = replayed()
     lists, pairs = data.everything(REVIEW), data.everything(PAIR)
-    rows: list[dict[str, Any]] = [
-        _row("llm --ask review", data, lists, lists),
-        _row("llm --ask pair", data, pairs, lists),
-    ]
+    rows = [_row("llm --ask review", data, lists, lists), _row("llm --ask pair", data, pairs, lists)]
     for ask in (REVIEW, PAIR):
         for name, settings in SETTINGS.items():
             rows += _rows(f"cascade --ask {ask}, {name}", data, data.cascade(ask, settings[ask]), lists, LIMITS[name])
@@ -157,7 +155,7 @@ def run() -> dict[str, Any]:
     rows += [_row(f"curve: worth {worth}", data, outcome, lists) for worth, outcome in curve.items()]
     for name, limit in LIMITS.items():
         rows.append(_row(f"{name}, worth chosen on other pull requests", data, _chosen(data, curve, limit), lists))
-    return {"title": title, "rows": rows}
+    return Result(title, rows, "Code Review Bench")
 
 
 def _chosen(data: Replayed, curve: dict[float, Outcome], limit: float) -> Outcome:
@@ -177,12 +175,12 @@ def _chosen(data: Replayed, curve: dict[float, Outcome], limit: float) -> Outcom
     return Outcome(*found)
 
 
-def _rows(what: str, data: Replayed, outcome: Outcome, lists: Outcome, limit: float) -> list[dict[str, Any]]:
+def _rows(what: str, data: Replayed, outcome: Outcome, lists: Outcome, limit: float) -> list[Row]:
     rows = [_row(what, data, outcome, lists)]
     share, off = _share(outcome.characters, lists.characters), _share(outcome.off, data.aligned)
     if what.startswith(f"cascade --ask {REVIEW}"):
         target = f"off <= {limit}" + (", text <= 0.7" if limit == LIMITS["careful"] else "")
-        rows[0] |= {"target": target, "met": off <= limit and (limit != LIMITS["careful"] or share <= 0.7)}
+        rows[0] = replace(rows[0], target=target, met=off <= limit and (limit != LIMITS["careful"] or share <= 0.7))
     for model in np.unique(data.model):
         of = data.model == model
         part = Outcome(outcome.calls[of], outcome.characters[of], outcome.off[of])
@@ -198,20 +196,19 @@ def _part(data: Replayed, of: np.ndarray) -> Replayed:
     return Replayed(pick(data.questions), data.model[of], data.pull[of], *columns)
 
 
-def _row(what: str, data: Replayed, outcome: Outcome, lists: Outcome) -> dict[str, Any]:
+def _row(what: str, data: Replayed, outcome: Outcome, lists: Outcome) -> Row:
     pairs = sum(len(question.pairs) for question in data.questions)
     groups = len(data.questions)
     off = _interval(data.pull, outcome.off, data.aligned)
     text = _interval(data.pull, outcome.characters, lists.characters)
-    return {
-        "what": what,
-        "value": f"{_share(outcome.off, data.aligned):.2%} off ({off[0]:.2%} to {off[1]:.2%}), "
+    return Row(
+        what,
+        f"{_share(outcome.off, data.aligned):.2%} off ({off[0]:.2%} to {off[1]:.2%}), "
         f"{_share(outcome.characters, lists.characters):.1%} of the text ({text[0]:.1%} to {text[1]:.1%}), "
         f"{int(outcome.calls.sum()):,} calls, about {outcome.characters.sum() / 4:,.0f} tokens, "
         f"{(outcome.calls > 0).sum() / groups:.1%} of {groups:,} reviews, "
         f"{outcome.calls.sum() / pairs:.1%} of {pairs:,} pairs",
-        "unit": "",
-    }
+    )
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> float:

@@ -1,40 +1,72 @@
-"""Comment formats: SARIF of 50,000 results read, with json.load of the same file beside it, and written again."""
+"""Comment formats: SARIF of 50,000 results and JSON lines of 50,000 comments, with the plain parser beside them."""
+
+from __future__ import annotations
 
 import json
 import random
-import resource
-import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bench.measure import Result, Row, alone, compared
+
 RESULTS, RULES, FILES = 50_000, 200, 2_000
+COMPARED = 3
+"""Rounds: each takes seconds."""
 
 
-def run() -> dict[str, Any]:
-    """In a process of its own, so that the peak of memory is its own."""
+def run() -> Result:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "octo_shop_7.sarif"
-        path.write_text(json.dumps(_log(), indent=2), "utf-8")
+        path = _sarif_file(Path(folder))
         size = path.stat().st_size / 1e6
-        answers = [
-            subprocess.run(
-                [sys.executable, "-m", "bench.formats", what, path], check=True, capture_output=True, text=True
-            )
-            for what in ("json", "read", "write")
-        ]
-    (alone, _), (read, megabytes), (written, _) = (map(float, answer.stdout.split()) for answer in answers)
+        read, written = alone(_read_sarif, path), alone(_write_sarif, path)
     rows = [
-        {"what": f"read, a file of {size:.0f} MB: processor time", "value": read, "unit": "s",
-         "target": "< 3", "met": read < 3},
-        {"what": "the same: peak memory of the process", "value": megabytes, "unit": "MB"},
-        {"what": "the same, by json.load alone", "value": alone, "unit": "s"},
-        {"what": "read, against json.load", "value": read / alone, "unit": "times"},
-        {"what": "written again", "value": written, "unit": "s"},
-    ]  # fmt: skip
-    return {"title": f"SARIF of {RESULTS:,} results, one core", "rows": rows}
+        Row.below(f"SARIF read, a file of {size:.0f} MB: processor time", read.answer, "s", 3),
+        Row("the same: peak memory of the process", read.megabytes, "MB"),
+        Row("the same, written again", written.answer, "s"),
+    ]
+    return Result(f"{RESULTS:,} comments of a file, one core", [*rows, *ratios().rows])
+
+
+def ratios() -> Result:
+    """The peer only parses: it checks nothing, and knows nothing of lines, rules and messages."""
+    with tempfile.TemporaryDirectory() as folder:
+        sarif, lines = _sarif_file(Path(folder)), _lines_file(Path(folder))
+        assert _read_sarif_file(sarif) == len(_load(sarif)["runs"][0]["results"]) == RESULTS
+        assert _read_lines(lines) == _load_lines(lines) == RESULTS
+        rows = [
+            _against("SARIF", lambda: _read_sarif_file(sarif), lambda: _load(sarif), "json.load"),
+            _against("JSON lines", lambda: _read_lines(lines), lambda: _load_lines(lines), "a loop of json.loads"),
+        ]
+    return Result("Reading comments", rows)
+
+
+def _against(what: str, ours: Callable[[], object], theirs: Callable[[], object], peer: str) -> Row:
+    return Row.ratio(f"{what}, {RESULTS:,} comments", compared(ours, theirs, rounds=COMPARED).ratio, peer=peer)
+
+
+def _sarif_file(folder: Path) -> Path:
+    path = folder / "octo_shop_7.sarif"
+    path.write_text(json.dumps(_log(), indent=2), "utf-8")
+    return path
+
+
+def _lines_file(folder: Path) -> Path:
+    """Ten comments on each pull request, in metareview's own format."""
+    rng = random.Random(0)
+    path = folder / "comments.jsonl"
+    with path.open("w", encoding="utf-8") as out:
+        for number in range(RESULTS // 10):
+            comments = [
+                {"path": f"src/file{rng.randrange(FILES)}.py", "side": "right", "from_line": line, "to_line": line + 1,
+                 "note": f"The value of name_{line} leaves the function and is not checked before it is used again."}
+                for line in rng.sample(range(1, 3000), 10)
+            ]  # fmt: skip
+            pull = {"pr": f"https://github.com/octo/shop/pull/{number}", "reviewer": "bot", "comments": comments}
+            out.write(json.dumps(pull) + "\n")
+    return path
 
 
 def _log() -> dict[str, Any]:
@@ -76,24 +108,44 @@ def _result(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def _measure(what: str, path: Path) -> None:
+def _load(path: Path) -> Any:
+    with path.open(encoding="utf-8") as file:
+        return json.load(file)
+
+
+def _load_lines(path: Path) -> int:
+    with path.open(encoding="utf-8") as file:
+        return sum(len(json.loads(line)["comments"]) for line in file)
+
+
+def _read_lines(path: Path) -> int:
+    from metareview.formats.comments import jsonl
+    from metareview.formats.source import Source
+
+    return sum(len(review.comments) for review in jsonl.read(Source(path)))
+
+
+def _read_sarif_file(path: Path) -> int:
     from metareview.formats.comments import sarif
     from metareview.formats.source import Source
 
+    source = Source(path)
+    read = sum(len(review.comments) for review in sarif.read(source))
+    assert source.all_warnings() == []
+    return read
+
+
+def _read_sarif(path: Path) -> float:
     began = time.process_time()
-    if what == "json":
-        with path.open(encoding="utf-8") as file:
-            json.load(file)
-    else:
-        source = Source(path)
-        reviews = list(sarif.read(source))
-        assert sum(len(review.comments) for review in reviews) == RESULTS
-        assert source.all_warnings() == []
-        if what == "write":
-            began = time.process_time()
-            assert len(sarif.write(reviews)) == 1
-    print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+    assert _read_sarif_file(path) == RESULTS
+    return time.process_time() - began
 
 
-if __name__ == "__main__":
-    _measure(sys.argv[1], Path(sys.argv[2]))
+def _write_sarif(path: Path) -> float:
+    from metareview.formats.comments import sarif
+    from metareview.formats.source import Source
+
+    reviews = list(sarif.read(Source(path)))
+    began = time.process_time()
+    assert len(sarif.write(reviews)) == 1
+    return time.process_time() - began

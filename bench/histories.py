@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-import multiprocessing
 import random
-import resource
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.routing import row
+from bench.measure import Result, Row, alone, compared
+from bench.routing import synthetic, write_events
 
-EVENTS = 200_000
+EVENTS, COMPARED = 200_000, 50_000
+ON_PULL_REQUESTS = ("PullRequestEvent", "PullRequestReviewEvent", "PullRequestReviewCommentEvent", "IssueCommentEvent")
+TABLES = ("pull_requests", "reviews", "comments", "events")
 OTHERS = ("PushEvent", "CreateEvent", "WatchEvent", "IssuesEvent", "DeleteEvent", "ForkEvent")
 WORDS = ("cache", "parser", "because", "trees", "large", "review", "change", "please", "rename", "test")
 
@@ -82,7 +82,7 @@ def write_database(path: Path, events: int = EVENTS) -> None:
         insert into repos values (1, 'org/repo');"""
     )
     database.executemany("insert into users values (?, ?, 'User')", [(n, f"dev{n}") for n in range(300)])
-    tables: dict[str, list[tuple[Any, ...]]] = {name: [] for name in ("pull_requests", "reviews", "comments", "events")}
+    tables: dict[str, list[tuple[Any, ...]]] = {name: [] for name in TABLES}
     drafts = []
     for number in range(1, events + 1):
         pull, step = divmod(number - 1, 10)
@@ -107,60 +107,60 @@ def write_database(path: Path, events: int = EVENTS) -> None:
     database.close()
 
 
-def _read(path: str) -> tuple[int, int]:
+def _read(path: Path) -> int:
     from metareview.formats.history import read_history
 
-    return len(read_history(path).events), 0
+    return len(read_history(path).events)
 
 
-def _loop_over_json(path: str) -> tuple[int, int]:
+def _loop_over_gzip(path: Path) -> int:
     with gzip.open(path) as stream:
-        return sum("pull_request" in json.loads(line)["payload"] for line in stream), 0
+        return sum(json.loads(line)["type"] in ON_PULL_REQUESTS for line in stream)
 
 
-def _loop_over_tables(path: str) -> tuple[int, int]:
+def _loop_over_lines(path: Path) -> int:
+    with path.open(encoding="utf-8") as stream:
+        return sum(bool(json.loads(line)["kind"]) for line in stream)
+
+
+def _loop_over_tables(path: Path) -> int:
     database = sqlite3.connect(path)
-    names = ("pull_requests", "reviews", "comments", "events")
-    return sum(len(database.execute(f"select * from {name}").fetchall()) for name in names), 0
+    found = {name: len(database.execute(f"select * from {name}").fetchall()) for name in TABLES}
+    database.close()
+    return found["events"]
 
 
-def _measure(work: Callable[[str], Any], path: str, answers: Any) -> None:
-    start = time.process_time()
-    work(path)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-    answers.put((time.process_time() - start, peak))
-
-
-def alone(work: Callable[[str], Any], path: Path) -> tuple[float, float]:
-    """Processor seconds and peak memory in MB, in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    answers = context.Queue()
-    process = context.Process(target=_measure, args=(work, str(path), answers))
-    process.start()
-    taken: tuple[float, float] = answers.get()
-    process.join()
-    return taken
-
-
-def run() -> dict[str, Any]:
+def ratios() -> Result:
+    """The peer only parses and counts: it checks nothing, reads no time stamps and makes no events."""
     rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = folder / "2025-06-01-12.json.gz", folder / "events.jsonl", folder / "history.sqlite"
+        write_hour(files[0], COMPARED)
+        write_events(synthetic(COMPARED), files[1])
+        write_database(files[2], COMPARED)
+        peers = (
+            (f"GH Archive, {COMPARED:,} events", "gzip and json.loads", _loop_over_gzip),
+            (f"JSON lines, {COMPARED:,} events", "a loop of json.loads", _loop_over_lines),
+            (f"the harness's SQLite, {COMPARED:,} events", "a fetch of all rows", _loop_over_tables),
+        )
+        for path, (what, peer, loop) in zip(files, peers, strict=True):
+            assert _read(path) == loop(path) > 0, what
+            found = compared(lambda path=path: _read(path), lambda path=path, loop=loop: loop(path), rounds=3)
+            rows.append(Row.ratio(what, found.ratio, peer=peer))
+    return Result("Reading histories", rows)
+
+
+def run() -> Result:
     with tempfile.TemporaryDirectory() as folder:
         hour, database = Path(folder) / "2025-06-01-12.json.gz", Path(folder) / "history.sqlite"
         write_hour(hour)
         write_database(database)
-        taken, memory = alone(_read, hour)
-        plain, _ = alone(_loop_over_json, hour)
         size = f"{hour.stat().st_size / 2**20:.0f} MB packed"
-        rows.append(row(f"GH Archive hour, {EVENTS:,} events ({size}), read", taken, "s", 6))
-        rows.append(row("its peak memory", memory, "MB", 600))
-        rows.append(row("the same over a loop of gzip and json.loads: time ratio", taken / plain, "x", 1))
-        taken, _ = alone(_read, database)
-        plain, _ = alone(_loop_over_tables, database)
-        rows.append(row(f"the harness's SQLite, {EVENTS:,} events, read", taken, "s", 5))
-        rows.append(row("the same over fetching every row: time ratio", taken / plain, "x", 10))
-    return {"title": "Reading histories", "rows": rows}
-
-
-if __name__ == "__main__":
-    for line in run()["rows"]:
-        print(line)
+        of_hour, of_database = alone(_read, hour), alone(_read, database)
+    rows = [
+        Row.below(f"GH Archive hour, {EVENTS:,} events ({size}), read", of_hour.processor, "s", 6),
+        Row.below("its peak memory", of_hour.megabytes, "MB", 600),
+        Row.below(f"the harness's SQLite, {EVENTS:,} events, read", of_database.processor, "s", 5),
+    ]
+    return Result("Reading histories", [*rows, *ratios().rows])

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from bench.measure import Result, Row
 from metareview.comments.blocks import Block, matching_number
 from metareview.comments.measures import Counts, f1, one_to_one, table
 from metareview.comparison.corrected import corrected_row
@@ -133,19 +133,24 @@ def trials(name: str, truth: float, repeats: int, *, budget: int = 120, strata: 
     return Trial(*(float(np.mean(each)) for each in (held, widths, errors, judged_errors)))
 
 
-def run(repeats: int = 1000) -> dict[str, Any]:
+def run(repeats: int = 1000) -> Result:
     """Each judge: 200 pull requests, 120 labelled blocks."""
     truth = true_f1()
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     alone = trials("good", truth, repeats, strata=False)
     for name in JUDGES:
         trial = trials(name, truth, repeats)
         held = 100 * trial.coverage
         what = f"a {name} judge, 200 pull requests, 120 blocks"
-        rows.append({"what": f"{what}: intervals of F1 that hold the truth", "value": round(held, 1), "unit": "%",
-                     "target": "92 to 98 %", "met": 92 <= held <= 98})  # fmt: skip
-        rows.append({"what": f"{what}: their width", "value": round(trial.width, 3), "unit": "F1",
-                     "target": f"labels alone {alone.width:.3f}", "met": None})  # fmt: skip
-        rows.append({"what": f"{what}: mean error", "value": round(trial.bias, 4),
-                     "unit": f"F1; the judge's own {trial.judged_bias:+.3f}", "target": None, "met": None})  # fmt: skip
-    return {"title": "Corrected figures against a known truth", "rows": rows}
+        own = f"F1; the judge's own {trial.judged_bias:+.3f}"
+        rows += [
+            held_row(f"{what}: intervals of F1 that hold the truth", held),
+            Row(f"{what}: their width", round(trial.width, 3), "F1", f"labels alone {alone.width:.3f}"),
+            Row(f"{what}: mean error", round(trial.bias, 4), own),
+        ]
+    return Result("Corrected figures against a known truth", rows)
+
+
+def held_row(what: str, percent: float) -> Row:
+    """How often intervals of 95 % hold the truth."""
+    return Row(what, round(percent, 1), "%", "92 to 98 %", 92 <= percent <= 98)

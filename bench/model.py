@@ -14,11 +14,14 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 
+from bench.measure import Result, Row, compared
 from metareview.judges.protocol import Question
 from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.llm import LlmJudge
@@ -30,7 +33,7 @@ PAIRS = [(f"The counter {i} is never reset. " * 8, f"Reset counter {i}. " * 8) f
 COMMENTS, REFERENCES = 6, 4  # of each list
 
 
-def run() -> dict[str, object]:
+def run() -> Result:
     """The figures of the llm judge, as rows of a table."""
     with tempfile.TemporaryDirectory() as folder:
         cache = VerdictCache(Path(folder) / "verdicts.sqlite")
@@ -38,28 +41,51 @@ def run() -> dict[str, object]:
         in_lists = full_concurrency_in_lists(VerdictCache(Path(folder) / "lists.sqlite"))
         lookups = from_the_cache(cache)
         lost, repeated = under_faults(VerdictCache(Path(folder) / "faults.sqlite"))
-    what = f"first to last request / (calls x latency / concurrency), {CALLS} calls of {LATENCY * 1000:.0f} ms, "
-    return {
-        "title": "The llm judge",
-        "rows": [
-            row(what + f"{CONCURRENCY} at once", round(ratio, 3), "ratio", 1.25, ratio <= 1.25),
-            row(
-                what.replace("calls of", "list calls of") + f"{CONCURRENCY} at once, {COMMENTS} comments and "
-                f"{REFERENCES} references in each",
-                round(in_lists, 3),
-                "ratio",
-                1.15,
-                in_lists <= 1.15,
-            ),
-            row("calls lost at a fault rate of 20 %", lost, "calls", 0, lost == 0),
-            row("calls repeated at a fault rate of 20 %", repeated, "calls", 0, repeated == 0),
-            row("pairs answered from the cache", round(lookups), "pairs/s", None, None),
-        ],
-    }
+    what = "first to last request / (calls x latency / concurrency)"
+    each = f"of {LATENCY * 1000:.0f} ms, {CONCURRENCY} at once"
+    lists = f"{COMMENTS} comments and {REFERENCES} references in each"
+    rows = [
+        Row(f"{what}, {CALLS} calls {each}", ratio, "", "<= 1.25", ratio <= 1.25),
+        Row(f"{what}, {CALLS} list calls {each}, {lists}", in_lists, "", "<= 1.15", in_lists <= 1.15),
+        Row("calls lost at a fault rate of 20 %", lost, "calls", "0", lost == 0),
+        Row("calls repeated at a fault rate of 20 %", repeated, "calls", "0", repeated == 0),
+        Row("pairs answered from the cache", lookups, "pairs/s"),
+    ]
+    return Result("The llm judge", [*rows, *ratios().rows])
 
 
-def row(what: str, value: float, unit: str, target: float | None, met: bool | None) -> dict[str, object]:
-    return {"what": what, "value": value, "unit": unit, "target": target, "met": met}
+def ratios() -> Result:
+    """Processor time of calls: the whole judge, with its prompts, checks, counts and cache, against only sending."""
+    with _serving() as server, tempfile.TemporaryDirectory() as folder:
+        address, number = server.stdout.readline().strip(), iter(range(100))
+
+        def ours() -> int:
+            cache = VerdictCache(Path(folder) / f"{next(number)}.sqlite")
+            with LlmJudge(ModelSettings(address, "bench"), concurrency=CONCURRENCY, cache=cache) as judge:
+                return sum(verdict.match == 1 for verdict in judge.ask(PAIRS))
+
+        def theirs() -> int:
+            with httpx.Client(trust_env=False) as client, ThreadPoolExecutor(CONCURRENCY) as pool:
+                said = pool.map(lambda pair: _sent(client, address, pair), PAIRS)
+                return sum('"match": true' in answer for answer in said)
+
+        assert ours() == theirs() == CALLS
+        found = compared(ours, theirs, rounds=3)
+        server.communicate()
+    return Result("The llm judge", [Row.ratio(f"{CALLS} calls, processor time", found.ratio, peer="httpx in threads")])
+
+
+def _sent(client: httpx.Client, address: str, pair: tuple[str, str]) -> str:
+    message = {"role": "user", "content": "Is it the same issue? Answer in JSON.\n" + "\n".join(pair)}
+    answer = client.post(f"{address}/chat/completions", json={"model": "bench", "messages": [message]})
+    answer.raise_for_status()
+    told: str = answer.json()["choices"][0]["message"]["content"]
+    return told
+
+
+def _serving(*words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(TESTS / "model_server.py"), str(LATENCY), *words]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def full_concurrency(cache: VerdictCache) -> float:
@@ -81,8 +107,7 @@ def full_concurrency_in_lists(cache: VerdictCache) -> float:
 
 def ratio_to_ideal(use: Callable[[LlmJudge], object], *serving: str, **options: Any) -> float:
     """How long the server saw requests for, against the time that they take with as many as allowed under way."""
-    command = [sys.executable, str(TESTS / "model_server.py"), str(LATENCY), *serving]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with _serving(*serving) as server:
         settings = ModelSettings(server.stdout.readline(), "bench")
         with LlmJudge(settings, concurrency=CONCURRENCY, **options) as judge:
             use(judge)
@@ -121,7 +146,3 @@ def under_faults(cache: VerdictCache) -> tuple[int, int]:
         verdicts = judge.ask(PAIRS)
     lost = sum(verdict.match != 1 for verdict in verdicts)
     return lost, sum((server.served() - Counter(PAIRS)).values())
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(), indent=1))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
+from rouge_score.rouge_scorer import RougeScorer
 
+from bench.data import AACR, aacr, made_up_notes
+from bench.measure import MADE_UP, Result, Row, compared, seconds
 from metareview.judges.examples import KnownNotes
 from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import extract_from, lay_out
@@ -19,15 +16,15 @@ from metareview.judges.offline.notes import read_notes
 from metareview.judges.offline.words import split, stem
 from metareview.judges.protocol import Question
 
-AACR = Path(__file__).parents[2] / "shared" / "data" / "aacr"
-ROUNDS = 3
+COMPARED, FEW = 60, 100
+"""Pull requests that the peer is timed on, and how many pairs each has at most: a second of its work."""
 EXAMPLES = 100
 """Known comments per pull request: what a dozen other tools say on one."""
 
 
-def run() -> dict[str, Any]:
+def run() -> Result:
     """Processor time, the best of a few rounds, so that other work on the machine counts little."""
-    questions, source = _questions()
+    questions, data = _questions()
     model = shipped()
     texts, grid = lay_out(questions)
     pairs = len(grid.row)
@@ -38,8 +35,8 @@ def run() -> dict[str, Any]:
         read_notes(texts, model.background)
 
     notes = read_notes(texts, model.background)
-    per_note = _seconds(note_work)
-    per_pair = _seconds(lambda: model.score(extract_from(texts, notes, grid)))
+    per_note = seconds(note_work)
+    per_pair = seconds(lambda: model.score(extract_from(texts, notes, grid)))
     known = _known(questions)
     many, found = boards(texts, grid, known)
     with_known = read_notes(many, model.background)
@@ -49,54 +46,49 @@ def run() -> dict[str, Any]:
         near = nearness(with_known, grid, known, found)
         model.score_with(model.score(features)[1], near, features)
 
-    per_known_pair = _seconds(with_examples)
-    reasons = _seconds(lambda: [list(a.reason) for a in OfflineJudge().judge(questions)])
-    return {
-        "title": f"offline judge: {len(texts):,} notes, {pairs:,} pairs ({source})",
-        "rows": [
-            _row("work per note", len(texts) / per_note, "notes/s", 5_000),
-            _row("work per pair, rivals included", pairs / per_pair, "pairs/s", 50_000),
-            _row(
-                f"the same with {EXAMPLES} known comments per pull request", pairs / per_known_pair, "pairs/s", 10_000
-            ),
-            {
-                "what": "the set against itself with negatives, reasons included",
-                "value": reasons,
-                "unit": "s",
-                "target": "< 5",
-                "met": reasons < 5,
-            },
-        ],
-    }
+    per_known = pairs / seconds(with_examples)
+    reasons = seconds(lambda: [list(a.reason) for a in OfflineJudge().judge(questions)])
+    rows = [
+        Row.above("work per note", len(texts) / per_note, "notes/s", 5_000),
+        Row.above("work per pair, rivals included", pairs / per_pair, "pairs/s", 50_000),
+        Row.above(f"the same with {EXAMPLES} known comments per pull request", per_known, "pairs/s", 10_000),
+        Row.below("the set against itself with negatives, reasons included", reasons, "s", 5),
+        *ratios().rows,
+    ]
+    return Result(f"offline judge: {len(texts):,} notes, {pairs:,} pairs ({data})", rows, data)
 
 
-def _row(what: str, value: float, unit: str, target: int) -> dict[str, Any]:
-    return {"what": what, "value": value, "unit": unit, "target": f">= {target:,}", "met": value >= target}
+def ratios() -> Result:
+    """A score for each pair of notes. There is no peer with the same one: rouge-score's is the usual one by words."""
+    questions, data = _questions()
+    chosen = [question for question in questions if len(question.pairs) <= FEW][:COMPARED]
+    scorer = RougeScorer(["rougeL"])
 
+    def ours() -> int:
+        split.cache_clear()
+        stem.cache_clear()
+        return sum(len(answer.score) for answer in OfflineJudge().judge(chosen))
 
-def _seconds(work: Callable[[], object]) -> float:
-    best = float("inf")
-    for _ in range(ROUNDS):
-        begun = time.process_time()
-        work()
-        best = min(best, time.process_time() - begun)
-    return best
+    def theirs() -> int:
+        found = [
+            scorer.score(question.reference[r], question.generated[g])["rougeL"].recall
+            for question in chosen
+            for g, r in question.pairs.tolist()
+        ]
+        return len(found)
+
+    assert ours() == theirs() > 0
+    found = compared(ours, theirs, rounds=3)
+    row = Row.ratio("a score for each pair of notes", found.ratio, peer="rouge-score", data=data)
+    return Result("Offline judge", [row], data)
 
 
 def _questions() -> tuple[list[Question], str]:
     """Every pull request's references against themselves, and against its rejected comments."""
     if not AACR.exists():
-        rng = np.random.default_rng(0)
-        words = [f"word{i}" for i in range(3000)]
-        pulls = [[" ".join(rng.choice(words, 30)) for _ in range(8)] for _ in range(200)]
-        return [_question(pull, pull) for pull in pulls], "made up: AACR is not there"
-    positive, negative = (
-        {
-            pull["githubPrUrl"]: [comment["note"] for comment in pull["comments"]]
-            for pull in json.loads((AACR / f"{name}_samples.json").read_text("utf-8"))
-        }
-        for name in ("positive", "negative")
-    )
+        pulls = made_up_notes()
+        return [_question(pull, pull) for pull in pulls], MADE_UP
+    positive, negative = aacr("positive"), aacr("negative")
     against = [_question(notes, notes) for notes in positive.values()]
     against += [_question(positive[url], notes) for url, notes in negative.items() if url in positive]
     return against, "AACR"

@@ -7,10 +7,11 @@ comments nobody can tell. A judge says of each what it thinks, well or badly, or
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from bench.labels import held_row
+from bench.measure import Result, Row
 from metareview.comparison.outcome_corrected import CORRECTED, corrected_figures, corrected_rows
 from metareview.comparison.outcome_frame import LabelledOutcomes, outcome_frame
 from metareview.model.addressed import FULLY, NOT, PARTLY, UNKNOWN
@@ -105,20 +106,19 @@ def trials(judge: str | None, truth: float, repeats: int, *, budget: int = 120, 
     )
 
 
-def run(repeats: int = 1000) -> dict[str, Any]:
+def run(repeats: int = 1000) -> Result:
     """Each judge, and none: 200 pull requests, 120 labelled comments."""
     truth = true_rate()
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for judge in (*JUDGES, None):
         trial = trials(judge, truth, repeats)
         held = 100 * trial.coverage
         whose = f"a {judge} judge" if judge else "no judge"
         what = f"{whose}, 200 pull requests, 120 comments"
-        rows.append({"what": f"{what}: intervals of addressed that hold the truth", "value": round(held, 1),
-                     "unit": "%", "target": "92 to 98 %", "met": 92 <= held <= 98})  # fmt: skip
-        rows.append({"what": f"{what}: their width", "value": round(trial.width, 3), "unit": "rate",
-                     "target": None, "met": None})  # fmt: skip
         own = "" if trial.judged_bias is None else f"; the judge's own {trial.judged_bias:+.3f}"
-        rows.append({"what": f"{what}: mean error", "value": round(trial.bias, 4), "unit": f"rate{own}",
-                     "target": None, "met": None})  # fmt: skip
-    return {"title": f"Corrected outcomes against a known truth (addressed {truth:.3f})", "rows": rows}
+        rows += [
+            held_row(f"{what}: intervals of addressed that hold the truth", held),
+            Row(f"{what}: their width", round(trial.width, 3), "rate"),
+            Row(f"{what}: mean error", round(trial.bias, 4), f"rate{own}"),
+        ]
+    return Result(f"Corrected outcomes against a known truth (addressed {truth:.3f})", rows)

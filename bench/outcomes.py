@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import random
-import resource
-import subprocess
-import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from bench.measure import Ran, Result, Row, compared, metareview, processor_seconds, ran
 from metareview.formats.comments import jsonl
 from metareview.model.comment import ChangedFile, Comment, Commit, Review
 
 PULL_REQUESTS, COMMITS, COMMENTS = 10_000, 10, 10
+COMPARED = 1_000
+"""Pull requests that are also read by a plain loop."""
 SECONDS, MEGABYTES = 60, 1_000
 TEMPLATES = 200
 """Different pull requests; more would only take longer to make."""
@@ -107,34 +106,54 @@ def _patch(before: list[str], after: list[str]) -> str:
     return "\n".join(list(difflib.unified_diff(before, after, lineterm=""))[2:])
 
 
-def run() -> dict[str, Any]:
+def _write(file: Path, number: int) -> None:
+    with file.open("w", encoding="utf-8") as out:
+        for review in pull_requests(number):
+            out.write(jsonl.write([review])[""])
+
+
+def ratios() -> Result:
+    """The whole command, start-up included, against only parsing the same file."""
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "comments.jsonl"
-        with file.open("w", encoding="utf-8") as out:
-            for review in pull_requests(PULL_REQUESTS):
-                out.write(jsonl.write([review])[""])
+        _write(file, COMPARED)
+        ours = _command(file, Path(scratch) / "run")
+        [figures] = json.loads(ran(ours).output)["reviewers"].values()
+        assert figures["comments"] == COMPARED * COMMENTS == _loop(file)
+
+        def theirs() -> Ran:
+            began = time.process_time()
+            _loop(file)
+            return Ran(0, time.process_time() - began, 0, "")
+
+        found = compared(lambda: ran(ours), theirs, rounds=3, clock=processor_seconds)
+    what = f"{COMPARED * COMMENTS:,} comments, whole command"
+    return Result("Outcomes", [Row.ratio(what, found.ratio, peer="a loop of json.loads")])
+
+
+def _loop(file: Path) -> int:
+    with file.open(encoding="utf-8") as lines:
+        return sum(len(json.loads(line)["comments"]) for line in lines)
+
+
+def _command(file: Path, out: Path) -> list[str | Path]:
+    return metareview("outcomes", file, "--out", out, "--overwrite", "--json", "-q")
+
+
+def run() -> Result:
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "comments.jsonl"
+        _write(file, PULL_REQUESTS)
         size = file.stat().st_size / 1024**2
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "metareview", "outcomes", str(file), "--out", f"{scratch}/run", "--json", "-q"]
-        shown = subprocess.run(command, capture_output=True, check=True, env={**os.environ})
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        [figures] = json.loads(shown.stdout)["reviewers"].values()
-    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    most = after.ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+        found = ran(_command(file, Path(scratch) / "run"))
+        [figures] = json.loads(found.output)["reviewers"].values()
     known = figures["known"]["lines_changed"] / figures["comments"]
-    return {
-        "title": f"Outcomes of {figures['comments']:,} comments with {PULL_REQUESTS * COMMITS:,} commits",
-        "rows": [
-            {
-                "what": "processor time",
-                "value": seconds,
-                "unit": "s",
-                "target": f"< {SECONDS}",
-                "met": seconds < SECONDS,
-            },
-            {"what": "most memory", "value": most, "unit": "MB", "target": f"< {MEGABYTES}", "met": most < MEGABYTES},
-            {"what": "input", "value": size, "unit": "MB"},
-            {"what": "lines changed", "value": figures["metrics"]["lines_changed"], "unit": "of what can be told"},
-            {"what": "can be told", "value": known, "unit": "of comments"},
-        ],
-    }
+    rows = [
+        Row.below("processor time", found.processor, "s", SECONDS),
+        Row.below("most memory", found.megabytes, "MB", MEGABYTES),
+        Row("input", size, "MB"),
+        Row("lines changed", figures["metrics"]["lines_changed"], "of what can be told"),
+        Row("can be told", known, "of comments"),
+    ]
+    title = f"Outcomes of {figures['comments']:,} comments with {PULL_REQUESTS * COMMITS:,} commits"
+    return Result(title, [*rows, *ratios().rows])

@@ -1,113 +1,98 @@
-"""ROUGE-L recall of real review notes against rouge-score and rouge, one process, one run."""
+"""ROUGE-L recall of review notes against rouge-score and rouge, one process, one run; tokenising is included."""
 
 from __future__ import annotations
 
-import json
 import random
-import time
-from collections.abc import Callable
-from itertools import pairwise
-from pathlib import Path
-from statistics import median
-from typing import Any
 
+import numpy as np
 from rouge_score.rouge_scorer import RougeScorer
 
+from bench.data import notes
+from bench.measure import Compared, Result, Row, compared
 from metareview.text.rouge import EncodedTexts
 from metareview.text.tokens import tokens
 from rouge import Rouge
 
-AACR = Path(__file__).parents[2] / "shared" / "data" / "aacr" / "positive_samples.json"
-SAMPLE = 600
-"""Pairs that the peers are timed on: about two seconds of their work."""
-ROUNDS = 5
+SAMPLE = 200
+"""Pairs that the peers are timed on: about half a second of their work."""
+WORDS = 40
+"""Of a text that `rouge` reads as everybody else does: it counts a repeated word once, and sentence by sentence."""
 
 
-def run() -> dict[str, Any]:
-    """All pairs at once, and one pull request at a time; tokenising is included in both."""
-    pull_requests, source = _pull_requests()
-    notes = [note for pull_request in pull_requests for note in pull_request]
-    chosen = random.Random(0)
-    # The `rouge` package refuses texts without a word between full stops; it is timed on what it takes.
-    usable = [i for i, note in enumerate(notes) if any(part.split() for part in note.split("."))]
-    pairs = [(chosen.choice(usable), chosen.choice(usable)) for _ in range(SAMPLE)]
+class Work:
+    """The notes, and the pairs of them that peers get."""
 
-    scorer, peer = RougeScorer(["rougeL"]), Rouge(metrics=["rouge-l"])
-    begun = time.perf_counter()
-    theirs = [scorer.score(notes[a], notes[b])["rougeL"].recall for a, b in pairs]
-    rouge_score = SAMPLE / (time.perf_counter() - begun)
-    begun = time.perf_counter()
-    for a, b in pairs:
-        peer.get_scores(notes[b], notes[a])
-    rouge = SAMPLE / (time.perf_counter() - begun)
+    def __init__(self) -> None:
+        self.pull_requests, self.data = notes()
+        self.notes = [note for pull_request in self.pull_requests for note in pull_request]
+        chance = random.Random(0)
+        # The `rouge` package refuses texts without a word between full stops; it is timed on what it takes.
+        usable = [i for i, note in enumerate(self.notes) if any(part.split() for part in note.split("."))]
+        self.pairs = [(chance.choice(usable), chance.choice(usable)) for _ in range(SAMPLE)]
+        self.scorer, self.rouge = RougeScorer(["rougeL"]), Rouge(metrics=["rouge-l"])
 
-    whole = len(notes) ** 2 / _seconds(lambda: EncodedTexts(notes).recall_matrix())
-    matrix = EncodedTexts(notes).recall_matrix()
-    # Words beyond ASCII, which rouge-score cuts up or leaves out, are in five of AACR's notes.
-    alike = [tokens(note) == scorer._tokenizer.tokenize(note) for note in notes]
-    difference = max(
-        abs(float(matrix[a, b]) - recall) for (a, b), recall in zip(pairs, theirs, strict=True) if alike[a] and alike[b]
-    )
+    def by_rouge_score(self) -> list[float]:
+        return [self.scorer.score(self.notes[a], self.notes[b])["rougeL"].recall for a, b in self.pairs]
 
-    def one_at_a_time() -> None:
-        for pull_request in pull_requests:
+    def by_rouge(self) -> list[float]:
+        return [self.rouge.get_scores(self.notes[b], self.notes[a])[0]["rouge-l"]["r"] for a, b in self.pairs]
+
+    def all_pairs(self) -> np.ndarray:
+        return EncodedTexts(self.notes).recall_matrix()
+
+    def singly(self) -> None:
+        for pull_request in self.pull_requests:
             EncodedTexts(pull_request).recall_matrix()
 
-    singly = sum(len(pull_request) ** 2 for pull_request in pull_requests) / _seconds(one_at_a_time)
-    return {
-        "title": f"ROUGE-L recall, {len(notes)} x {len(notes)} pairs of {source}",
-        "rows": [
-            _row("rouge-score, one pair at a time", rouge_score, "pairs/s"),
-            _row("rouge, one pair at a time", rouge, "pairs/s"),
-            _row("metareview, all pairs", whole, "pairs/s"),
-            _row("metareview, one pull request at a time", singly, "pairs/s"),
-            _row("all pairs against rouge-score", whole / rouge_score, "x", at_least=1000),
-            _row("all pairs against rouge", whole / rouge, "x", at_least=2000),
-            _row("one pull request at a time against rouge-score", singly / rouge_score, "x", at_least=200),
-            _row(f"largest difference to rouge-score in {SAMPLE} pairs of ASCII words", difference, "", at_most=1e-12),
-        ],
-    }
+    def difference(self) -> float:
+        """The largest one to rouge-score, of notes whose words it reads alike: those in ASCII."""
+        matrix = self.all_pairs()
+        alike = [tokens(note) == self.scorer._tokenizer.tokenize(note) for note in self.notes]
+        pairs = zip(self.pairs, self.by_rouge_score(), strict=True)
+        return max(abs(float(matrix[a, b]) - recall) for (a, b), recall in pairs if alike[a] and alike[b])
+
+    def agrees_with_rouge(self) -> bool:
+        """Of texts without a repeated word and without a sentence's end."""
+        texts = [" ".join(list(dict.fromkeys(tokens(note)))[:WORDS]) for note in self.notes]
+        matrix = EncodedTexts(texts).recall_matrix()
+        theirs = [self.rouge.get_scores(texts[b], texts[a])[0]["rouge-l"]["r"] for a, b in self.pairs]
+        return bool(np.allclose([matrix[pair] for pair in self.pairs], theirs, atol=1e-9))
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    """The median of a few rounds: the best would flatter us beside peers that are timed once."""
-    taken = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - begun)
-    return median(taken)
+def _compared(work: Work) -> tuple[Compared, Compared, Compared]:
+    assert work.difference() <= 1e-12
+    assert work.agrees_with_rouge()
+    whole, single = len(work.notes) ** 2, sum(len(pull_request) ** 2 for pull_request in work.pull_requests)
+    return (
+        compared(work.all_pairs, work.by_rouge_score, sizes=(whole, SAMPLE)),
+        compared(work.all_pairs, work.by_rouge, sizes=(whole, SAMPLE)),
+        compared(work.singly, work.by_rouge_score, sizes=(single, SAMPLE)),
+    )
 
 
-def _row(
-    what: str, value: float, unit: str, *, at_least: float | None = None, at_most: float | None = None
-) -> dict[str, Any]:
-    target, met = None, None
-    if at_least is not None:
-        target, met = f">= {at_least:g}", value >= at_least
-    if at_most is not None:
-        target, met = f"<= {at_most:g}", value <= at_most
-    return {"what": what, "value": value, "unit": unit, "target": target, "met": met}
+def ratios() -> Result:
+    work = Work()
+    return Result("ROUGE-L recall", _ratios(work.data, *_compared(work)), work.data)
 
 
-def _pull_requests() -> tuple[list[list[str]], str]:
-    """The notes of each pull request, and where they are from."""
-    if AACR.exists():
-        published = json.loads(AACR.read_text(encoding="utf-8"))
-        return [[comment["note"] for comment in one["comments"]] for one in published], "AACR notes"
-    return _generated(), "generated notes (../shared/data/aacr is not here)"
+def _ratios(data: str, rouge_score: Compared, rouge: Compared, singly: Compared) -> list[Row]:
+    return [
+        Row.ratio("all pairs of notes", rouge_score.ratio, peer="rouge-score", at_least=1000, data=data),
+        Row.ratio("all pairs of notes", rouge.ratio, peer="rouge", at_least=2000, data=data),
+        Row.ratio("one pull request at a time", singly.ratio, peer="rouge-score", at_least=200, data=data),
+    ]
 
 
-def _generated() -> list[list[str]]:
-    """196 pull requests with 1505 notes: a skewed vocabulary, lengths as people write."""
-    chance = random.Random(0)
-    words = [f"w{number}" for number in range(7000)]
-    weights = [1 / (rank + 3) for rank in range(len(words))]
-    lengths = [min(240, max(5, round(chance.lognormvariate(3.8, 0.5)))) for _ in range(1505)]
-    notes = [" ".join(chance.choices(words, weights, k=length)) + "." for length in lengths]
-    bounds = [0, *sorted(chance.sample(range(1, 1505), 195)), 1505]
-    return [notes[start:end] for start, end in pairwise(bounds)]
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(), indent=2))
+def run() -> Result:
+    work = Work()
+    rouge_score, rouge, singly = _compared(work)
+    rows = [
+        Row("rouge-score, one pair at a time", 1 / rouge_score.theirs, "pairs/s"),
+        Row("rouge, one pair at a time", 1 / rouge.theirs, "pairs/s"),
+        Row("metareview, all pairs", 1 / rouge_score.ours, "pairs/s"),
+        Row("metareview, one pull request at a time", 1 / singly.ours, "pairs/s"),
+        *_ratios(work.data, rouge_score, rouge, singly),
+        Row("largest difference to rouge-score", work.difference(), "", "<= 1e-12", work.difference() <= 1e-12),
+    ]
+    number = len(work.notes)
+    return Result(f"ROUGE-L recall, {number} x {number} pairs of notes ({work.data})", rows, work.data)

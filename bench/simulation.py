@@ -7,10 +7,10 @@ from one pull request to the next, for everybody together, as real ones are hard
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
+from bench.measure import Result, Row
 from metareview.comments.measures import Counts, positive_match_rate, table
 from metareview.routing.measures import hit_at
 from metareview.routing.weeks import by_week
@@ -125,13 +125,13 @@ def routing_alarms(weeks: int, repeats: int, seed: int = 0) -> tuple[float, floa
     return by_weeks / repeats, by_prs / repeats
 
 
-def run() -> dict[str, Any]:
-    rows = []
+def run() -> Result:
+    rows: list[Row] = []
 
     def add(what: str, value: float, low: float | None, high: float | None) -> None:
         met = None if high is None else (low or 0) <= value <= high
         target = None if high is None else f"<= {high:g} %" if low is None else f"{low:g} to {high:g} %"
-        rows.append({"what": what, "value": round(value, 2), "unit": "%", "target": target, "met": met})
+        rows.append(Row(what, round(value, 2), "%", target, met))
 
     for units in (10, 30, 50, 200):
         for rate in (0.02, 0.3, 0.9):
@@ -149,15 +149,12 @@ def run() -> dict[str, Any]:
         alarms, _, _ = family(units, (0.3,) * 6, (1, 2, 4, 8, 12, 16), 500)
         add(f"letters that separate any two of six equal reviewers: {units} pull requests", 100 * alarms, None, 7)
         _, ours, by_holm = family(units, (0.2, 0.2, 0.35, 0.35, 0.5, 0.5), (1, 16, 2, 8, 4, 12), 200)
-        unit = f"pairs, Holm {by_holm:.2f}"
-        rows.append({"what": f"pairs of unequal reviewers told apart, {units} pull requests, of 12",
-                     "value": round(ours, 2), "unit": unit, "target": "no fewer", "met": ours >= by_holm})  # fmt: skip
+        what, unit = (
+            f"pairs of unequal reviewers told apart, {units} pull requests, of 12",
+            f"pairs, Holm {by_holm:.2f}",
+        )
+        rows.append(Row(what, round(ours, 2), unit, "no fewer", ours >= by_holm))
     by_weeks, by_prs = routing_alarms(26, 500)
     add("equal routers called different over 26 weeks that differ, weeks as units", 100 * by_weeks, None, 7)
     add("the same with pull requests as units, as it must not be", 100 * by_prs, None, None)
-    return {"title": "Statistics against a known truth", "rows": rows}
-
-
-if __name__ == "__main__":
-    for row in run()["rows"]:
-        print(row)
+    return Result("Statistics against a known truth", rows)

@@ -1,50 +1,37 @@
-"""From the command line, start-up included: --help, and the AACR set against itself."""
+"""From the command line, start-up included: --help beside pip's, and the AACR set against itself."""
 
-import shutil
-import subprocess
+from __future__ import annotations
+
 import sys
 import tempfile
-import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr" / "positive_samples.json"
+from bench.data import AACR
+from bench.measure import Result, Row, compared, metareview, ran, waited
+
+ROUNDS = 5
 
 
-def run() -> dict[str, Any]:
-    metareview = str(Path(sys.executable).parent / "metareview")
-    rows = [
-        _row("metareview --help", [metareview, "--help"], 0.3),
-        _row("metareview --version", [metareview, "--version"], 0.3),
-    ]
-    title = "From the command line, start-up included (best of five)"
+def run() -> Result:
+    rows = [_below("metareview --help", metareview("--help"), 0.3), *ratios().rows]
+    rows.insert(1, _below("metareview --version", metareview("--version"), 0.3))
     if not AACR.exists():
-        return {"title": title + "; the AACR set is not there", "rows": rows}
-    out = tempfile.mkdtemp()
-    command = [
-        metareview,
-        "comments",
-        str(AACR),
-        "--reference",
-        str(AACR),
-        "--force",
-        "--judge",
-        "exact",
-        "--out",
-        out,
-        "--overwrite",
-    ]
-    rows.append(_row("comments, AACR against itself with exact", command, 2.0))
-    shutil.rmtree(out)
-    return {"title": title, "rows": rows}
+        return Result("From the command line, start-up included (best of five)", rows, "none")
+    file = AACR / "positive_samples.json"
+    with tempfile.TemporaryDirectory() as out:
+        options = "--reference", file, "--force", "--judge", "exact", "--out", Path(out) / "run", "--overwrite"
+        command = metareview("comments", file, *options)
+        rows.append(_below("comments, AACR against itself with exact", command, 2.0))
+    return Result("From the command line, start-up included (best of five)", rows, "AACR")
 
 
-def _row(what: str, command: list[str], target: float) -> dict[str, Any]:
-    best = min(_seconds(command) for _ in range(5))
-    return {"what": what, "value": best, "unit": "s", "target": f"< {target}", "met": best < target}
+def ratios() -> Result:
+    """Both tell what they can do, and leave."""
+    ours, theirs = metareview("--help"), [sys.executable, "-m", "pip", "--help"]
+    found = compared(lambda: ran(ours), lambda: ran(theirs), clock=waited, rounds=9)
+    return Result("Start-up", [Row.ratio("--help", found.ratio, peer="pip --help", data="none")], "none")
 
 
-def _seconds(command: list[str]) -> float:
-    began = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
-    return time.perf_counter() - began
+def _below(what: str, command: Sequence[str | Path], target: float) -> Row:
+    return Row.below(what, min(ran(command).wall for _ in range(ROUNDS)), "s", target)

@@ -8,10 +8,10 @@ comments on one pull request.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from bench.measure import Result, Row
 from metareview.outcomes.measures import COLUMNS, MEASURES
 from metareview.unpaired import IndependentDifference, Sample, independent_differences
 
@@ -97,11 +97,11 @@ def _alarms(found: list[IndependentDifference], truth: float) -> Alarms:
     )
 
 
-def run(repeats: int = 500) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
+def run(repeats: int = 500) -> Result:
+    rows: list[Row] = []
 
     def add(what: str, value: float, target: str | None, met: bool | None) -> None:
-        rows.append({"what": what, "value": round(100 * value, 1), "unit": "%", "target": target, "met": met})
+        rows.append(Row(what, round(100 * value, 1), "%", target, met))
 
     # Three standard errors of a simulation of this size beyond 6.5 and 92 %.
     most, fewest = 0.065 + 3 * (0.065 * 0.935 / repeats) ** 0.5, 0.92 - 3 * (0.92 * 0.08 / repeats) ** 0.5
@@ -119,9 +119,4 @@ def run(repeats: int = 500) -> dict[str, Any]:
         add(f"bots 0.2 apart called different: {where}", unequal.alarms, None, None)
         for truth, each in (("equal", found), ("0.2 apart", unequal)):
             add(f"intervals that hold the difference, {truth}: {where}", each.held, ">= 92 %", each.held >= fewest)
-    return {"title": "Two samples of pull requests against a known truth", "rows": rows}
-
-
-if __name__ == "__main__":
-    for row in run()["rows"]:
-        print(row)
+    return Result("Two samples of pull requests against a known truth", rows)

@@ -17,9 +17,9 @@ import numpy as np
 
 from metareview.comments.align import Graph, align_greedy
 from metareview.comments.case import Case, Rules
+from metareview.comments.decide import decide
 from metareview.comments.location import candidate_pairs
 from metareview.comments.measures import MEASURES, Rates, measured, rates, table
-from metareview.comments.outcome import decide
 from metareview.judges.registry import open_judge
 from metareview.model.address import repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, CommentCategory, CommentContext, ReferenceSet, Review

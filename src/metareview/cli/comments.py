@@ -26,6 +26,7 @@ from metareview.cli.options import (
     model_options,
     one_of,
     run_options,
+    workers_option,
 )
 from metareview.cli.output import Screen, append_step_summary, say, warning_lines
 from metareview.errors import UsageError
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
+@workers_option
 @model_options
 @asking_options
 @gate_options(comment_metric_names)
@@ -126,7 +128,7 @@ def command(
         raise UsageError("--verdicts takes the place of a judge. Leave out --judge, or --verdicts.")
     chosen = CommentsOptions(generated, reference, **options).with_datasets(screen.download)
     with open_plan(chosen) as plan:
-        check_names(gates, dict.fromkeys(case.reviewer for case in plan.cases))
+        check_names(gates, dict.fromkeys(plan.reviewers))
         if dry_run:
             _show_plan(plan, screen)
             return
@@ -162,7 +164,7 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
     from metareview.model.words import plural
     from metareview.runs.comments_json import config_to_json
 
-    reviewers, planned = len({case.reviewer for case in plan.cases}), plan.planned()
+    reviewers, planned, pairs = len(plan.reviewers), plan.planned(), plan.pairs
     calls = 0 if planned is None else planned.calls
     warnings, skipped = (*plan.inputs.warnings, *plan.remarks(ask=False)), plan.inputs.skipped
     labelled = plan.labelled_pairs
@@ -171,8 +173,8 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
         "config": config_to_json(plan.config),
         "reviewers": reviewers,
         "prs": plan.pull_requests,
-        "pairs": plan.pairs,
-        "negative_pairs": plan.negative_pairs,
+        "pairs": pairs.with_references,
+        "negative_pairs": pairs.with_negatives,
         **({} if labelled is None else {"labelled_pairs": labelled}),
         "llm_calls": calls,
         **({} if planned is None else _prompts(planned)),
@@ -180,10 +182,10 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
         "skipped": [asdict(item) for item in skipped],
     }
     of_people = "" if labelled is None else f" ({labelled:,} decided by labels)"
-    negatives = f" and up to {plan.negative_pairs:,} with negatives" if plan.negative_pairs else ""
+    negatives = f" and up to {pairs.with_negatives:,} with negatives" if pairs.with_negatives else ""
     line = (
         f"{plural(plan.pull_requests, 'pull request')}, {plural(reviewers, 'reviewer')},"
-        f" {plural(plan.pairs, 'pair')} to judge{of_people}{negatives},"
+        f" {plural(pairs.with_references, 'pair')} to judge{of_people}{negatives},"
         f" {plural(calls, 'model call')}{_about_tokens(planned)}."
     )
     screen.show(document, line, remarks=warning_lines(warnings, skipped))

@@ -217,11 +217,16 @@ run_options = _options(
     click.option("--out", type=PATH, metavar="DIR", help="The run's folder.  [default: runs/<time>-<name>]"),
     click.option("--overwrite", is_flag=True, help="Replace what is in --out."),
 )
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes on this machine.  [default: one per core; 1 for small inputs]",
+)
 engine_options = _options(
     click.option("--engine", metavar="local|spark", default="local", show_default=True,
                  shell_complete=one_of("local", "spark"), help="Where the work runs: here, or on a Spark cluster."),
-    click.option("--workers", type=click.IntRange(min=1), metavar="N",
-                 help="Processes on this machine.  [default: one per core; 1 for small inputs]"),
+    workers_option,
     click.option("--spark-master", metavar="URL", help="Spark's master, such as spark://host:7077 or local[4]."),
 )  # fmt: skip
 model_options = _options(

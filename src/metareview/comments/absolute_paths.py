@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from metareview.model.comment import Comment, Review, normal_path
+from metareview.model.facts import located_at
 
 _ABSOLUTE = re.compile(r"(?:/|[A-Za-z]:[\\/]|file:/)")
 
@@ -15,13 +16,9 @@ def relative_to(review: Review, known: Collection[str]) -> tuple[Review, int]:
     """The review with each absolute path cut to its longest suffix that is one of the known paths, and how many were
     cut. A path that has none stays as it is, and is the path of no reference.
     """
-    cut = 0
-    comments = list(review.comments)
-    for position, comment in enumerate(comments):
-        if (path := _known_suffix(comment, known)) is not None:
-            comments[position] = replace(comment, path=path)
-            cut += 1
-    return (replace(review, comments=tuple(comments)), cut) if cut else (review, 0)
+    found = ((position, _known_suffix(comment, known)) for position, comment in enumerate(review.comments))
+    cut = {position: path for position, path in found if path is not None}
+    return (replace(review, comments=located_at(review.comments, cut)), len(cut)) if cut else (review, 0)
 
 
 def _known_suffix(comment: Comment, known: Collection[str]) -> str | None:

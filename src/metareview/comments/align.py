@@ -15,7 +15,7 @@ are rows, comments are columns, and it takes four steps:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -24,6 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.comments.small_matching import MOST, first_best_pairs, parts_of
 from metareview.model.comment import Comment
 
 Mode = Literal["optimal", "coverage", "greedy"]
@@ -32,6 +33,8 @@ MODES: tuple[Mode, ...] = ("optimal", "coverage", "greedy")
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _FINEST_UNIT = 10**9
+FEW = 200
+"""Up to so many edges a graph is first taken apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,9 @@ class Graph:
 
     def pairs(self) -> Indices:
         """Shape (n, 2): generated, reference."""
-        return np.column_stack([self.generated, self.reference])
+        pairs = np.empty((len(self.generated), 2), np.int64)
+        pairs[:, 0], pairs[:, 1] = self.generated, self.reference
+        return pairs
 
     def __len__(self) -> int:
         return len(self.generated)
@@ -82,12 +87,38 @@ def align(mode: Mode, graph: Graph, generated: Sequence[Comment], reference: Seq
     """Align one graph by `optimal` or `coverage`; for `greedy` see `align_greedy`, which needs both graphs."""
     if mode == "coverage" or not len(graph):
         return Alignment.of(_pairs(graph))
+    whole = _unit(len(reference) + len(generated)) == _FINEST_UNIT
+    if whole and len(graph) <= FEW:
+        return Alignment.of(_matched_part_by_part(graph, generated, reference))
+    return Alignment.of(_matched([graph] if whole else _components(graph), generated, reference))
+
+
+def _matched(
+    parts: Sequence[Graph], generated: Sequence[Comment], reference: Sequence[Comment]
+) -> Iterator[tuple[int, int]]:
+    """The best matching of each of some graphs that share no vertex."""
     columns, rows = _by_content(generated), _by_content(reference)
-    ranked = Graph(np.argsort(columns)[graph.generated], np.argsort(rows)[graph.reference], graph.score)
-    whole = _unit(len(rows) + len(columns)) == _FINEST_UNIT
-    parts = [ranked] if whole else _components(ranked)
-    matching = np.concatenate([_first_best_matching(part) for part in parts], axis=1)
-    return Alignment.of(zip(columns[matching[1]].tolist(), rows[matching[0]].tolist(), strict=True))
+    column_rank, row_rank = np.argsort(columns), np.argsort(rows)
+    for part in parts:
+        matching = _first_best_matching(Graph(column_rank[part.generated], row_rank[part.reference], part.score))
+        yield from zip(columns[matching[1]].tolist(), rows[matching[0]].tolist(), strict=True)
+
+
+def _matched_part_by_part(
+    graph: Graph, generated: Sequence[Comment], reference: Sequence[Comment]
+) -> Iterator[tuple[int, int]]:
+    """The same of a graph with few edges, most of which have no vertex in common."""
+    ours, theirs = graph.generated.tolist(), graph.reference.tolist()
+    if len(set(ours)) == len(ours) == len(set(theirs)):
+        yield from zip(ours, theirs, strict=True)
+        return
+    scores = np.rint(graph.score * _FINEST_UNIT).astype(np.int64).tolist()
+    for part in parts_of(list(zip(ours, theirs, scores, strict=True))):
+        if len(part) <= MOST:
+            yield from first_best_pairs(part, _FINEST_UNIT, generated, reference)
+        else:
+            comments = np.array([edge[0] for edge in part], np.int64)
+            yield from _matched([graph.only(np.isin(graph.generated, comments))], generated, reference)
 
 
 def align_greedy(line: Graph, full: Graph | None) -> tuple[Alignment, Alignment]:

@@ -7,7 +7,7 @@ reviewer and position is found in the record of all runs as well as in that of i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, groupby
 from typing import Any, TypeVar, overload
@@ -110,7 +110,7 @@ class _AllRuns(Sequence[Item]):
 def _mean(several: Iterable[Numbers]) -> Numbers:
     """Field by field; None where it is None in all."""
     rows = list(several)
-    columns = zip(*map(astuple, rows), strict=True)
+    columns = zip(*(row.values() for row in rows), strict=True)
     # Of whole numbers, so that the order of the runs cannot change the last digit.
     means: list[Any] = [None if None in column else whole(sum(column) / len(column)) for column in columns]
     return type(rows[0])(*means)

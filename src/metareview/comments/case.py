@@ -12,8 +12,8 @@ from metareview.comments.align import Mode
 from metareview.comments.costs import Spent
 from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
-from metareview.judges.protocol import SAME, Answer, Question, judged_part
-from metareview.model.comment import Comment, Review, counted
+from metareview.judges.protocol import LONG_NOTE, SAME, Answer, Question, judged_part
+from metareview.model.comment import Comment, Review
 
 FREE_REACH = 20
 """A judge that costs nothing also judges pairs up to this many lines apart. They count for nothing; they are kept so
@@ -47,11 +47,12 @@ class Notes:
     @classmethod
     def of(cls, comments: Sequence[Comment], first: int = 0) -> Notes:
         """`first`: the position of the first of them in the input."""
-        kept = list(counted(comments))
-        return cls([first + position for position, _ in kept], [comment for _, comment in kept])
+        kept = [position for position, comment in enumerate(comments) if comment.counted]
+        return cls([first + position for position in kept], [comments[position] for position in kept])
 
     def judged(self) -> list[str]:
-        return [judged_part(comment.note) for comment in self.comments]
+        notes = [comment.note for comment in self.comments]
+        return notes if max(map(len, notes), default=0) <= LONG_NOTE else list(map(judged_part, notes))
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,11 @@ class Case:
         return candidates.gap <= self.rules.line_distance
 
     def eligible_pairs(self) -> int:
-        return sum(int(self.eligible(pairs).sum()) for pairs in (self.candidates, self.negative_candidates))
+        return sum(
+            int(np.count_nonzero(self.eligible(pairs)))
+            for pairs in (self.candidates, self.negative_candidates)
+            if len(pairs)
+        )
 
     def kept_references(self) -> list[bool]:
         """Which references count: those that the filters keep and that are not neutral."""

@@ -66,7 +66,7 @@ class FilterConfig:
     def check(self, benchmark: ReferenceSet) -> None:
         """Refuse a value that neither the enums nor the benchmark know: it would leave nothing, silently."""
         reviews = benchmark.references.values()
-        comments = [comment for review in reviews for comment in review.comments]
+        comments = [comment for review in reviews for comment in review.comments] if self.drops_comments else []
         known: dict[str, tuple[Iterable[StrEnum], Iterable[str | None]]] = {
             "pr_categories": (PRCategory, (review.pr_category for review in reviews)),
             "project_languages": (ProjectLanguage, (review.language for review in reviews)),

@@ -19,6 +19,9 @@ from metareview.model.comment import MAX_LINE, Comment, normal_path, normal_side
 
 Indices = NDArray[np.int64]
 
+FEW = 400
+"""Up to so many pairs it is quicker to look at each than to sort."""
+
 
 def line_gap(a: Comment, b: Comment) -> int:
     """Lines between two ranges; 0 where they overlap. 10-15 and 16-20 are 1 apart."""
@@ -98,7 +101,9 @@ class Candidates:
 
     def pairs(self) -> Indices:
         """Shape (n, 2): generated, reference."""
-        return np.column_stack([self.generated, self.reference])
+        pairs = np.empty((len(self.generated), 2), np.int64)
+        pairs[:, 0], pairs[:, 1] = self.generated, self.reference
+        return pairs
 
     def edges(self, generated: Collection[int], reference: Collection[int]) -> list[int]:
         """The positions of pairs that are among them."""
@@ -118,6 +123,8 @@ def candidate_pairs(
     nothing = np.empty(0, np.int64)
     if not generated or not reference:
         return Candidates(nothing, nothing, nothing)
+    if len(generated) * len(reference) <= FEW:
+        return _pair_by_pair(generated, reference, distance)
     # No two lines are further apart than MAX_LINE, and more might not fit into an integer.
     distance = min(distance, MAX_LINE)
     our_rows, their_rows, width = _rows(generated), _rows(reference), len(reference)
@@ -138,6 +145,27 @@ def candidate_pairs(
     gap_before -= their_last[theirs]
     np.maximum(gap, gap_before, out=gap)
     return Candidates(ours, theirs, np.maximum(gap, 0, out=gap).astype(np.int64))
+
+
+def _pair_by_pair(generated: Sequence[Comment], reference: Sequence[Comment], distance: int) -> Candidates:
+    """The same by looking at every pair: where they are few, the arrays of an index take longer to make."""
+    places = [(normal_path(comment.path), normal_side(comment.side), *comment.span) for comment in reference]
+    ours: list[int] = []
+    theirs: list[int] = []
+    gaps: list[int] = []
+    for position, comment in enumerate(generated):
+        path, side, (first, last) = normal_path(comment.path), normal_side(comment.side), comment.span
+        for other, (their_path, their_side, their_first, their_last) in enumerate(places):
+            gap = their_first - last if their_first > last else first - their_last
+            if (
+                gap <= distance
+                and (path == their_path or path is None or their_path is None)
+                and (side == their_side or side is None or their_side is None)
+            ):
+                ours.append(position)
+                theirs.append(other)
+                gaps.append(gap if gap > 0 else 0)
+    return Candidates(np.array(ours, np.int64), np.array(theirs, np.int64), np.array(gaps, np.int64))
 
 
 def _in_order(pairs: Indices, limit: int) -> Indices:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from math import isfinite
+from operator import attrgetter
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -53,6 +55,10 @@ class Counts:
         """The counts of a run that does not compare locations."""
         return replace(self, line_matched=None, line_covered=None)
 
+    def values(self) -> tuple[float | None, ...]:
+        """All of them, in order."""
+        return _VALUES(self)
+
 
 def whole(value: float) -> float:
     """The number, as an int where it is whole but for rounding."""
@@ -62,11 +68,12 @@ def whole(value: float) -> float:
 
 _ROUNDING = 1e-9
 _COLUMN = {field.name: position for position, field in enumerate(fields(Counts))}
+_VALUES: Callable[[Counts], tuple[float | None, ...]] = attrgetter(*_COLUMN)
 
 
 def table(counts: Iterable[Counts]) -> Sums:
     """One row for each, one column per count; None is 0 here."""
-    rows = [[float(value or 0) for value in astuple(row)] for row in counts]
+    rows = [[value or 0 for value in row.values()] for row in counts]
     return np.array(rows, np.float64).reshape(-1, len(_COLUMN))
 
 
@@ -206,6 +213,19 @@ def rates(sums: Sums, available: Iterable[Measure], names: Iterable[Measure] = M
     """Every figure by name; None where it is undefined or not available."""
     known = {measure.name for measure in available}
     return {measure.name: measure.value(sums) if measure.name in known else None for measure in names}
+
+
+def rates_of_each(counts: Sums, available: Iterable[Measure]) -> list[dict[str, float | None]]:
+    """The same for each row of a table."""
+    known = {measure.name for measure in available}
+    nothing: list[float | None] = [None] * len(counts)
+    columns = [_figures(measure, counts) if measure.name in known else nothing for measure in MEASURES]
+    names = [measure.name for measure in MEASURES]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _figures(measure: Measure, counts: Sums) -> list[float | None]:
+    return [figure if isfinite(figure) else None for figure in measure(counts).tolist()]
 
 
 def _harmonic(precision: Sums, recall: Sums, weight: float) -> Sums:

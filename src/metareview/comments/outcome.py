@@ -1,19 +1,18 @@
-"""A judged case: which pairs are aligned, what is counted, and the record that keeps both."""
+"""The record of a judged case: its counts, its rates, and the pairing behind them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metareview.comments.align import Alignment, Graph, Mode, align, align_greedy
+from metareview.comments.align import Alignment
 from metareview.comments.case import Case
+from metareview.comments.decide import JudgedCase, Outcome, decide, edges_of
 from metareview.comments.location import Candidates
-from metareview.comments.measures import Counts, measured, rates, table
+from metareview.comments.measures import Counts, Rates, measured, rates_of_each, table
 from metareview.comments.records import (
     DIMENSIONS,
     CommentRecord,
@@ -24,127 +23,8 @@ from metareview.comments.records import (
     Tally,
     Verdict,
 )
-from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Answer
-from metareview.model.comment import Comment
-
-Aligner = Callable[[Mode, Graph, Sequence[Comment], Sequence[Comment]], Alignment]
-"""`align`, or something that remembers its results."""
-
-
-@dataclass(frozen=True)
-class JudgedCase:
-    """A case, the verdicts on its pairs with references, and those on its pairs with negatives."""
-
-    case: Case
-    answer: Answer
-    negative_answer: Answer
-
-    def undecided(self) -> int:
-        """Pairs that could count and have no verdict."""
-        case = self.case
-        return sum(
-            int(((answer.match == UNDECIDED) & case.eligible(candidates)).sum())
-            for answer, candidates in ((self.answer, case.candidates), (self.negative_answer, case.negative_candidates))
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The alignments and counts of a judged case. The line counts are always numbers here."""
-
-    line: Alignment
-    full: Alignment
-    negative: Alignment
-    left_out: frozenset[int]
-    """Comments that were right about a reference that a filter drops, or that is neutral."""
-    counts: Counts
-
-
-def decide(
-    judged: JudgedCase,
-    *,
-    undecided_match: bool = False,
-    undecided_negatives_match: bool = False,
-    aligner: Aligner = align,
-) -> Outcome:
-    """Align and count; undecided pairs with references, or with negatives, are edges only where that is asked for."""
-    case = judged.case
-    edges = edges_of(case, case.candidates, judged.answer, undecided_match)
-    line = _line_edges(case) if case.rules.meaning else edges
-    keep, neutral = np.array(case.kept_references(), bool), case.neutral_references()
-    left_out: frozenset[int] = frozenset()
-    full = edges
-    if not (keep | neutral).all():
-        listed_line, listed = (graph.only(~neutral[graph.reference]) for graph in (line, edges))
-        left_out = _right_about_dropped(_align_both(case, listed_line, listed, aligner)[1], keep)
-    if not keep.all():
-        line, full = (_without(graph, left_out, keep) for graph in (line, edges))
-    by_line, by_meaning = _align_both(case, line, full, aligner)
-    if neutral.any():
-        # A comment is held to the references first: only one that matches none of them can be neutral.
-        alike = frozenset(edges.generated[neutral[edges.reference]].tolist()) - by_meaning.matched - left_out
-        left_out |= alike
-        by_line = _align_both(case, _without(line, alike, keep), full, aligner)[0]
-    rejected = edges_of(case, case.negative_candidates, judged.negative_answer, undecided_negatives_match)
-    rejected = rejected.only(~case.are_among(edges.generated)[rejected.generated])
-    by_negative = _align_negatives(case, rejected, aligner)
-    generated, matched = len(case.generated.comments) - len(left_out), len(by_meaning.matched)
-    counts = Counts(
-        expected=int(keep.sum()),
-        generated=generated,
-        line_matched=len(by_line.matched),
-        matched=matched,
-        covered=len(by_meaning.covered),
-        line_covered=len(by_line.covered),
-        unmatched=generated - matched,
-        negatives=len(case.negative.comments),
-        negatives_matched=len(by_negative.matched),
-    )
-    return Outcome(by_line, by_meaning, by_negative, left_out, counts)
-
-
-def _without(graph: Graph, left_out: frozenset[int], keep: NDArray[np.bool_]) -> Graph:
-    """The graph of the references that are kept and the comments that are not left out."""
-    outside = np.array(sorted(left_out), np.int64)
-    return graph.only(keep[graph.reference] & ~np.isin(graph.generated, outside))
-
-
-def _line_edges(case: Case) -> Graph:
-    near = case.candidates.only(case.eligible(case.candidates))
-    return Graph(near.generated, near.reference, np.ones(len(near)))
-
-
-def edges_of(case: Case, candidates: Candidates, answer: Answer, undecided_match: bool) -> Graph:
-    matches = answer.match != DIFFERENT if undecided_match else answer.match == SAME
-    every_pair = Graph(candidates.generated, candidates.reference, answer.score)
-    edges = every_pair.only(matches & case.eligible(candidates))
-    return replace(edges, score=np.nan_to_num(edges.score, nan=0.5))
-
-
-def _align_both(case: Case, line: Graph, full: Graph, aligner: Aligner) -> tuple[Alignment, Alignment]:
-    """By location alone, and by location and meaning."""
-    rules, ours, theirs = case.rules, case.generated.comments, case.reference.comments
-    if rules.alignment == "greedy":
-        by_line, by_meaning = align_greedy(line, full if rules.meaning else None)
-    else:
-        by_meaning = aligner(rules.alignment, full, ours, theirs)
-        same_graph = not rules.meaning
-        skip = same_graph or not rules.location
-        by_line = by_meaning if skip else aligner(rules.alignment, line, ours, theirs)
-    return (by_line if rules.location else Alignment(())), by_meaning
-
-
-def _align_negatives(case: Case, graph: Graph, aligner: Aligner) -> Alignment:
-    if case.rules.alignment == "greedy":
-        return align_greedy(graph, graph if case.rules.meaning else None)[1]
-    return aligner(case.rules.alignment, graph, case.generated.comments, case.negative.comments)
-
-
-def _right_about_dropped(unfiltered: Alignment, keep: NDArray[np.bool_]) -> frozenset[int]:
-    """Comments that match only references that the filter drops; under coverage one may match both kinds."""
-    dropped = {comment for comment, reference in unfiltered.pairs if not keep[reference]}
-    kept = {comment for comment, reference in unfiltered.pairs if keep[reference]}
-    return frozenset(dropped - kept)
+from metareview.comments.repeats import with_repeats
+from metareview.judges.protocol import SAME, UNDECIDED, Answer
 
 
 def skip_record(case: Case) -> CommentRecord:
@@ -163,37 +43,55 @@ def skip_record(case: Case) -> CommentRecord:
 
 def make_record(judged: JudgedCase) -> CommentRecord:
     """The counts of a judged case, its rates, and the pairing behind them."""
-    case, rules = judged.case, judged.case.rules
-    outcome = decide(judged)
-    undecided = judged.undecided()
+    return make_records([judged])[0]
 
-    counts = replace(outcome.counts, undecided=undecided)
-    counts = counts if rules.location else counts.without_lines()
-    references = list(_scored_references(case, outcome))
-    available = measured(location=rules.location, negatives=rules.negatives)
-    matches = [
-        (case.generated.positions[comment], case.reference.positions[reference])
-        for comment, reference in outcome.full.pairs
+
+def make_records(several: Sequence[JudgedCase]) -> list[CommentRecord]:
+    """The same of some cases of one run: what is worked out for all at once takes about as long as for one."""
+    if not several:
+        return []
+    rules = several[0].case.rules
+    outcomes = list(map(decide, several))
+    counts = [
+        replace(outcome.counts, undecided=number) if (number := judged.undecided()) else outcome.counts
+        for judged, outcome in zip(several, outcomes, strict=True)
     ]
+    if not rules.location:
+        counts = [each.without_lines() for each in counts]
+    figures = rates_of_each(table(counts), measured(location=rules.location, negatives=rules.negatives))
+    scored = [tuple(_scored_comments(*each)) for each in zip(several, outcomes, strict=True)]
+    marked = with_repeats(scored, line_distance=rules.line_distance, location=rules.location)
+    columns = zip(several, outcomes, counts, figures, marked, strict=True)
+    return [_record(*row) for row in columns]
+
+
+def _record(
+    judged: JudgedCase, outcome: Outcome, counts: Counts, rates: Rates, marked: tuple[Sequence[ScoredComment], int]
+) -> CommentRecord:
+    case, rules = judged.case, judged.case.rules
+    comments, repeated = marked
+    references = tuple(_scored_references(case, outcome))
+    ours, theirs = case.generated.positions, case.reference.positions
     return CommentRecord(
         case.pr,
         case.reviewer,
         case.language,
         case.pr_category,
         references_before_filters=len(references),
-        references_after_filters=sum(reference.kept for reference in references),
+        references_after_filters=int(outcome.counts.expected),
         counts=counts,
-        rates=rates(table([counts])[0], available),
+        rates=rates,
         left_out=len(outcome.left_out),
         judged_pairs=case.eligible_pairs(),
         slices=_slices(references),
-        comments=tuple(_scored_comments(judged, outcome)),
-        matches=tuple(matches),
+        comments=comments,
+        matches=tuple((ours[comment], theirs[reference]) for comment, reference in outcome.full.pairs),
         comparisons=Comparisons(judged) if rules.meaning else (),
-        references=tuple(references),
+        references=references,
         negatives=tuple(map(Negative, case.negative.positions, case.negative.comments)),
-        bounds=_bounds(judged, outcome.counts) if undecided else None,
+        bounds=_bounds(judged, outcome.counts) if counts.undecided else None,
         run=case.run,
+        repeated=repeated,
         spent=case.spent,
     )
 
@@ -226,17 +124,19 @@ def _scored_references(case: Case, outcome: Outcome) -> Iterator[ScoredReference
 
 
 def _slices(references: Sequence[ScoredReference]) -> dict[str, dict[str, Tally]]:
-    slices: dict[str, dict[str, Tally]] = {}
     kept = [reference for reference in references if reference.kept]
+    slices: dict[str, dict[str, Tally]] = {}
     for name, field_name in DIMENSIONS.items():
-        tallies = slices[name] = {}
-        alike = Counter(
-            (getattr(reference.comment, field_name) or "unknown", reference.covered, reference.line_covered)
-            for reference in kept
-        )
-        for (value, covered, line_covered), count in alike.items():
-            tally = Tally(count, count if covered else 0, count if line_covered else 0)
-            tallies[value] = tallies.get(value, Tally()) + tally
+        numbers: dict[str, list[int]] = {}
+        for reference in kept:
+            value = getattr(reference.comment, field_name) or "unknown"
+            tally = numbers.get(value)
+            if tally is None:
+                tally = numbers[value] = [0, 0, 0]
+            tally[0] += 1
+            tally[1] += reference.covered
+            tally[2] += bool(reference.line_covered)
+        slices[name] = {value: Tally(*tally) for value, tally in numbers.items()}
     return slices
 
 
@@ -244,8 +144,9 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
     """One per comment: what it was paired with, and the verdict on that pair."""
     case = judged.case
     line, full, rejected = map(_first_partner, (outcome.line, outcome.full, outcome.negative))
-    verdicts = _verdicts(case.negative_candidates, judged.negative_answer, rejected)
-    verdicts |= _verdicts(case.candidates, judged.answer, full)
+    verdicts = _verdicts(case.negative_candidates, judged.negative_answer, rejected) if rejected else {}
+    if full:
+        verdicts |= _verdicts(case.candidates, judged.answer, full)
     ours, theirs, negatives = case.generated.positions, case.reference.positions, case.negative.positions
     again = _said_again(judged, outcome) if case.rules.meaning else {}
     for index, comment in enumerate(case.generated.comments):
@@ -268,6 +169,8 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
 def _said_again(judged: JudgedCase, outcome: Outcome) -> dict[int, int]:
     """Unmatched comments that raise, by the judge, a reference for which another comment is counted: and that one."""
     case = judged.case
+    if not outcome.full.pairs:
+        return {}
     holder = {reference: comment for comment, reference in outcome.full.pairs}
     edges = edges_of(case, case.candidates, judged.answer, undecided_match=False)
     matched = case.are_among(np.array(sorted(outcome.full.matched | outcome.left_out), np.int64))
@@ -299,7 +202,7 @@ class Comparisons(Sequence[Comparison]):
     judged: JudgedCase
 
     def __len__(self) -> int:
-        return int(self.judged.case.eligible(self.judged.case.candidates).sum())
+        return int(np.count_nonzero(self.judged.case.eligible(self.judged.case.candidates)))
 
     @overload
     def __getitem__(self, index: int) -> Comparison: ...

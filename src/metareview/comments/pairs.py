@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-import numpy as np
-
 from metareview.comments.case import Notes
+from metareview.comments.decide import JudgedCase, edges_of
 from metareview.comments.location import Indices
-from metareview.comments.outcome import JudgedCase, edges_of
 from metareview.comments.records import CommentRecord, Pair, PairBlock
 from metareview.judges.protocol import SAME, UNDECIDED
 
@@ -66,5 +64,4 @@ def _blocks(judged: JudgedCase, negative: bool, aligned: frozenset[_Position]) -
 
 def _in_input(notes: Notes, numbers: Indices) -> list[int]:
     """The positions that comments have in the input."""
-    positions: list[int] = np.array(notes.positions, np.int64)[numbers].tolist()
-    return positions
+    return [notes.positions[number] for number in numbers.tolist()]

@@ -35,7 +35,8 @@ class PullRequestIndex:
             if isinstance(key, Skipped):
                 skipped.append(key)
             else:
-                known.append(replace(review, pr=self._references[key].pr))
+                pr = self._references[key].pr
+                known.append(review if review.pr == pr else replace(review, pr=pr))
         return known, skipped
 
     def find(self, review: Review) -> str | Skipped:

@@ -6,7 +6,8 @@ Positions count from 0 in the order of the input. Comments without a note are no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 
 from metareview.comments.costs import Spent
 from metareview.comments.measures import Counts, Rates
@@ -149,6 +150,10 @@ class Tally:
     covered: float = 0
     line_covered: float = 0
 
+    def values(self) -> tuple[float, float, float]:
+        """All of them, in order."""
+        return self.references, self.covered, self.line_covered
+
     def __add__(self, other: Tally) -> Tally:
         return Tally(
             self.references + other.references, self.covered + other.covered, self.line_covered + other.line_covered
@@ -222,4 +227,11 @@ class CommentRecord:
 
     def without_notes(self) -> CommentRecord:
         """What the figures need, whatever the number of comments."""
-        return replace(self, comments=(), matches=(), comparisons=(), references=(), negatives=())
+        return CommentRecord(**dict(zip(_FIELDS, _VALUES(self), strict=True)) | _NO_NOTES)
+
+
+_FIELDS = tuple(field.name for field in fields(CommentRecord))
+_VALUES = attrgetter(*_FIELDS)
+_NO_NOTES: Mapping[str, tuple[()]] = dict.fromkeys(
+    ("comments", "matches", "comparisons", "references", "negatives"), ()
+)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.comments.location import Indices, Places, candidate_pairs, near, numbered, same_file
-from metareview.comments.records import CommentRecord
+from metareview.comments.records import ScoredComment
 from metareview.judges.protocol import judged_part
 from metareview.model.comment import Comment
 from metareview.model.time import parse_time
@@ -63,29 +63,30 @@ def repeated(
     return found
 
 
-def with_repeats(records: Sequence[CommentRecord], *, line_distance: int, location: bool) -> list[CommentRecord]:
-    """The records with those of their unmatched comments marked that say again what an earlier one says."""
+def with_repeats(
+    reviews: Sequence[Sequence[ScoredComment]], *, line_distance: int, location: bool
+) -> list[tuple[Sequence[ScoredComment], int]]:
+    """The comments of each review with those of the unmatched ones marked that say again what an earlier one says, and
+    how many repeat another in all."""
     found = repeated(
-        [[each.comment for each in record.comments] for record in records],
+        [[each.comment for each in review] for review in reviews],
         line_distance=line_distance,
         location=location,
         asked=[
-            [not each.matched and not each.left_out and each.repeats is None for each in record.comments]
-            for record in records
+            [each.reference is None and not each.left_out and each.repeats is None for each in review]
+            for review in reviews
         ],
     )
-    return [record if record.skipped else _marked(record, of) for record, of in zip(records, found, strict=True)]
+    return [_marked(review, first) for review, first in zip(reviews, found, strict=True)]
 
 
-def _marked(record: CommentRecord, first: Sequence[int | None]) -> CommentRecord:
-    number = sum(each.repeats is not None for each in record.comments) + sum(each is not None for each in first)
-    if not any(each is not None for each in first):
-        return replace(record, repeated=number)
-    comments = tuple(
-        each if earlier is None else replace(each, repeats=record.comments[earlier].position)
-        for each, earlier in zip(record.comments, first, strict=True)
-    )
-    return replace(record, comments=comments, repeated=number)
+def _marked(review: Sequence[ScoredComment], first: Sequence[int | None]) -> tuple[Sequence[ScoredComment], int]:
+    if any(each is not None for each in first):
+        review = tuple(
+            each if earlier is None else replace(each, repeats=review[earlier].position)
+            for each, earlier in zip(review, first, strict=True)
+        )
+    return review, sum(each.repeats is not None for each in review)
 
 
 class _Said:

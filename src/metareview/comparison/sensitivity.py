@@ -16,9 +16,9 @@ import numpy as np
 
 from metareview.comments.align import MODES, Alignment, Graph, Mode, align
 from metareview.comments.case import FREE_REACH, Case, Rules
+from metareview.comments.decide import JudgedCase, decide
 from metareview.comments.location import Candidates, may_match
 from metareview.comments.measures import Counts, Rates, rates, table
-from metareview.comments.outcome import JudgedCase, decide
 from metareview.comments.records import CommentRecord, Negative, Pair, ScoredReference
 from metareview.comments.summary import CommentsConfig
 from metareview.comparison.competitors import folder_of

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from metareview.formats.json_lines import SPACE, decode_at, ends_with_opening, skip_space
 from metareview.formats.record import Record
 
 if TYPE_CHECKING:
     from metareview.formats.source import Source
-
-_SPACE = " \t\r\n\ufeff"
-decode_at = json.JSONDecoder().raw_decode
-"""The value that begins at an offset of a text, and where it ends."""
 
 
 class Documents:
@@ -24,22 +20,31 @@ class Documents:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._start, self._end = source.json_ends
+
+    @cached_property
+    def _ends(self) -> tuple[int, int]:
+        return self._source.json_ends
 
     @cached_property
     def _first(self) -> tuple[Record, int]:
-        record, end = self._source.document_at(self._start, is_first=True)
-        if end >= self._end:
-            self._source.forget_text()
+        """The first, and where the next one begins."""
+        source = self._source
+        if source.opening is not None:
+            return source.opening
+        record, end = source.document_at(self._ends[0], is_first=True)
+        if end >= self._ends[1]:
+            source.forget_text()
         return record, end
 
     def __bool__(self) -> bool:
-        return self._start < self._end
+        return self._source.opening is not None or self._ends[0] < self._ends[1]
 
-    @property
+    @cached_property
     def are_one(self) -> bool:
         """Whether there is exactly one."""
-        return bool(self) and self._first[1] >= self._end
+        if self._source.opening is not None:
+            return ends_with_opening(self._source)
+        return bool(self) and self._first[1] >= self._ends[1]
 
     def __getitem__(self, place: int) -> Record:
         return self._first[0] if place == 0 and self else list(self)[place]
@@ -48,16 +53,15 @@ class Documents:
         if self:
             record, at = self._first
             yield record
-            while at < self._end:
-                record, at = self._source.document_at(at, is_first=False)
-                yield record
+            if not self.are_one:
+                yield from self.since(at)
 
-
-def skip_space(text: str, at: int, characters: str = _SPACE) -> int:
-    """The next offset at which none of these characters stands."""
-    while at < len(text) and text[at] in characters:
-        at += 1
-    return at
+    def since(self, at: int) -> Iterator[Record]:
+        """Those from this offset of the text on."""
+        at = skip_space(self._source.text, at)
+        while at < self._ends[1]:
+            record, at = self._source.document_at(at, is_first=False)
+            yield record
 
 
 def offset_within(text: str, parent: int, step: str | int) -> int:
@@ -68,11 +72,11 @@ def offset_within(text: str, parent: int, step: str | int) -> int:
         name: str | int = index
         if not in_list:
             name, cursor = decode_at(text, cursor)
-            cursor = skip_space(text, cursor, _SPACE + ":")
+            cursor = skip_space(text, cursor, SPACE + ":")
         if name == step:
             at = cursor  # the last of equal keys counts, as in json.loads
             if in_list:
                 break
-        cursor = skip_space(text, decode_at(text, cursor)[1], _SPACE + ",")
+        cursor = skip_space(text, decode_at(text, cursor)[1], SPACE + ",")
         index += 1
     return at

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from metareview.formats.source import Source
 from metareview.model.address import repository_key
 from metareview.model.comment import Review
 from metareview.model.event import Event, History, make_history
+
+Mapped = Callable[[Callable[[Any, Any], Any], Any, Iterable[Any]], Iterator[Any]]
+"""Maps a function of something that is always the same, and of one part after the other, over these parts, in order; it
+may be that other processes do so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,8 @@ class CommentFormat:
     write: Callable[[Iterable[Review]], dict[str, str]] | None = None
     by_tools: bool = False
     """Whether only tools write it, about one pull request: what is in it was never annotated by anybody."""
+    index: Callable[[Source, Mapped], Iterator[Review]] | None = None
+    """The same as `read`, for a file too large to be held: comments are read when they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)

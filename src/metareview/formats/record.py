@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from metareview.errors import InputError, nearest
+from metareview.formats.plain_comments import is_plain, plain_comment
 from metareview.model.comment import MAX_LINE, Comment
 from metareview.model.time import LATEST, parse_time
 
@@ -207,6 +208,8 @@ class Record(NamedTuple):
         out, with a warning, unless the source is strict.
         """
         value = self.value
+        if keys is OWN_NAMES and is_plain(value) and whole_characters(value) == value:
+            return plain_comment(value)
         readers: tuple[tuple[tuple[str, ...], Callable[[str], Any]], ...] = (
             (_TEXTS, self.text),
             (_IDENTIFIERS, self.identifier),

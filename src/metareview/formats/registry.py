@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.protocol import CommentFormat, HistoryFormat
+from metareview.formats.protocol import CommentFormat, HistoryFormat, Mapped
 from metareview.formats.run_folders import is_run_folder, names_its_pull_request, without_run
 from metareview.formats.source import Source, readable
 from metareview.model.address import AddressBook
 from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
+from metareview.model.facts import facts_of, written_by
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.plugins import Registry
@@ -24,6 +25,8 @@ _GROUP = "metareview.formats"
 COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit", "sqlite", "gharchive"))
 
+HELD = 32_000_000
+"""Bytes of a file from which its comments are not held: some hundred thousand of them."""
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson", ".sarif", ".rdjson", ".rdjsonl"}
 
@@ -106,6 +109,9 @@ class Inputs:
     whose reviewer nothing names then has none."""
     keeps_answers: bool = False
     """Whether those count as reviewers who only answered others."""
+    mapped: Mapped | None = None
+    """By what large files are indexed, so that their comments are read when they are asked for, each time anew; None:
+    all comments are held."""
 
     @property
     def hashes(self) -> dict[str, str]:
@@ -126,30 +132,34 @@ class Inputs:
         authors: set[str | None] = set()
         annotated = False
         known = comment_formats(format_name)[format_name]
-        for review in known.read(source):
-            if review.only_answers and not self.keeps_answers:
+        for review in self._read(known, source):
+            facts = facts_of(review.comments)
+            if facts.only_answers and not self.keeps_answers:
                 continue  # Who only answered others has not reviewed: that is no silence either.
             named = review.reviewer or subfolder
             reviewer = named or owner
             if reviewer:
                 self.reviewers[reviewer] = None
             if (reviewer or "") in chosen:
-                if self.keeps_authors:
-                    comments = _by(named, review.comments) if named else review.comments
-                    self.reviews.append(replace(review, reviewer=named, comments=comments))
-                else:
-                    self.reviews.append(replace(review, reviewer=reviewer, run=review.run or run))
-                if review.comments:
+                if self.keeps_authors and (named or review.reviewer is not None):
+                    comments = written_by(review.comments, named) if named else review.comments
+                    review = replace(review, reviewer=named, comments=comments)
+                elif not self.keeps_authors and (review.reviewer != reviewer or (run and not review.run)):
+                    review = replace(review, reviewer=reviewer, run=review.run or run)
+                self.reviews.append(review)
+                if facts.comments:
                     authors.add(named and named.casefold())
-                    annotated |= any(each.category or each.context or each.severity for each in review.comments)
+                    annotated |= facts.annotated
         annotated &= not known.by_tools
         self.formats.add(format_name)
         self.files.append(InputFile(key, source.name, format_name, source.sha256, frozenset(authors), annotated))
         self.warnings += source.all_warnings()
 
-
-def _by(author: str, comments: Iterable[Comment]) -> tuple[Comment, ...]:
-    return tuple(replace(comment, author=comment.author or author) for comment in comments)
+    def _read(self, known: CommentFormat, source: Source) -> Iterator[Review]:
+        if known.index is None or self.mapped is None or source.opening is None:
+            return known.read(source)
+        is_large = "data" not in vars(source) and source.path.stat().st_size >= HELD
+        return known.index(source, self.mapped) if is_large else known.read(source)
 
 
 def read_inputs(
@@ -165,6 +175,7 @@ def read_inputs(
     name_by_file: bool = True,
     role: str = "generated",
     repeat: bool = False,
+    mapped: Mapped | None = None,
 ) -> Inputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 
@@ -173,9 +184,10 @@ def read_inputs(
     a warning. `about` is the pull request of files that name none. Without `name_by_file` a file's name is nobody's.
     With `keep_answers` those are reviewers too who only answered others; else what they said is not taken.
     `role` is what messages call records in memory. A reviewer's subfolders `run-1`, `run-2` … are its runs, and with
-    `repeat` also those of the folder itself.
+    `repeat` also those of the folder itself. With `mapped`, which indexes them, comments of large files are read
+    when they are asked for, each time anew.
     """
-    inputs = Inputs(keeps_authors=keep_authors, keeps_answers=keep_answers)
+    inputs = Inputs(keeps_authors=keep_authors, keeps_answers=keep_answers, mapped=mapped)
     if not isinstance(given, str | Path):
         inputs.take("jsonl", _source_of(given, role, strict), role, None, reviewer or "reviewer", chosen)
         return inputs
@@ -283,11 +295,12 @@ def read_reference_set(
     chosen: Selection = EVERYBODY,
     strict: bool = True,
     about: str | None = None,
+    mapped: Mapped | None = None,
 ) -> tuple[ReferenceSet, ReferenceFiles]:
     """The references and negatives, by pull request, and the files that hold them.
 
     `chosen` says whose comments are references, where files name several people; `about` is the pull request of files
-    that name none.
+    that name none. `mapped` as for `read_inputs`.
     """
     warnings: list[str] = []
     files: dict[str, list[InputFile]] = {"reference": [], "negatives": []}
@@ -297,7 +310,14 @@ def read_reference_set(
         people: dict[str, None] = {}
         for number, each in enumerate(several_given(given), 1):
             inputs = read_inputs(
-                each, format_name=format_name, chosen=chosen, strict=strict, about=about, keep_authors=True, role=role
+                each,
+                format_name=format_name,
+                chosen=chosen,
+                strict=strict,
+                about=about,
+                keep_authors=True,
+                role=role,
+                mapped=mapped,
             )
             warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
             prefix = role if number == 1 else f"{role}-{number}"
@@ -307,7 +327,7 @@ def read_reference_set(
         chosen.check(people)
         if further := len(reviews) - len({(review.key, review.reviewer) for review in reviews}):
             warnings.append(f"{further} further records for the same pull requests were merged")
-        once, repeated = merged_once(replace(review, reviewer=None) for review in reviews)
+        once, repeated = merged_once(_by_nobody(each) for each in reviews)
         by_key = {key: review for (key, _), review in once.items()}
         if repeated:
             warnings.append(given_again(repeated))
@@ -324,6 +344,10 @@ def read_reference_set(
         whose = f"{len(stray)} pull requests that have no references"
         warnings.append(f"{count} negatives of {whose} are left out: {shown}")
     return ReferenceSet(positive, negative, tuple(warnings)), ReferenceFiles(files["reference"], files["negatives"])
+
+
+def _by_nobody(review: Review) -> Review:
+    return review if review.reviewer is None else replace(review, reviewer=None)
 
 
 def _of_references(negatives: Mapping[str, Review], references: Mapping[str, Review]) -> dict[str, Review]:

@@ -20,8 +20,9 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from metareview.errors import InputError, Line
-from metareview.formats.documents import Documents, decode_at, offset_within, skip_space
+from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
+from metareview.formats.json_lines import decode_at, opening_of, skip_space
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.formats.remarks import Remarks
 from metareview.model.address import pull_request_of_path
@@ -80,7 +81,8 @@ class Source:
         raise InputError(problem, file=self.name, fix=fix)
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
+    def opened(self) -> Iterator[BinaryIO]:
+        """Its bytes; InputError with the fix where they cannot be read."""
         try:
             with io.BytesIO(self.data) if "data" in vars(self) else self.path.open("rb") as stream:
                 yield stream
@@ -92,7 +94,7 @@ class Source:
             raise InputError(f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions.") from None
 
     def begins_with(self, magic: bytes) -> bool:
-        with self._opened() as stream:
+        with self.opened() as stream:
             return stream.read(len(magic)) == magic
 
     # One line after the other
@@ -107,7 +109,7 @@ class Source:
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines as they are, from 1; a file that is packed with gzip is unpacked on the way."""
         untold = 0
-        with self._opened() as stream:
+        with self.opened() as stream:
             for number, line in enumerate(self._unpacked(stream), 1):
                 untold += len(line)
                 if untold >= _MEGABYTE and self.progress:
@@ -121,7 +123,7 @@ class Source:
         Of a part, numbers are counted from its beginning: add `lines_before` where one is shown.
         """
         number = 1
-        with self._opened() as stream:
+        with self.opened() as stream:
             if self.part is not None:
                 batches = _batches_until(stream, *self.part)
             else:
@@ -138,7 +140,7 @@ class Source:
         """Lines of the file before the part that is read; found only where a message needs it."""
         if self.part is None:
             return 0
-        with self._opened() as stream:
+        with self.opened() as stream:
             left, count = self.part[0], 0
             while left and (block := stream.read(min(left, _MEGABYTE))):
                 left -= len(block)
@@ -147,7 +149,7 @@ class Source:
 
     def parts(self, size: int) -> list[tuple[int, int]]:
         """The file in parts of about this many bytes, each of whole lines."""
-        with self._opened() as stream:
+        with self.opened() as stream:
             length = stream.seek(0, io.SEEK_END)
             ends = [0]
             while ends[-1] < length:
@@ -201,8 +203,16 @@ class Source:
     # The whole file
 
     @cached_property
+    def opening(self) -> tuple[Record, int] | None:
+        """The object that fills the first line, and where in the text it ends; None where there is no such thing.
+
+        Of JSON lines, and of a document in one line, this tells what the file is before any more of it is read.
+        """
+        return opening_of(self)
+
+    @cached_property
     def data(self) -> bytes:
-        with self._opened() as stream:
+        with self.opened() as stream:
             return stream.read()
 
     @cached_property
@@ -210,7 +220,7 @@ class Source:
         if "data" in vars(self):
             data = self.data
         else:  # not kept: its text is
-            with self._opened() as stream:
+            with self.opened() as stream:
                 data = stream.read()
         self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
         try:
@@ -231,6 +241,8 @@ class Source:
 
     @cached_property
     def looks_like_json(self) -> bool:
+        if self.opening is not None:
+            return True
         start, end = self.json_ends
         return start < end and self.text[start] in "{["
 
@@ -283,7 +295,7 @@ class Source:
         """Whether the file has this text in it, plain ASCII, without keeping it."""
         if "text" in vars(self):
             return text in self.text
-        with self._opened() as stream:
+        with self.opened() as stream:
             return text.encode() in stream.read()
 
     # Messages
@@ -355,9 +367,10 @@ def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 def _batches_until(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
     stream.seek(start)
-    while start < end and (batch := stream.readlines(min(_BATCH, end - start))):
-        yield batch
-        start += sum(map(len, batch))
+    while start < end and (block := stream.read(min(_BATCH, end - start))):
+        block += b"" if block.endswith(b"\n") else stream.readline()
+        yield io.BytesIO(block).readlines()
+        start += len(block)
 
 
 def readable(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from metareview.judges.protocol import (
     Progress,
     Question,
     Remarking,
+    SummedRemarks,
     Usage,
     one_per_pair,
 )
@@ -59,6 +61,15 @@ class LabelIndex:
                 if key in self.labels:
                     yield row, key
                     break
+
+
+class LabelsSeen(NamedTuple):
+    """What labels decide among some questions."""
+
+    decided: int
+    contradicted: int
+    used: frozenset[LabelKey]
+    inner: object
 
 
 def with_labels(judge: Judge, labels: Sequence[Label]) -> LabelledJudge:
@@ -103,22 +114,39 @@ class LabelledJudge(Judge):
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
         """How many pairs labels decide, how often against the judge, and how many labels are about no pair here."""
+        remarks = self.remarks_of([self.remark_facts(questions, ask=ask)], ask=ask)
+        if isinstance(self.inner, Remarking) and not isinstance(self.inner, SummedRemarks):
+            remarks += self.inner.remarks([self._unlabelled(question) for question in questions], ask=ask)
+        return remarks
+
+    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> LabelsSeen:
         asked, used = [], set[LabelKey]()
         for question in questions:
             labelled = dict(self.index.rows(question))
             used |= set(labelled.values())
             if labelled:
                 asked.append((replace(question, pairs=question.pairs[list(labelled)]), list(labelled.values())))
-        decided = sum(len(keys) for _, keys in asked)
-        against = f", {self._contradicted(asked):,} against the judge" if ask and self._may_be_asked else ""
+        return LabelsSeen(
+            sum(len(keys) for _, keys in asked),
+            self._contradicted(asked) if ask and self._may_be_asked else 0,
+            frozenset(used),
+            self.inner.remark_facts([self._unlabelled(question) for question in questions], ask=ask)
+            if isinstance(self.inner, SummedRemarks)
+            else None,
+        )
+
+    def remarks_of(self, parts: Sequence[LabelsSeen], *, ask: bool = True) -> list[str]:
+        """The remarks, but for those of an inner judge that needs all questions at once."""
+        decided, contradicted = sum(part.decided for part in parts), sum(part.contradicted for part in parts)
+        against = f", {contradicted:,} against the judge" if ask and self._may_be_asked else ""
         remarks = [f"{plural(decided, 'pair')} decided by labels{against}"]
-        if unused := len(self.index.labels) - len(used):
+        if unused := len(self.index.labels) - len(frozenset[LabelKey]().union(*(part.used for part in parts))):
             remarks.append(
                 f"{unused:,} of {plural(len(self.index.labels), 'label')} about no pair of this run:"
                 " another pull request, other notes, or places too far apart"
             )
-        if isinstance(self.inner, Remarking):
-            remarks += self.inner.remarks([self._unlabelled(question) for question in questions], ask=ask)
+        if isinstance(self.inner, SummedRemarks):
+            remarks += self.inner.remarks_of([part.inner for part in parts], ask=ask)
         return remarks
 
     @property

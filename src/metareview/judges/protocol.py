@@ -9,7 +9,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+
+from metareview.model.facts import LONG_NOTE as LONG_NOTE
 
 if TYPE_CHECKING:  # so that help texts, which list judges by name, need not wait for NumPy
     import numpy as np
@@ -27,7 +29,7 @@ class Notable(Protocol):
 
 
 SAME, DIFFERENT, UNDECIDED = 1, 0, -1
-LONG_NOTE, JUDGED_LENGTH = 100_000, 20_000
+JUDGED_LENGTH = 20_000
 
 
 def judged_part(note: str) -> str:
@@ -147,6 +149,17 @@ class ModelJudge(Judge, Protocol):
     def planned(self, questions: Sequence[Question]) -> Planned:
         """The same, with how much text the calls would hold where the judge knows. Asks nothing."""
         return Planned(self.planned_calls(questions))
+
+
+@runtime_checkable
+class SummedRemarks(Protocol):
+    """A judge that can say the same from parts: what it can tell of some questions, and then the sentences on all."""
+
+    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> object:
+        """What there is to tell of these questions."""
+
+    def remarks_of(self, parts: Sequence[Any], *, ask: bool = True) -> Sequence[str]:
+        """The remarks, from the facts of all parts in their order."""
 
 
 @runtime_checkable

@@ -77,6 +77,12 @@ def open_judge(spec: str | Judge, options: JudgeOptions | None = None) -> Iterat
         yield judge
 
 
+def is_built_in(spec: str | Judge) -> bool:
+    """Whether it is the name of one that ships with the package."""
+    known = JUDGES.installed.get(spec) if isinstance(spec, str) else None
+    return known is not None and known.built_in
+
+
 def _make(spec: str, options: JudgeOptions) -> Judge:
     plugin = _plugin(spec)
     if options.threshold is not None:
@@ -85,7 +91,7 @@ def _make(spec: str, options: JudgeOptions) -> Judge:
         if not 0 <= options.threshold <= 1:
             raise UsageError(f"--threshold must be from 0 to 1, found {options.threshold}.")
     _check_asking(spec, plugin, options)
-    if (known := JUDGES.installed.get(spec)) and known.built_in:
+    if is_built_in(spec):
         return plugin.make(options)  # what goes wrong in it is a defect of ours, not a mistake of the user's
     try:
         judge = plugin.make(options)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,15 @@ class PullRequests:
         return self._found[text]
 
 
+class VerdictsSeen(NamedTuple):
+    """What a file has on some questions."""
+
+    open_pairs: Counter[str]
+    """How many pairs it does not decide, by the reason."""
+    left: Mapping[tuple[str, str], set[str]]
+    """By pull request and reviewer, its notes that are not among those scored."""
+
+
 class StoredJudge(Judge):
     """Answers with the verdicts of a file. A pair that it does not list is a no where both notes occur in it for that
     reviewer and pull request, else undecided."""
@@ -75,7 +85,18 @@ class StoredJudge(Judge):
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
         """How many pairs the file does not decide, and why; and how many comments that it has are not there."""
+        return self.remarks_of([self.remark_facts(questions)])
+
+    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> VerdictsSeen:
         open_pairs = Counter(why for question in questions for _, why in self._verdicts(question) if why)
+        return VerdictsSeen(open_pairs, self._left(questions))
+
+    def remarks_of(self, parts: Sequence[VerdictsSeen], *, ask: bool = True) -> list[str]:
+        open_pairs, left = Counter[str](), dict[tuple[str, str], set[str]]()
+        for part in parts:
+            open_pairs.update(part.open_pairs)
+            for key, notes in part.left.items():
+                left.setdefault(key, set(notes)).intersection_update(notes)
         remarks = []
         if open_pairs:
             reasons = ", ".join(f"{count:,} with {why}" for why, count in open_pairs.most_common() if why != _OPEN)
@@ -84,7 +105,10 @@ class StoredJudge(Judge):
                 f"{plural(open_pairs.total(), 'pair')} without a verdict in {self.stored.name}: "
                 + ", ".join(filter(None, (reasons, there)))
             )
-        absent = self._absent(questions)
+        absent = Counter[str]()
+        for (_, reviewer), notes in left.items():
+            absent[reviewer] += len(notes)
+        absent = +absent
         if absent:
             shown = ", ".join(f"{name} {count:,}" for name, count in absent.most_common(5))
             more = f" and {len(absent) - 5} more reviewers" if len(absent) > 5 else ""
@@ -93,8 +117,8 @@ class StoredJudge(Judge):
             )
         return remarks
 
-    def _absent(self, questions: Sequence[Question]) -> Counter[str]:
-        """By reviewer, the notes that the file has on pull requests of the run, and that the run has not."""
+    def _left(self, questions: Sequence[Question]) -> dict[tuple[str, str], set[str]]:
+        """By pull request and reviewer, the notes that the file has there, and that these questions have not."""
         left: dict[tuple[str, str], set[str]] = {}
         for question in questions:
             review = None if question.negative else self._review(question)
@@ -102,10 +126,7 @@ class StoredJudge(Judge):
                 # Repeated runs of a reviewer have a question each.
                 notes = left.setdefault((question.pr, question.reviewer), set(review.generated))
                 notes -= set(map(read_part, question.generated))
-        absent = Counter[str]()
-        for (_, reviewer), notes in left.items():
-            absent[reviewer] += len(notes)
-        return +absent
+        return left
 
     def _review(self, question: Question) -> ReviewVerdicts | None:
         pr = self._pull_requests.find(question.pr)

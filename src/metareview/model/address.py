@@ -25,6 +25,8 @@ _NUMERIC = re.compile(r"[0-9]{1,18}")
 _NAME = re.compile(r"[\w.-]*\w[\w.-]*")
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-[0-9]+")
 _STEM = re.compile(r"(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})")
+_REMEMBERED = 262_144
+"""Addresses, each of which is looked at a dozen times: as many as a large set of reviews has."""
 _USUAL_PORT = re.compile(r":(?:80|443)$")
 
 
@@ -60,7 +62,7 @@ class Address:
         return same and (self.host is None or other.host is None or self.host == other.host)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED)
 def parse_address(text: str) -> Address | None:
     """The pull request of a web or API address, of `owner/repo#5`, `group/project!5` or `repo#5`; None for any other.
 
@@ -95,7 +97,7 @@ def _split_host(where: str, has_host: bool) -> tuple[str | None, str]:
     return _USUAL_PORT.sub("", host), rest
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=_REMEMBERED)
 def pull_request_key(text: str) -> str:
     """One key for the many ways to write a pull request's address; a text that is no address is its own.
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
-from functools import lru_cache, reduce
+from functools import reduce
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
 from metareview.errors import InputError
 from metareview.model.address import full_addresses, pull_request_key
+from metareview.model.facts import JoinedComments, KnownComments, facts_of
+from metareview.model.paths import normal_path as normal_path
+from metareview.model.paths import normal_side as normal_side
 
 MAX_LINE = 2**31 - 1
 PEOPLE = "people"
@@ -123,7 +126,7 @@ class Comment:
     @property
     def counted(self) -> bool:
         """A comment without a note is not counted, nor is a reply."""
-        return self.in_reply_to is None and bool(self.note.strip())
+        return self.in_reply_to is None and bool(self.note) and not self.note.isspace()
 
     @property
     def producers(self) -> tuple[str, ...]:
@@ -133,7 +136,7 @@ class Comment:
     @property
     def made_by(self) -> str | None:
         """The model or tool that wrote it; people, where it is known that no model did."""
-        return next(iter(self.producers), PEOPLE if self.is_ai_comment is False else None)
+        return self.source_model or self.producer or (PEOPLE if self.is_ai_comment is False else None)
 
     @property
     def ai_or_people(self) -> str | None:
@@ -151,24 +154,21 @@ class Comment:
         return (self.from_line or self.to_line or 1, self.to_line or self.from_line or MAX_LINE)
 
 
-_LEADING = re.compile(r"^(?:\./|/)+")
 _FIELD_NAMES = tuple(f.name for f in fields(Comment))
 _FIELDS = attrgetter(*_FIELD_NAMES)
+_Draft: Any = make_dataclass("_Draft", [(name, object) for name in _FIELD_NAMES], slots=True)
+"""A comment that is being made. Its slots are those of a comment, which it becomes: a frozen one takes three times as
+long, because each of its fields is set past its own guard."""
 
 
-@lru_cache(maxsize=65536)
-def normal_path(path: str | None) -> str | None:
-    """The path as it is compared: `\\` to `/`, leading `./` and `/` dropped; None where there is none.
-
-    >>> normal_path(".\\\\src\\\\main.py")
-    'src/main.py'
-    """
-    return (_LEADING.sub("", path.strip().replace("\\", "/")) or None) if path is not None else None
-
-
-@lru_cache(maxsize=1024)
-def normal_side(side: str | None) -> str | None:
-    return (side.strip().casefold() or None) if side is not None else None
+def checked_comment(fields_by_name: Mapping[str, Any]) -> Comment:
+    """The comment of these fields, by a reader that has looked at every one of them, the lines too."""
+    draft = _Draft(*map(fields_by_name.get, _FIELD_NAMES))
+    if draft.note is None:
+        draft.note = ""
+    draft.__class__ = Comment
+    comment: Comment = draft
+    return comment
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,8 @@ class Review:
 
     pr: str
     """The pull request's address as the file gives it, or `repo#number` where only that is known."""
-    comments: tuple[Comment, ...] = ()
+    comments: Sequence[Comment] = ()
+    """A tuple, or comments that are read when they are asked for."""
     reviewer: str | None = None
     language: str | None = None
     pr_category: str | None = None
@@ -227,7 +228,7 @@ class Review:
     @property
     def only_answers(self) -> bool:
         """Whether all of it answers others: that is no review, nor a silence."""
-        return bool(self.comments) and all(comment.in_reply_to is not None for comment in self.comments)
+        return facts_of(self.comments).only_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,7 @@ class ReferenceSet:
     @property
     def has_locations(self) -> bool:
         """Whether any reference has a path; where none has, locations are not compared."""
-        return any(normal_path(c.path) for review in self.references.values() for c in review.comments)
+        return any(facts_of(review.comments).has_path for review in self.references.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,9 @@ def _as_one(reviews: Sequence[Review]) -> Review:
     """The records of one review: what the first says, whatever only others know, and the comments of all."""
     known = {name: reduce(_first_known, (getattr(review, name) for review in reviews)) for name in _OF_EITHER}
     names = tuple(dict.fromkeys(name for review in reviews for name in review.other_names))
-    comments = tuple(comment for review in reviews for comment in review.comments)
+    parts = [review.comments for review in reviews]
+    to_be_read = any(isinstance(part, KnownComments) for part in parts)
+    comments = JoinedComments(parts) if to_be_read else tuple(chain.from_iterable(parts))
     known |= {name: _added_up(getattr(review, name) for review in reviews) for name in _ADDED_UP}
     return replace(reviews[0], comments=comments, other_names=names, **known)
 

@@ -6,14 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from metareview.model.comment import Comment, Review, merged, normal_path
+from metareview.model.facts import KnownComments, facts_of
 from metareview.model.words import plural
 
 
 def merged_once(reviews: Iterable[Review]) -> tuple[dict[tuple[str, str | None], Review], int]:
     """Reviews by (pull request, reviewer), each comment once, and how many were given again."""
     by_key = merged(reviews)
-    once = {key: replace(review, comments=said_once(review.comments)) for key, review in by_key.items()}
-    return once, sum(len(review.comments) - len(once[key].comments) for key, review in by_key.items())
+    repeated = 0
+    for key, review in by_key.items():
+        if facts_of(review.comments).may_repeat_ids:
+            comments = said_once(review.comments)
+            repeated += len(review.comments) - len(comments)
+            by_key[key] = replace(review, comments=comments)
+    return by_key, repeated
 
 
 def given_again(repeated: int) -> str:
@@ -28,7 +34,7 @@ def given_again(repeated: int) -> str:
     )
 
 
-def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
+def said_once(comments: Sequence[Comment]) -> Sequence[Comment]:
     """The comments of one review, each once: two of the same id on the same file are one where the notes are equal,
     or where both were made at the same instant (then it was edited in between). It stands where it stood first, and
     what only one of the two has, such as whether it was resolved, is kept; else the later counts.
@@ -38,7 +44,7 @@ def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
     """
     ids = [comment.id for comment in comments if comment.id]
     if len(set(ids)) == len(ids):
-        return tuple(comments)
+        return comments if isinstance(comments, KnownComments) else tuple(comments)
     once: list[Comment] = []
     positions: dict[tuple[str | None, ...], dict[int, None]] = {}
     for comment in comments:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple, fields
+from dataclasses import asdict, fields
 
 from metareview.comments.costs import KINDS, Spent
 from metareview.comments.filters import FilterConfig
@@ -69,7 +69,7 @@ _COMMENT_FIELDS = tuple(field.name for field in fields(Comment))
 
 
 def counts_to_json(counts: Counts) -> JsonObject:
-    return dict(zip(_COUNT_KEYS, astuple(counts), strict=True))
+    return dict(zip(_COUNT_KEYS, counts.values(), strict=True))
 
 
 def _counts(stored: JsonObject) -> Counts:
@@ -88,8 +88,8 @@ def _verdict(stored: JsonObject) -> Verdict:
     return Verdict(stored["score"], stored["match"], stored["by"], stored["reason"])
 
 
-def record_to_json(record: CommentRecord) -> JsonObject:
-    """A line of results.jsonl."""
+def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObject:
+    """A line of results.jsonl; unless `compared`, with none of its comparisons."""
     head = {
         "github_pr_url": record.pr,
         "evaluation_id": record.evaluation_id,
@@ -111,7 +111,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         "repeated_nums": record.repeated,
         "judged_pairs": record.judged_pairs,
         "reference_slices": {
-            name: {value: list(astuple(tally)) for value, tally in tallies.items()}
+            name: {value: list(tally.values()) for value, tally in tallies.items()}
             for name, tallies in record.slices.items()
         },
         "match_details": [_scored_comment_to_json(each) for each in record.comments],
@@ -121,7 +121,7 @@ def record_to_json(record: CommentRecord) -> JsonObject:
         ],
         "llm_comparisons": [
             {"generated": each.generated, "reference": each.reference, **_verdict_to_json(each.verdict)}
-            for each in record.comparisons
+            for each in (record.comparisons if compared else ())
         ],
         "reference_comments": [
             {

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from json.encoder import encode_basestring
-from typing import Any
 
 from metareview.comments.records import CommentRecord, PairBlock
 from metareview.runs.comments_json import record_to_json
-from metareview.runs.files import PAIRS, RESULTS
+from metareview.runs.files import PAIRS, RESULTS, to_text
 
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 _STREAMED = "llm_comparisons"
@@ -18,16 +15,16 @@ _STREAMED = "llm_comparisons"
 
 def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple[str, str]]:
     """What goes into which file: whole lines of pairs, and the record's line, but for its end, around them."""
-    document = record_to_json(replace(record, comparisons=()))
+    document = record_to_json(record, compared=False)
     if not record.comparisons:
-        yield RESULTS, _text(document)
+        yield RESULTS, to_text(document)
         for block in blocks:
             yield PAIRS, "".join(_pair_lines(block, _verdicts(block)))
         return
     names = list(document)
     place = names.index(_STREAMED)
     before, after = ({name: document[name] for name in part} for part in (names[:place], names[place + 1 :]))
-    yield RESULTS, f'{_text(before)[:-1]},"{_STREAMED}":['
+    yield RESULTS, f'{to_text(before)[:-1]},"{_STREAMED}":['
     separator = ""
     for block in blocks:
         verdicts = list(_verdicts(block))
@@ -35,11 +32,7 @@ def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple
         if compared := "" if block.negative else ",".join(_comparisons(block, verdicts)):
             yield RESULTS, separator + compared
             separator = ","
-    yield RESULTS, f"],{_text(after)[1:]}"
-
-
-def _text(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    yield RESULTS, f"],{to_text(after)[1:]}"
 
 
 def _verdicts(block: PairBlock) -> Iterator[str]:
@@ -50,7 +43,7 @@ def _verdicts(block: PairBlock) -> Iterator[str]:
 
 
 def _pair_lines(block: PairBlock, verdicts: Iterable[str]) -> Iterator[str]:
-    head = _text({"pr": block.pr, "reviewer": block.reviewer})[:-1]
+    head = to_text({"pr": block.pr, "reviewer": block.reviewer})[:-1]
     negative = _CONSTANTS[block.negative]
     run = "" if block.run is None else f',"run":{encode_basestring(block.run)}'
     columns = (block.generated, block.reference, block.gap, block.eligible, verdicts, block.aligned)

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -127,8 +127,37 @@ def as_json(document: object) -> JsonObject:
     return plain
 
 
+def to_text(document: Mapping[str, Any]) -> str:
+    """The document as the standard encoder writes it, in a tenth of its time where the quick one writes the same."""
+    if _written_alike(document):
+        try:
+            return orjson.dumps(document).decode()
+        except TypeError:  # half a surrogate pair, a number beyond 64 bits, a key that is no text
+            pass
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _written_alike(values: Mapping[str, Any] | Sequence[Any]) -> bool:
+    """Whether both encoders write all of it in the same way, or the quick one refuses it: they differ in numbers that
+    need an exponent or are none, and the quick one also takes what is no JSON."""
+    each_of: Iterable[Any] = values.values() if isinstance(values, dict) else values
+    if _PLAIN.issuperset(map(type, each_of)):
+        return True
+    for value in each_of:
+        kind = type(value)
+        if kind is float:
+            if not (value == 0 or 1e-4 <= abs(value) < 1e16):
+                return False
+        elif kind not in _PLAIN and not (kind in _NESTED and _written_alike(value)):
+            return False
+    return True
+
+
+_PLAIN, _NESTED = frozenset({str, int, bool, type(None)}), frozenset({dict, list, tuple})
+
+
 def to_line(record: Mapping[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return to_text(record) + "\n"
 
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -91,7 +91,9 @@ def _to_json(replayed: Replayed) -> JsonObject:
         "repositories": list(replayed.repositories),
         "records": replayed.records,
         "cells": list(cells(replayed.sums)),
-        "sifted": asdict(replayed.sifted),
+        "left_out": dict(replayed.sifted.left_out),
+        "early": replayed.sifted.early,
+        "never_opened": replayed.sifted.never_opened,
         "unready": replayed.unready,
         "cutoffs": replayed.cutoffs and list(replayed.cutoffs),
         "predicted": dict(replayed.predicted),
@@ -99,12 +101,12 @@ def _to_json(replayed: Replayed) -> JsonObject:
 
 
 def _from_json(document: JsonObject) -> Replayed:
-    sifted, cutoffs = document["sifted"], document["cutoffs"]
+    cutoffs = document["cutoffs"]
     return Replayed(
         tuple(document["repositories"]),
         document["records"],
         from_cells((text, number) for text, number in document["cells"]),
-        Sifted(Counter(sifted["left_out"]), sifted["early"], sifted["never_opened"]),
+        Sifted(Counter(document["left_out"]), document["early"], document["never_opened"]),
         document["unready"],
         cutoffs and (cutoffs[0], cutoffs[1]),
         Counter(document["predicted"]),

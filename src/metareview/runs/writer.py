@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Generic
+from typing import Generic, TextIO
 
 from metareview.comments.records import PairBlock
 from metareview.errors import UsageError
@@ -69,7 +69,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         """Pairs of `done` that a model had answered: this run need not ask again."""
         self.finished: Run[SummaryT, RecordT] | None = None
         self._resumed = False
-        self._files: dict[str, IO[str]] = {}
+        self._files: dict[str, TextIO] = {}
         self._manifest = Manifest(kind.name, config, inputs, started=now())
         with written_to(path):
             before = self._existing_manifest(overwrite)
@@ -178,7 +178,17 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             self._open(RESULTS).write("\n")
             self._open(RESULTS).flush()
 
-    def _open(self, name: str) -> IO[str]:
+    def append_lines(self, lines: Iterable[tuple[str, bytes]]) -> None:
+        """Whole lines of several records and their pairs, by the file that they go into: pairs first."""
+        self._resumed |= bool(self.done)
+        with written_to(self.path):
+            for name, text in lines:
+                file = self._open(name)
+                file.flush()
+                file.buffer.write(text)
+                file.flush()
+
+    def _open(self, name: str) -> TextIO:
         if name not in self._files:
             file = (self.path / name).open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
             self._files[name] = file

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.json_lines import any_line_begins
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import REVERSED, LineEnds, joined_lines, line_range
 from metareview.formats.source import Source
@@ -17,12 +18,12 @@ _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
 _FIELD = re.compile(rf"<(path|side|from|to)>((?:(?!{_ANY_TAG.pattern}).)*)</\1>", re.DOTALL)
 # No string of a JSON document runs over a line's end, so no line of one begins so.
-_TAG_LINE = re.compile(r"^[ \t]*<(?:path|side|from|to|note)>", re.MULTILINE)
+_TAG_LINE = r"[ \t]*<(?:path|side|from|to|note)>"
 
 
 def sniff(source: Source) -> bool:
     if source.looks_like_json:
-        return bool(_TAG_LINE.search(source.text))
+        return any_line_begins(source, _TAG_LINE)
     if _ANY_TAG.search(source.text):
         return True
     named = source.path.stem.startswith("comments_") and source.pull_request is not None

@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from itertools import chain
 
-from metareview.formats.protocol import CommentFormat
+from metareview.errors import InputError
+from metareview.formats.json_lines import hashed_lines, line_blocks, line_record, records_since
+from metareview.formats.line_comments import LineComments
+from metareview.formats.plain_comments import plain_comment
+from metareview.formats.plain_lines import head_of, index_lines, is_blank, plain_review, plain_value
+from metareview.formats.protocol import CommentFormat, Mapped
 from metareview.formats.record import OWN_NAMES, Record
-from metareview.formats.source import Source
+from metareview.formats.source import Source, content_hash
 from metareview.model.comment import ChangedFile, Comment, Commit, Review
+from metareview.model.facts import CommentFacts
 
 _RECORD_FIELDS = (
     *("pr", "reviewer", "language", "pr_category", "run", "author", "merged_at", "closed_at"),
@@ -37,6 +45,8 @@ MEANT_OF_COMMENT = {
     **dict.fromkeys(("user", "login"), "author"),
 }
 """What other formats call a field of ours, in small letters."""
+_BLOCK = 4_000_000
+"""Bytes of lines that are looked at in one go."""
 _OWN = "Whatever else you keep goes into meta, an object."
 
 
@@ -48,25 +58,79 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Review]:
-    for record in source.records("a line"):
-        record.check_fields(frozenset(_RECORD_FIELDS), _MEANT_OF_RECORD, _OWN)
-        yield Review(
-            pr=record.required("pr", "the pull request's address"),
-            comments=tuple(map(_comment, record.children("comments", "a comment"))),
-            reviewer=record.text("reviewer") or None,
-            language=record.text("language"),
-            pr_category=record.text("pr_category"),
-            source=source.name,
-            run=record.identifier("run"),
-            author=record.text("author"),
-            merged_at=_time(record, "merged_at"),
-            closed_at=_time(record, "closed_at"),
-            commits=_commits(record),
-            cost=record.number("cost"),
-            tokens=record.number("tokens"),
-            seconds=record.number("seconds"),
-            meta=record.mapping("meta"),
-        )
+    if source.opening is None:
+        yield from map(_careful_review, source.records("a line"))
+        return
+    for number, offset, line in hashed_lines(source):
+        value = plain_value(line)
+        if value is not None:
+            comments = tuple(map(plain_comment, value.get("comments") or ()))
+            yield plain_review(head_of(value), comments, source.name)
+        elif not is_blank(line):
+            reviews, is_last = _careful_reviews(source, number, offset, line)
+            yield from reviews
+            if is_last:
+                break
+
+
+def index(source: Source, mapped: Mapped) -> Iterator[Review]:
+    """The same reviews; ordinary comments are read when they are asked for."""
+    if source.opening is None:
+        yield from read(source)
+        return
+    file = str(source.path.absolute())
+    number = offset = 0
+    known: dict[CommentFacts, CommentFacts] = {}
+    with ThreadPoolExecutor(1) as beside, source.opened() as stream:
+        sha256 = beside.submit(content_hash, source.path)
+        for line in chain.from_iterable(mapped(index_lines, file, line_blocks(source, _BLOCK))):
+            number += 1
+            if line.head is not None:
+                facts = known.setdefault(line.facts, line.facts)  # Nearly all reviews share theirs with others.
+                comments = LineComments(file, offset, line.length, line.checksum, facts) if facts.comments else ()
+                yield plain_review(line.head, comments, source.name)
+            elif not line.blank:
+                stream.seek(offset)
+                reviews, is_last = _careful_reviews(source, number, offset, stream.read(line.length))
+                yield from reviews
+                if is_last:
+                    return
+            offset += line.length
+        vars(source)["sha256"] = sha256.result()
+
+
+def _careful_reviews(source: Source, number: int, offset: int, line: bytes) -> tuple[Iterable[Review], bool]:
+    """The review of a line, or all from there on: then it is no line of its own, and a document may fill several."""
+    record = line_record(source, number, line)
+    if record is None:
+        return map(_careful_review, records_since(source, offset, "a line")), True
+    try:
+        return [_careful_review(record)], False
+    except InputError:
+        if source.text:  # Of all that is wrong in a file, a line that is no UTF-8 is told first.
+            source.forget_text()
+        raise
+
+
+def _careful_review(record: Record) -> Review:
+    record.check_fields(frozenset(_RECORD_FIELDS), _MEANT_OF_RECORD, _OWN)
+    return Review(
+        pr=record.required("pr", "the pull request's address"),
+        comments=tuple(map(_comment, record.children("comments", "a comment"))),
+        reviewer=record.text("reviewer") or None,
+        language=record.text("language"),
+        pr_category=record.text("pr_category"),
+        source=record.source.name,
+        run=record.identifier("run"),
+        author=record.text("author"),
+        merged_at=_time(record, "merged_at"),
+        closed_at=_time(record, "closed_at"),
+        commits=_commits(record),
+        cost=record.number("cost"),
+        tokens=record.number("tokens"),
+        seconds=record.number("seconds"),
+        meta=record.mapping("meta"),
+    )
 
 
 def _comment(record: Record) -> Comment:
@@ -126,4 +190,4 @@ def _known(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 SUMMARY = "metareview's own, a line per review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read, write)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write, index=index)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -218,10 +219,10 @@ class _QuestionTerms:
         likeness = np.minimum(shared.data[off_diagonal] / np.sqrt(total[row] * total[column]), 1.0)
         return sp.csr_array((likeness, (row, column)), shape=shared.shape)
 
-    def of_question(self, question: int) -> tuple[Ints, Floats]:
-        """The question's terms, in the order of their numbers, and their weights."""
-        start, end = np.searchsorted(self._keys, np.array([question, question + 1]) * self._width)
-        return self.term[start:end], self.weight[start:end]
+    def weight_of(self, question: Ints, term: Ints) -> Floats:
+        """What each of some terms counts in a question that has it; 1 for no term, which is -1."""
+        place = np.searchsorted(self._keys, question * self._width + term)
+        return np.where(term >= 0, np.append(self.weight, 1.0)[place], 1.0)
 
 
 def _sums(presence: sp.csr_array, weight: Floats) -> Floats:
@@ -241,51 +242,104 @@ def _meaning(notes: Notes, grid: Grid) -> Floats:
 def _alignment(notes: Notes, grid: Grid, terms: _QuestionTerms) -> Floats:
     """For each pair: the harmonic mean of how well the words of each note find a counterpart in the other."""
     values = np.empty(len(grid.row))
-    for question, (generated, reference) in enumerate(zip(grid.generated, grid.reference, strict=True)):
-        if len(generated) and len(reference):
-            term, weight = terms.of_question(question)
-            right = _Side(notes, reference, term, weight)
+    left, right = (
+        _Words(notes, terms, slots, np.array(list(map(len, of_question)), np.int64))
+        for slots, of_question in ((grid.note, grid.generated), (grid.reference_note, grid.reference))
+    )
+    starts = grid.start.tolist()
+    for question, (start, end) in enumerate(pairwise(starts)):
+        if end > start:
+            theirs = right.side(question)
             # In runs of generated notes whose words times the references' stay within BLOCK.
-            block = np.cumsum([len(notes.words[text]) for text in generated]) * len(right.word) // BLOCK
-            parts = np.split(generated, np.flatnonzero(np.diff(block)) + 1)
-            rows = [_counterparts(notes, _Side(notes, part, term, weight), right) for part in parts]
-            values[grid.pairs(question)] = np.concatenate(rows).ravel()
+            rows = [_counterparts(notes, ours, theirs) for ours in left.sides(question, len(theirs.word))]
+            values[start:end] = np.concatenate(rows).ravel() if len(rows) > 1 else rows[0].ravel()
     return values
 
 
+class _Words:
+    """The words that are compared by meaning, of all notes of one side of a batch: each distinct one once per question,
+    and which slot has it. Questions follow one another, and in them slots."""
+
+    def __init__(self, notes: Notes, terms: _QuestionTerms, slots: Ints, slots_of_question: Ints) -> None:
+        words_of = [notes.words[text] for text in slots.tolist()]
+        counts = np.array(list(map(len, words_of)), np.int64)
+        question = np.repeat(np.arange(len(slots_of_question)), slots_of_question)
+        self._slot = np.repeat(np.arange(len(slots)), counts)  # of each word of each slot
+        width = len(notes.word_term)
+        key = question[self._slot] * width + np.concatenate([np.zeros(0, np.int64), *words_of])
+        distinct, inverse = np.unique(key, return_inverse=True)
+        of_question, self._word = np.divmod(distinct, width)
+        distinct_start = np.searchsorted(of_question, np.arange(len(slots_of_question) + 1))
+        # For each word of each slot its place among the question's distinct ones.
+        self._index = inverse - distinct_start[question[self._slot]]
+        self._stem = notes.word_term[self._word]
+        self._weight = terms.weight_of(of_question, self._stem)
+        self._slot_start: list[int] = np.concatenate([[0], np.cumsum(slots_of_question)]).tolist()
+        self._word_start = np.concatenate([[0], np.cumsum(counts)])  # where the words of each slot begin
+        self._distinct_start: list[int] = distinct_start.tolist()
+
+    def side(self, question: int) -> _Side:
+        """All of a question's notes."""
+        return self._part(question, self._slot_start[question], self._slot_start[question + 1])
+
+    def sides(self, question: int, others: int) -> list[_Side]:
+        """The same in runs of notes whose words times so many others stay within BLOCK."""
+        first, last = self._slot_start[question : question + 2]
+        words = self._word_start[first : last + 1] - self._word_start[first]
+        if words[-1] * others <= BLOCK:
+            return [self.side(question)]
+        cuts = (np.flatnonzero(np.diff(words[1:] * others // BLOCK)) + 1 + first).tolist()
+        return [self._part(question, *ends).narrowed() for ends in pairwise([first, *cuts, last])]
+
+    def _part(self, question: int, first: int, last: int) -> _Side:
+        distinct = slice(*self._distinct_start[question : question + 2])
+        starts = self._word_start[first : last + 1]
+        own = slice(starts[0], starts[-1])
+        return _Side(
+            self._word[distinct],
+            self._index[own],
+            starts[:-1] - starts[0],
+            self._slot[own] - first,
+            self._stem[distinct],
+            self._weight[distinct],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _Side:
-    """The words of some notes of a question: each distinct one once, and which note has it."""
+    """The words of some notes of a question."""
 
-    def __init__(self, notes: Notes, texts: Ints, terms: Ints, weight: Floats) -> None:
-        words_of = [notes.words[text] for text in texts]
-        counts = list(map(len, words_of))
-        owner = np.repeat(np.arange(len(texts)), counts)
-        # The distinct words; and for each word of each note, note after note, its index among them.
-        self.word, self.index = np.unique(np.concatenate(words_of), return_inverse=True)
-        self.start = np.cumsum([0, *counts[:-1]])  # where each note's words begin in `index`
-        stems = notes.word_term[self.word]
-        self.stem = np.searchsorted(terms, stems)  # of each distinct word: its stem among the question's terms
-        self.has_stem = stems >= 0
-        word_weight = np.ones(len(stems))
-        word_weight[self.has_stem] = weight[self.stem[self.has_stem]]
-        # (notes, words): the weight of each word in each note; a note's weights add up to 1.
-        self.share = np.zeros((len(texts), len(self.word)))
-        self.share[owner, self.index] = word_weight[self.index]
-        self.share /= self.share.sum(1, keepdims=True)
-        # (notes, terms): whether each note has a word of this stem.
-        self.stems = np.zeros((len(texts), len(terms) + 1), bool)
-        self.stems[owner, self.stem[self.index]] = self.has_stem[self.index]
+    word: Ints  # the distinct ones
+    index: Ints  # for each word of each note, note after note, its place among them
+    start: Ints  # where each note's words begin in `index`
+    note: Ints  # whose each of them is
+    stem: Ints  # of each distinct word; -1 where it has none
+    weight: Floats  # of each distinct word in the question
 
-    def nearest(self, near: NDArray[np.float32], other: _Side) -> Floats:
-        """(notes, other side's words): how near some word of each note comes to each; 1 for equal stems."""
-        best = np.maximum.reduceat(near[self.index], self.start, axis=0).astype(np.float64) / UNIT**2
-        same = self.stems[:, other.stem] & other.has_stem
-        return np.where(same, 1.0, np.clip(best, 0.0, 1.0))
+    def narrowed(self) -> _Side:
+        """Without the words that none of these notes has."""
+        kept, index = np.unique(self.index, return_inverse=True)
+        return _Side(self.word[kept], index, self.start, self.note, self.stem[kept], self.weight[kept])
+
+    def share(self) -> Floats:
+        """(notes, words): the weight of each word in each note; a note's weights add up to 1."""
+        share = np.zeros((len(self.start), len(self.word)))
+        share[self.note, self.index] = self.weight[self.index]
+        share /= share.sum(1, keepdims=True)
+        return share
+
+    def nearest(self, near: NDArray[np.float32]) -> Floats:
+        """(notes, other side's words): how near some word of each note comes to each."""
+        best = np.maximum.reduceat(near[self.index], self.start, axis=0).astype(np.float64)
+        best /= UNIT**2
+        return np.minimum(np.maximum(best, 0.0, out=best), 1.0, out=best)
 
 
 def _counterparts(notes: Notes, left: _Side, right: _Side) -> Floats:
-    """(left notes, right notes): the harmonic mean of both directions."""
+    """(left notes, right notes): the harmonic mean of both directions. Words of equal stems are as near as can be."""
     near = notes.word_vector[left.word] @ notes.word_vector[right.word].T
-    right_in_left = left.nearest(near, right) @ right.share.T
-    left_in_right = (right.nearest(np.ascontiguousarray(near.T), left) @ left.share.T).T
-    return 2 * left_in_right * right_in_left / np.maximum(left_in_right + right_in_left, 1e-9)
+    near[(left.stem[:, None] == right.stem) & (right.stem >= 0)] = UNIT**2
+    right_in_left = left.nearest(near) @ right.share().T
+    left_in_right = (right.nearest(np.ascontiguousarray(near.T)) @ left.share().T).T
+    product: Floats = 2 * left_in_right * right_in_left
+    return product / np.maximum(left_in_right + right_in_left, 1e-9)

@@ -16,10 +16,10 @@ from metareview.judges.examples import Examples
 from metareview.judges.offline.batches import batches
 from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import extract_from, lay_out
-from metareview.judges.offline.languages import language_remarks, with_composed_notes
+from metareview.judges.offline.languages import NotesSeen, language_remarks, notes_seen, remarks_on, with_composed_notes
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import read_notes
-from metareview.judges.offline.reasons import Reasons
+from metareview.judges.offline.reasons import Reasons, Standings
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
 
 BATCH = 200_000
@@ -52,6 +52,16 @@ class OfflineJudge(Judge):
         """How many notes are in languages that it has not learned."""
         return language_remarks(questions)
 
+    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> NotesSeen:
+        return notes_seen(questions)
+
+    def remarks_of(self, parts: Sequence[NotesSeen], *, ask: bool = True) -> list[str]:
+        return remarks_on(parts)
+
+    def __reduce__(self) -> tuple[type[OfflineJudge], tuple[float, Examples | None]]:
+        """How it is sent to another process: that one has the model, too."""
+        return OfflineJudge, (self.threshold, self.examples)
+
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
         texts, grid = lay_out(batch)
         known = [self.examples.known(question) if self.examples else None for question in batch]
@@ -63,23 +73,24 @@ class OfflineJudge(Judge):
         if self.examples is not None:
             near = nearness(notes, grid, known, found)
             score, nearest = self._model.score_with(score, near, features), near.nearest
+        standings = Standings(grid, fit)
+        match = np.where(score >= self.threshold, SAME, DIFFERENT).astype(np.int8)
+        note, reference = grid.note[grid.row], grid.reference_note[grid.column]
         for number, question in enumerate(batch):
             pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
-            chosen = pairs[:, 0], pairs[:, 1]
-            own = slice(grid.start[number], grid.start[number + 1])
-            shape = (len(question.generated), len(question.reference))
-            scores = score[own].reshape(shape)[chosen]
+            places = pairs[:, 0] * len(question.reference) + pairs[:, 1] + grid.start[number]
+            scores = score[places]
             reasons = Reasons(
                 notes=features.notes,
-                generated=grid.generated[number][chosen[0]],
-                reference=grid.reference[number][chosen[1]],
-                pairs=pairs,
-                fit=fit[own].reshape(shape),
+                standings=standings,
+                pairs=places,
+                generated=note[places],
+                reference=reference[places],
                 score=scores,
-                equal=features.equal[own].reshape(shape)[chosen],
-                nearest=None if nearest is None else nearest[own].reshape(shape)[chosen],
+                equal=features.equal[places],
+                nearest=None if nearest is None else nearest[places],
             )
-            yield Answer(scores, np.where(scores >= self.threshold, SAME, DIFFERENT).astype(np.int8), reasons)
+            yield Answer(scores, match[places], reasons)
 
 
 def _pairs(question: Question) -> int:

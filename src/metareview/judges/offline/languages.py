@@ -12,9 +12,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from metareview.judges.protocol import Question
 from metareview.model.words import plural
@@ -82,19 +87,42 @@ def _is_latin(letter: str) -> bool:
     return letter.isascii() or unicodedata.name(letter, "").startswith("LATIN ")
 
 
-def language_remarks(questions: Iterable[Question]) -> list[str]:
-    """What the reader should know of notes that are not in English: how many of those that are in a pair, each once."""
+class NotesSeen(NamedTuple):
+    """Notes that are in a pair, each once: a hash of each, and of those that are not in English."""
+
+    notes: NDArray[np.uint64]
+    others: NDArray[np.uint64]
+
+
+def notes_seen(questions: Iterable[Question]) -> NotesSeen:
+    """The notes of these questions that are in a pair."""
     notes: set[str] = set()
     for question in questions:
         generated, reference = (set(column) for column in question.pairs.reshape(-1, 2).T.tolist())
         notes.update(question.generated[at] for at in generated)
         notes.update(question.reference[at] for at in reference)
-    others = sum(map(not_in_english, notes))
+    return NotesSeen(_hashes(notes), _hashes(filter(not_in_english, notes)))
+
+
+def _hashes(notes: Iterable[str]) -> NDArray[np.uint64]:
+    """Sixty-four bits of each: that two of ten million notes share theirs is once in a million runs."""
+    digests = (blake2b(note.encode("utf-8", "surrogatepass"), digest_size=8).digest() for note in notes)
+    return np.frombuffer(b"".join(digests), np.uint64)
+
+
+def language_remarks(questions: Iterable[Question]) -> list[str]:
+    """What the reader should know of notes that are not in English: how many of those that are in a pair, each once."""
+    return remarks_on([notes_seen(questions)])
+
+
+def remarks_on(parts: Sequence[NotesSeen]) -> list[str]:
+    """The same, from the notes of several parts."""
+    known, others = (len(np.unique(np.concatenate(column))) for column in zip(*parts, strict=True)) if parts else (0, 0)
     if not others:
         return []
     are = "is" if others == 1 else "are"
     return [
-        f"{TRAINED_ON_ENGLISH}, and {others:,} of {plural(len(notes), 'note')} {are} mostly in"
+        f"{TRAINED_ON_ENGLISH}, and {others:,} of {plural(known, 'note')} {are} mostly in"
         " other languages: calibrate before you trust it"
     ]
 

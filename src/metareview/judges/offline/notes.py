@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,83 +57,93 @@ class Notes:
     word_vector: NDArray[np.float32]  # each word's meaning, of length UNIT or 0
     meaning: Floats  # (notes, dimensions): the sum of each note's word vectors, of length 1 or 0
 
-    @cached_property
-    def stems_of(self) -> list[int]:
-        """For each note: those of its terms that are stems, as the bits of a number."""
-        return self._terms_of(identifiers=False)
+    spelling: Spelling
+
+    def terms_of(self, note: int) -> frozenset[int]:
+        """A note's terms; the lower its number, the rarer a term is."""
+        found = self._terms_of.get(note)
+        if found is None:
+            start, end = self.terms.indptr[note : note + 2].tolist()
+            found = self._terms_of[note] = frozenset(self.terms.indices[start:end].tolist())
+        return found
 
     @cached_property
-    def identifiers_of(self) -> list[int]:
-        """For each note: those of its terms that are whole identifiers, as the bits of a number."""
-        return self._terms_of(identifiers=True)
-
-    def _terms_of(self, identifiers: bool) -> list[int]:
-        chosen = np.array([_is_identifier(name) == identifiers for name in self.term_name], bool)[self.terms.indices]
-        indices, ends = self.terms.indices[chosen], np.concatenate([[0], np.cumsum(chosen)])[self.terms.indptr]
-        return [sum(1 << term for term in indices[start:end].tolist()) for start, end in pairwise(ends.tolist())]
+    def _terms_of(self) -> dict[int, frozenset[int]]:
+        return {}
 
     def wording(self, note: int) -> Mapping[int, str]:
         """Each term of a note as the note first writes it."""
         wording = self._wordings.get(note)
         if wording is None:
-            first = _wording(self.texts[note])
-            terms = self.terms.indices[self.terms.indptr[note] : self.terms.indptr[note + 1]].tolist()
-            wording = self._wordings[note] = {term: first[self.term_name[term]] for term in terms}
+            wording = self._wordings[note] = self.spelling.of(note, self.word_term)
         return wording
 
     @cached_property
-    def _wordings(self) -> dict[int, dict[int, str]]:
+    def _wordings(self) -> dict[int, Mapping[int, str]]:
         return {}
+
+    @cached_property
+    def identifiers(self) -> frozenset[int]:
+        """The terms that are whole identifiers."""
+        return frozenset(number for number, name in enumerate(self.term_name) if _is_identifier(name))
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What the notes of a batch write, in their order: it is put into words only for those that somebody reads of."""
+
+    words: list[str]  # by number
+    word: Ints  # the words of all notes, note after note
+    word_end: Ints  # where each note's words begin; one more entry than notes
+    identifiers: list[str]  # as they are written, by the number of their run
+    identifier: Ints  # the runs of all notes that are whole identifiers, note after note
+    identifier_term: Ints  # the term of each
+    identifier_end: Ints  # where each note's begin; one more entry than notes
+
+    def of(self, note: int, word_term: Ints) -> Mapping[int, str]:
+        """Each term of a note as the note first writes it."""
+        words = self.word[self.word_end[note] : self.word_end[note + 1]][::-1]  # the first is the last to be set
+        wording = {term: self.words[word] for term, word in zip(word_term[words].tolist(), words.tolist(), strict=True)}
+        own = slice(self.identifier_end[note], self.identifier_end[note + 1])
+        runs_and_terms = zip(self.identifier[own].tolist(), self.identifier_term[own].tolist(), strict=True)
+        return wording | {term: self.identifiers[run] for run, term in reversed(list(runs_and_terms))}
 
 
 def _is_identifier(name: str) -> bool:
     return name.startswith("=")
 
 
-def _wording(note: str) -> dict[str, str]:
-    """Each term of a note, by its name, as the note first writes it."""
-    wording: dict[str, str] = {}
-    for run in runs(note):
-        words, name = split(run)
-        for word in words:
-            wording.setdefault(stem(word), word)
-        if name is not None:
-            wording.setdefault(name, run)
-    text = note.strip()
-    return wording or {"=" + text: text}
-
-
-class _Vocabulary:
-    """Numbers for words and terms, for the time being in the order in which they first occur."""
+class _Vocabulary(dict[str, int]):
+    """A number for each run of the notes, which is read when it first occurs; words and terms are numbered, too, for
+    the time being in the order in which they first occur."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.word: dict[str, int] = {"": 0}
         self.word_term = [-1]
         self.term: dict[str, int] = {}
-        self._runs: dict[str, tuple[tuple[int, ...], int]] = {}
+        self.words_of_run: list[tuple[int, ...]] = []
+        self.identifier_of_run: list[int] = []
+        """The term of the whole; -1 where it is no identifier."""
 
-    def read(self, note: str, words: list[int], identifiers: list[int]) -> None:
-        """Appends the note's words and whole identifiers. A note without words is one identifier: itself."""
-        before = len(words)
-        for run in runs(note):
-            numbers = self._runs.get(run)
-            if numbers is None:
-                numbers = self._runs[run] = self._learn(run)
-            words.extend(numbers[0])
-            if numbers[1] >= 0:
-                identifiers.append(numbers[1])
-        text = note.strip()
-        if len(words) == before and text:
-            identifiers.append(self._term("=" + text))
-
-    def _learn(self, run: str) -> tuple[tuple[int, ...], int]:
-        """The numbers of the run's words, and that of the whole identifier; -1 where it is none."""
+    def __missing__(self, run: str) -> int:
         words, name = split(run)
         for word in words:
             if word not in self.word:
                 self.word[word] = len(self.word)
                 self.word_term.append(self._term(stem(word)))
-        return tuple(self.word[word] for word in words), -1 if name is None else self._term(name)
+        return self._keep(run, tuple(self.word[word] for word in words), -1 if name is None else self._term(name))
+
+    def whole(self, text: str) -> int:
+        """The number of a note without words, which is one identifier: itself."""
+        known = self.get("=" + text)  # no run has such a sign
+        return self._keep("=" + text, (), self._term("=" + text)) if known is None else known
+
+    def _keep(self, run: str, words: tuple[int, ...], identifier: int) -> int:
+        self.words_of_run.append(words)
+        self.identifier_of_run.append(identifier)
+        self[run] = number = len(self)
+        return number
 
     def _term(self, name: str) -> int:
         return self.term.setdefault(name, len(self.term))
@@ -142,12 +152,8 @@ class _Vocabulary:
 def read_notes(texts: Sequence[str], background: Background) -> Notes:
     """Everything that depends on a note alone."""
     vocabulary = _Vocabulary()
-    words: list[int] = []
-    identifiers: list[int] = []
-    ends = np.zeros((len(texts) + 1, 2), np.int64)
-    for number, text in enumerate(texts):
-        vocabulary.read(text, words, identifiers)
-        ends[number + 1] = len(words), len(identifiers)
+    run, run_end = _runs_of(texts, vocabulary)
+    words_of_run, identifier_of_run = vocabulary.words_of_run, np.array(vocabulary.identifier_of_run, np.int64)
     terms_first_seen, words_first_seen = list(vocabulary.term), list(vocabulary.word)
     rarity = background.rarity(terms_first_seen)
     rarity[[_is_identifier(name) for name in terms_first_seen]] = IDENTIFIER_WEIGHT
@@ -156,34 +162,78 @@ def read_notes(texts: Sequence[str], background: Background) -> Notes:
     new_term, new_word = np.argsort(term_order), np.argsort(word_order)
     names = [terms_first_seen[term] for term in term_order]
     all_words = [words_first_seen[word] for word in word_order]
-    word = new_word[np.array(words, np.int64)]
     word_term = np.array(vocabulary.word_term, np.int64)[word_order]
     word_term[1:] = new_term[word_term[1:]]
-    has_word, has_identifier = (np.repeat(np.arange(len(texts)), counts) for counts in np.diff(ends, axis=0).T)
+
+    counts = np.array(list(map(len, words_of_run)), np.int64)
+    words_in_order = new_word[np.array([word for words in words_of_run for word in words], np.int64)]
+    word = words_in_order[_ranges(np.cumsum(counts)[run] - counts[run], counts[run])]
+    word_end = np.concatenate([[0], np.cumsum(counts[run])])[run_end]
+    identified = identifier_of_run[run] >= 0
+    identifier = run[identified]
+    identifier_end = np.concatenate([[0], np.cumsum(identified)])[run_end]
+    identifier_term = new_term[identifier_of_run[identifier]]
+    has_word, has_identifier = (np.repeat(np.arange(len(texts)), np.diff(end)) for end in (word_end, identifier_end))
     row = np.concatenate([has_word, has_identifier])
-    column = np.concatenate([word_term[word], new_term[np.array(identifiers, np.int64)]])
+    column = np.concatenate([word_term[word], identifier_term])
     terms = sp.csr_array((np.ones(len(row)), (row, column)), shape=(len(texts), len(names)))
     terms.data[:] = 1  # however often a note has the term
-    occurrences = sp.csr_array((np.ones(len(word)), word, ends[:, 0]), shape=(len(texts), len(all_words)))
-    stop = {number for number, name in enumerate(all_words) if name in STOP}
-
-    def content_words(words: list[int]) -> Ints:
-        distinct = dict.fromkeys(word for word in words if word not in stop)
-        return np.array([*islice(distinct, MOST_WORDS)] or [0], np.int64)
-
+    occurrences = sp.csr_array((np.ones(len(word)), word, word_end), shape=(len(texts), len(all_words)))
     word_sum, word_vector = _word_vectors(all_words, background.table)
-    numbers = word.tolist()
     return Notes(
         texts=texts,
         terms=terms,
         term_name=names,
         rarity=rarity[term_order],
-        length=np.diff(ends[:, 0]),
-        words=[content_words(numbers[start:end]) for start, end in pairwise(ends[:, 0].tolist())],
+        length=np.diff(word_end),
+        words=_content_words(word, has_word, all_words, len(texts)),
         word_term=word_term,
         word_vector=word_vector,
         meaning=_unit(np.asarray(occurrences @ word_sum)),
+        spelling=Spelling(
+            all_words,
+            word,
+            word_end,
+            [name.removeprefix("=") for name in vocabulary],
+            identifier,
+            identifier_term,
+            identifier_end,
+        ),
     )
+
+
+def _runs_of(texts: Sequence[str], vocabulary: _Vocabulary) -> tuple[Ints, Ints]:
+    """The numbers of the runs of all texts, and where each text's begin, with one more entry than texts."""
+    numbers: list[int] = []
+    ends = [0]
+    number_of, words_of_run = vocabulary.__getitem__, vocabulary.words_of_run
+    for text in texts:
+        numbers.extend(map(number_of, runs(text)))
+        if not any(words_of_run[number] for number in numbers[ends[-1] :]) and (whole := text.strip()):
+            numbers.append(vocabulary.whole(whole))
+        ends.append(len(numbers))
+    return np.array(numbers, np.int64), np.array(ends, np.int64)
+
+
+def _ranges(starts: Ints, sizes: Ints) -> Ints:
+    """The numbers from each start on, as many as its size says, one after another."""
+    return np.arange(int(sizes.sum())) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+
+
+def _content_words(word: Ints, note: Ints, names: Sequence[str], notes: int) -> list[Ints]:
+    """The first MOST_WORDS distinct words of each note that are no stop words; word 0 where there are none."""
+    stop = np.array([name in STOP for name in names], bool)
+    told = np.flatnonzero(~stop[word])
+    _, first = np.unique(note[told] * len(names) + word[told], return_index=True)
+    kept = told[np.sort(first)]
+    number = np.bincount(note[kept], minlength=notes)
+    kept = kept[np.arange(len(kept)) - np.repeat(np.cumsum(number) - number, number) < MOST_WORDS]
+    without = np.flatnonzero(number == 0)
+    owner = np.concatenate([note[kept], without])
+    order = np.argsort(owner, kind="stable")
+    words = np.concatenate([word[kept], np.zeros(len(without), np.int64)])[order]
+    ends = np.cumsum(np.bincount(owner, minlength=notes)).tolist()
+    return [words[start:end] for start, end in pairwise([0, *ends])]
 
 
 def _word_vectors(words: list[str], table: PieceTable) -> tuple[Floats, NDArray[np.float32]]:

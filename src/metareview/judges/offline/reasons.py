@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -10,8 +10,10 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.judges.offline.features import Grid
 from metareview.judges.offline.notes import Floats, Ints, Notes
 
+FEW = 1_000  # of so many pairs the reasons are kept once they are put into words
 CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for its reason to say that it stands out
 
 
@@ -35,25 +37,18 @@ _NEAREST = (
 def _shared(notes: Notes, a: int, b: int) -> str:
     """The rarest things that both notes name, as the first writes them, and how many words they share.
 
-    Identifiers come before words. The lower a term's bit, the rarer it is.
+    Identifiers come before words.
     """
-    words, identifiers = notes.stems_of[a] & notes.stems_of[b], notes.identifiers_of[a] & notes.identifiers_of[b]
-    if not words and not identifiers:
+    shared = sorted(notes.terms_of(a) & notes.terms_of(b))  # from the rarest on
+    if not shared:
         return "shares no word"
     wording = notes.wording(a)
-    rarest = [f"`{_short(wording[term])}`" for term in _lowest(identifiers, 2)]
-    rarest += [wording[term] for term in _lowest(words, 3 - len(rarest))]
-    count = words.bit_count()
+    identifiers = [term for term in shared if term in notes.identifiers]
+    words = [term for term in shared if term not in notes.identifiers] if identifiers else shared
+    rarest = [f"`{_short(wording[term])}`" for term in identifiers[:2]]
+    rarest += [wording[term] for term in words[: 3 - len(rarest)]]
+    count = len(words)
     return f"shares {', '.join(rarest)}" + (f" ({count} words)" if count > 1 else "")
-
-
-def _lowest(bits: int, most: int) -> Iterator[int]:
-    """The numbers of the lowest bits."""
-    while bits and most:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
-        most -= 1
 
 
 def _short(name: str) -> str:
@@ -61,14 +56,50 @@ def _short(name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class Standings:
+    """For each pair of a batch whether a rival fits better, worked out for all at once when somebody asks."""
+
+    grid: Grid
+    fit: Floats
+
+    @cached_property
+    def phrase(self) -> NDArray[np.int8]:
+        """As the number of a phrase."""
+        own = self.fit
+        best_comment = _best_other(own, self.grid.column, len(self.grid.reference_note))
+        best_reference = _best_other(own, self.grid.row, len(self.grid.note))
+        best_rival = np.maximum(best_comment, best_reference)
+        alone = np.isneginf(best_rival)
+        cases = [
+            (best_comment > own) & (best_reference > own),
+            best_comment > own,
+            best_reference > own,
+            alone,
+            own - np.where(alone, 0, best_rival) >= CLEAR,
+        ]
+        return np.select(cases, range(len(cases)), len(cases)).astype(np.int8)
+
+
+def _best_other(fit: Floats, group: Ints, groups: int) -> Floats:
+    """For each entry: the highest of the others of its group; minus infinity where there are none."""
+    order = np.lexsort((fit, group))
+    size = np.bincount(group, minlength=groups)
+    last = np.cumsum(size) - 1
+    first, second = np.full(groups, -np.inf), np.full(groups, -np.inf)
+    first[size > 0] = fit[order[last[size > 0]]]
+    second[size > 1] = fit[order[last[size > 1] - 1]]
+    return np.where(fit == first[group], second[group], first[group])
+
+
+@dataclass(frozen=True, eq=False)
 class Reasons(Sequence[str]):
     """For each pair asked about: what its notes share, and how it stands among its rivals."""
 
     notes: Notes
+    standings: Standings
+    pairs: Ints  # by their places in the batch
     generated: Ints  # each pair's generated note, by its number in the batch
     reference: Ints  # each pair's reference, by its number in the batch
-    pairs: Ints  # both, by their numbers in the question
-    fit: Floats  # the matrix of all the question's pairs
     score: Floats  # each pair's score
     equal: NDArray[np.bool_]  # whether a pair's notes are equal
     nearest: NDArray[np.int8] | None = None  # the kind of known comment that it comes nearest to, with examples
@@ -81,38 +112,22 @@ class Reasons(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
-        if not isinstance(index, slice):
-            return self[index : index + 1 or None][0]
-        nearest = np.full(len(self), -1, np.int8) if self.nearest is None else self.nearest
-        columns = (self.generated, self.reference, self.score, self.equal, self._standing, nearest)
-        return [
-            f"p {score:.2f}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[standing]}"
-            f"{_NEAREST[known]}"
-            for a, b, score, equal, standing, known in zip(*(column[index].tolist() for column in columns), strict=True)
-        ]
+        if len(self) <= FEW:
+            return self._all[index]
+        return self._texts(index) if isinstance(index, slice) else self._texts(slice(index, index + 1 or None))[0]
 
     @cached_property
-    def _standing(self) -> NDArray[np.int8]:
-        """For each pair: whether a rival fits better, as the number of a phrase."""
-        own, best_comment, best_reference = (
-            fits[self.pairs[:, 0], self.pairs[:, 1]]
-            for fits in (self.fit, _best_other(self.fit, 0), _best_other(self.fit, 1))
-        )
-        best_rival = np.maximum(best_comment, best_reference)
-        cases = [
-            (best_comment > own) & (best_reference > own),
-            best_comment > own,
-            best_reference > own,
-            np.isneginf(best_rival),
-            own - best_rival >= CLEAR,
+    def _all(self) -> list[str]:
+        """Of a few pairs: they are read once for the record and once for the pairs."""
+        return self._texts(slice(None))
+
+    def _texts(self, index: slice) -> list[str]:
+        pairs = self.pairs[index]
+        standing = self.standings.phrase[pairs].tolist()
+        nearest = [-1] * len(pairs) if self.nearest is None else self.nearest[index].tolist()
+        columns = (each[index].tolist() for each in (self.generated, self.reference, self.score, self.equal))
+        return [
+            f"p {score:.2f}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[phrase]}"
+            f"{_NEAREST[known]}"
+            for a, b, score, equal, phrase, known in zip(*columns, standing, nearest, strict=True)
         ]
-        return np.select(cases, range(len(cases)), len(cases)).astype(np.int8)
-
-
-def _best_other(fit: Floats, axis: int) -> Floats:
-    """For each entry: the highest of the others along an axis; minus infinity where there are none."""
-    if fit.shape[axis] < 2:
-        return np.full(fit.shape, -np.inf)
-    ascending = np.partition(fit, [-2, -1], axis=axis)
-    second, first = np.split(np.take(ascending, [-2, -1], axis), 2, axis)
-    return np.where(fit == first, second, first)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from metareview.comments.case import Case
-from metareview.comments.outcome import JudgedCase
+from metareview.comments.decide import JudgedCase
 from metareview.errors import UsageError
-from metareview.judges.protocol import Answer, Judge, Question
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Question
 
 BATCH_PAIRS = 1_000_000
 """How many pairs are judged in one go: enough to keep a model busy, few enough to fit in memory."""
+BATCH_NOTES = 30_000
+"""How many notes a judge that asks no model is given in one go: it holds what it found in them until all are counted,
+and larger batches are no quicker."""
 
 
 Answered = tuple[Case, JudgedCase | None]
@@ -25,13 +30,22 @@ def answer(cases: Iterable[Case], judge: Judge) -> Iterator[Answered]:
 
 def answer_in_batches(cases: Iterable[Case], judge: Judge) -> Iterator[list[Answered]]:
     """The same, as many at a time as the judge was asked about: what it has answered need not wait for the rest."""
-    for batch in _batches(cases):
+    for batch in _batches(cases, notes=None if isinstance(judge, ModelJudge) else BATCH_NOTES):
         asked = [case for case in batch if not case.skipped]
-        answers = _judged(judge, [case.question() for case in asked])
+        answers = _answers(judge, [case.question() if len(case.candidates) else None for case in asked])
         rest = [case.unexplained(answer) for case, answer in zip(asked, answers, strict=True)]
-        negative_answers = _judged(judge, [case.negative_question() for case in rest])
+        negative_answers = _answers(
+            judge, [case.negative_question() if len(case.negative_candidates) else None for case in rest]
+        )
         judged = map(JudgedCase, rest, answers, negative_answers)
         yield [(case, None if case.skipped else next(judged)) for case in batch]
+
+
+def _answers(judge: Judge, questions: Sequence[Question | None]) -> list[Answer]:
+    """One for each; what has no pairs is not asked."""
+    answers = iter(_judged(judge, [question for question in questions if question is not None]))
+    nothing = Answer(np.empty(0), np.empty(0, np.int8))
+    return [nothing if question is None else next(answers) for question in questions]
 
 
 def _judged(judge: Judge, questions: Sequence[Question]) -> Sequence[Answer]:
@@ -45,21 +59,22 @@ def _judged(judge: Judge, questions: Sequence[Question]) -> Sequence[Answer]:
             f"judge {judge.name}: it must return one answer per question, with a score and a match per pair, in order."
             " Correct its judge method."
         )
-    for answer in answers:
-        wrong = answer.score[(answer.score < 0) | (answer.score > 1)]  # undecided pairs may have none, NaN
-        if len(wrong):
-            raise UsageError(f"judge {judge.name}: a score must lie between 0 and 1, found {wrong[0]:g}.")
+    scores = np.concatenate([np.empty(0), *(answer.score for answer in answers)])
+    wrong = scores[(scores < 0) | (scores > 1)]  # undecided pairs may have none, NaN
+    if len(wrong):
+        raise UsageError(f"judge {judge.name}: a score must lie between 0 and 1, found {wrong[0]:g}.")
     return answers
 
 
-def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
+def _batches(cases: Iterable[Case], notes: int | None) -> Iterator[list[Case]]:
     batch: list[Case] = []
-    pairs = 0
+    pairs = texts = 0
     for case in cases:
         batch.append(case)
         pairs += len(case.candidates) + len(case.negative_candidates)
-        if pairs >= BATCH_PAIRS:
+        texts += len(case.generated.comments) + len(case.reference.comments) + len(case.negative.comments)
+        if pairs >= BATCH_PAIRS or (notes is not None and texts >= notes):
             yield batch
-            batch, pairs = [], 0
+            batch, pairs, texts = [], 0, 0
     if batch:
         yield batch

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from metareview.comments.case import Case
-from metareview.comments.outcome import JudgedCase, make_record, skip_record
+from metareview.comments.decide import JudgedCase
+from metareview.comments.outcome import make_records, skip_record
 from metareview.comments.records import CommentRecord
-from metareview.comments.repeats import with_repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
 from metareview.judges.offline.trust import held_out
 from metareview.judges.protocol import ModelJudge, Usage
@@ -21,11 +21,9 @@ TOGETHER = 5_000
 def records_of(batches: Iterable[Iterable[Answered]]) -> Iterator[tuple[Case, JudgedCase | None, CommentRecord]]:
     """Each case with its verdicts and its record, in order. Those of a batch are made before the next is asked for."""
     for part in (part for batch in batches for part in _parts(batch)):
-        records = [skip_record(case) if judged is None else make_record(judged) for case, judged in part]
-        rules = part[0][0].rules  # those of the run
-        marked = with_repeats(records, line_distance=rules.line_distance, location=rules.location)
-        for (case, judged), record in zip(part, marked, strict=True):
-            yield case, judged, record
+        records = iter(make_records([judged for _, judged in part if judged is not None]))
+        for case, judged in part:
+            yield case, judged, skip_record(case) if judged is None else next(records)
 
 
 def _parts(answered: Iterable[Answered]) -> Iterator[list[Answered]]:
@@ -41,8 +39,11 @@ def _parts(answered: Iterable[Answered]) -> Iterator[list[Answered]]:
         yield part
 
 
-def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) -> CommentsSummary:
-    """The figures per reviewer; `answered_before`: pairs that a model had answered when the run was continued."""
+def count(
+    plan: Plan, records: Sequence[CommentRecord], answered_before: int, remarks: Sequence[str]
+) -> CommentsSummary:
+    """The figures per reviewer; `answered_before`: pairs that a model had answered when the run was continued;
+    `remarks`: what the judge has to say of all pairs."""
     reviewers: dict[str, list[CommentRecord]] = {}
     for record in records:
         reviewers.setdefault(record.reviewer, []).append(record)
@@ -65,7 +66,7 @@ def count(plan: Plan, records: Sequence[CommentRecord], answered_before: int) ->
             learned_from=plan.learned,
         ),
         prs=prs,
-        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *plan.remarks()),
+        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *remarks),
         skipped=plan.inputs.skipped,
         unreviewed=plan.unreviewed,
         trust=held_out() if judge.name == "offline" else None,

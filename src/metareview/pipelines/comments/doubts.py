@@ -9,6 +9,7 @@ from metareview.errors import InputError
 from metareview.formats.github.remark import GHOST
 from metareview.formats.registry import InputFile, ReferenceFiles
 from metareview.model.comment import ReferenceSet
+from metareview.model.facts import facts_of
 from metareview.model.words import plural
 
 _CHOOSE = "Name another file for one of the two"
@@ -37,8 +38,7 @@ def doubts_about_references(
     """A set without references, a file that is both, and candidates among the references, unless people are `chosen`
     from them."""
     yield from _shared(files.negatives, files.references, "the negatives", "the references", _CHOOSE)
-    reviews = references.references.values()
-    if not any(comment.counted and not comment.neutral for review in reviews for comment in review.comments):
+    if not any(facts_of(review.comments).expected for review in references.references.values()):
         there = plural(len(references.references), "pull request")
         names = ", ".join(file.name for file in files.references[:3])
         yield Doubt(

@@ -25,7 +25,7 @@ class ReadExamples:
     hashes: Mapping[str, str]
     warnings: tuple[str, ...]
 
-    def learned(self, questions: Sequence[Question]) -> tuple[LearnedFrom, list[str]]:
+    def learned(self, questions: Iterable[Question]) -> tuple[LearnedFrom, list[str]]:
         """What is an example for any of these questions, and what must be said of the rest.
 
         UsageError where nothing is: the run would be one without examples.

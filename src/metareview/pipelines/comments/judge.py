@@ -14,7 +14,7 @@ from metareview.formats.source import Source
 from metareview.formats.verdicts import read_verdicts
 from metareview.judges.labelled import with_labels
 from metareview.judges.protocol import Judge, ModelJudge
-from metareview.judges.registry import open_judge
+from metareview.judges.registry import is_built_in, open_judge
 from metareview.judges.stored import StoredJudge
 from metareview.pipelines.comments.examples import ReadExamples
 from metareview.pipelines.comments.options import CommentsOptions
@@ -29,6 +29,8 @@ class ChosenJudge:
     """Pairs up to this many lines apart are judged, though those too far apart count for nothing."""
     hashes: Mapping[str, str]
     warnings: tuple[str, ...]
+    may_be_sent: bool = False
+    """Whether other processes can do its work: it is one of ours, and asks no model."""
 
 
 @contextmanager
@@ -47,6 +49,7 @@ def open_chosen(options: CommentsOptions, examples: ReadExamples | None = None) 
             chosen.reach,
             {**chosen.hashes, f"labels/{source.path.name}": source.sha256},
             (*chosen.warnings, *found.warnings),
+            chosen.may_be_sent,
         )
 
 
@@ -55,8 +58,15 @@ def _opened(options: CommentsOptions, examples: ReadExamples | None) -> Iterator
     if options.verdicts is not None:
         stored = read_verdicts(options.verdicts)
         hashes = {f"verdicts/{name}": value for name, value in stored.hashes.items()}
-        yield ChosenJudge(StoredJudge(stored), FREE_REACH if stored.beyond else 0, hashes, tuple(stored.warnings))
+        reach = FREE_REACH if stored.beyond else 0
+        yield ChosenJudge(StoredJudge(stored), reach, hashes, tuple(stored.warnings), may_be_sent=True)
         return
     with open_judge(options.judge, options.judge_options(examples.known if examples else None)) as judge:
         reach = 0 if isinstance(judge, ModelJudge) else FREE_REACH
-        yield ChosenJudge(judge, reach, examples.hashes if examples else {}, examples.warnings if examples else ())
+        yield ChosenJudge(
+            judge,
+            reach,
+            examples.hashes if examples else {},
+            examples.warnings if examples else (),
+            may_be_sent=is_built_in(options.judge) and not isinstance(judge, ModelJudge),
+        )

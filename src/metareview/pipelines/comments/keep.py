@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -10,15 +11,21 @@ from pathlib import Path
 from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
-from metareview.judges.protocol import ModelJudge
+from metareview.engines.choice import local_engine
+from metareview.judges.protocol import ModelJudge, SummedRemarks
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
+from metareview.pipelines.comments.light import unpacked
 from metareview.pipelines.comments.plan import Plan
+from metareview.pipelines.comments.work import Chunk, Scoring, chunks_of, remark_facts, score, scored
 from metareview.runs.comments_json import config_to_json
 from metareview.runs.run import COMMENTS, CommentsRun, Key, Manifest, Run, now
 from metareview.runs.writer import RunWriter
 
 Progress = Callable[[int, int], None]
+CommentsWriter = RunWriter[CommentsSummary, CommentRecord]
+PAYS = 100_000
+"""The size from which other processes pay, which take about a second to begin."""
 
 
 def carry_out(
@@ -26,7 +33,7 @@ def carry_out(
 ) -> CommentsRun:
     """Judge, align and count what was planned. A run that was killed in this folder before is continued."""
     config = config_to_json(plan.config)
-    opened: RunWriter[CommentsSummary, CommentRecord] | nullcontext[None] = (
+    opened: CommentsWriter | nullcontext[None] = (
         nullcontext() if out is None else RunWriter(out, COMMENTS, config, plan.inputs.hashes, overwrite=overwrite)
     )
     with opened as writer:
@@ -37,27 +44,79 @@ def carry_out(
         figures: dict[Key, CommentRecord] = {
             key: record.without_notes() for key, record in (writer.done if writer else {}).items()
         }
-        left = [case for case in plan.cases if case.key not in figures]
         kept: list[CommentRecord] = []
         kept_pairs: list[Callable[[], Iterator[Pair]]] = []
         if isinstance(plan.judge, ModelJudge):
             # A model is asked about all pull requests at once: what moves is the number of its answers.
             plan.judge.progress, progress = progress, None
         if progress:
-            progress(len(figures), len(plan.cases))
-        for case, judged, record in records_of(answer_in_batches(left, plan.judge)):
-            if writer is not None:
-                writer.append(record, pair_blocks(judged, record) if judged else ())
-            else:
-                kept.append(record)
-                if judged:
-                    kept_pairs.append(partial(pairs_of, judged, record))
-            figures[case.key] = record.without_notes()
-            if progress:
-                progress(len(figures), len(plan.cases))
-        order = [case.key for case in plan.cases]
-        summary = count(plan, [figures[key] for key in order], writer.answered if writer else 0)
+            progress(len(figures), len(plan.tasks))
+
+        def take(records: Iterable[CommentRecord]) -> None:
+            for record in records:
+                figures[record.run_key] = record
+                if progress:
+                    progress(len(figures), len(plan.tasks))
+
+        if plan.may_be_sent and writer is not None:
+            remarks = _in_chunks(plan, writer, figures.keys(), take)
+        else:
+            left = (task.case(plan.rules) for task in plan.tasks if task.key not in figures)
+            for _, judged, record in records_of(answer_in_batches(left, plan.judge)):
+                if writer is not None:
+                    writer.append(record, pair_blocks(judged, record) if judged else ())
+                else:
+                    kept.append(record)
+                    if judged:
+                        kept_pairs.append(partial(pairs_of, judged, record))
+                take([record.without_notes()])
+            remarks = plan.remarks()
+        order = [task.key for task in plan.tasks]
+        summary = count(plan, [figures[key] for key in order], writer.answered if writer else 0, remarks)
         if writer is not None:
             return writer.finish(summary, order)
         manifest = Manifest(COMMENTS.name, config, plan.inputs.hashes, started=now(), status="finished")
         return Run(COMMENTS, summary, manifest, None, kept, kept_pairs)
+
+
+def _in_chunks(
+    plan: Plan, writer: CommentsWriter, before: Container[Key], take: Callable[[Iterable[CommentRecord]], None]
+) -> Sequence[str]:
+    """Score what is left, in other processes where that pays; what the judge has to say of all pairs."""
+    scoring = Scoring(plan.rules, plan.judge)
+    tasks = [(task, task.key in before) for task in plan.tasks]
+    left = sum(task.size for task, done in tasks if not done)
+    engine = local_engine(plan.workers, worthwhile=left >= PAYS)
+    tells = isinstance(plan.judge, SummedRemarks)
+    chunks = chunks_of((task, done) for task, done in tasks if tells or not done)
+    facts: list[object] = []
+    if engine.workers == 1:
+        facts += (_here(scoring, chunk, writer, take) for chunk in chunks)
+    else:
+        sent: deque[Chunk] = deque()
+        for result in engine.map(score, scoring, _noted(chunks, sent)):
+            chunk = sent.popleft()
+            if result is None:
+                facts.append(_here(scoring, chunk, writer, take))
+                continue
+            writer.append_lines(result.lines)
+            take(map(unpacked, result.records))
+            facts.append(result.remarks)
+    return plan.judge.remarks_of(facts) if isinstance(plan.judge, SummedRemarks) else plan.remarks()
+
+
+def _noted(chunks: Iterable[Chunk], sent: deque[Chunk]) -> Iterator[Chunk]:
+    for chunk in chunks:
+        sent.append(chunk)
+        yield chunk
+
+
+def _here(
+    scoring: Scoring, chunk: Chunk, writer: CommentsWriter, take: Callable[[Iterable[CommentRecord]], None]
+) -> object:
+    """Score a chunk in this process, each record written as soon as it is made."""
+    cases = chunk.cases(scoring.rules)
+    for judged, record in scored(scoring, chunk, cases):
+        writer.append(record, pair_blocks(judged, record) if judged else ())
+        take([record.without_notes()])
+    return remark_facts(scoring.judge, cases)

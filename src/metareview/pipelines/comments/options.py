@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from metareview.comments.align import MODES, Mode
 from metareview.comments.filters import FilterConfig
+from metareview.engines.choice import LOCAL, check_engine
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Given, Paths, Records
 from metareview.judges.examples import Examples
@@ -45,6 +46,7 @@ class CommentsKeywords(TypedDict, total=False):
     limit: int | None
     seed: int
     concurrency: int
+    workers: int | None
     cache: str | Path | None
     max_llm_calls: int | None
     ask: str | None
@@ -101,6 +103,8 @@ class CommentsOptions:
     seed: int = 0
     concurrency: int = 16
     """Requests at once, for judges that ask a model."""
+    workers: int | None = None
+    """Processes that score; None: one per core, or this one alone where others would not pay."""
     cache: str | Path | None = None
     max_llm_calls: int | None = None
     ask: str | None = None
@@ -122,6 +126,7 @@ class CommentsOptions:
         ):
             if value is not None and value < least:
                 raise UsageError(f"{option} must be {least} or more, found {value}.")
+        check_engine(LOCAL, self.workers, None)
         self._check_verdicts()
         self._check_examples()
         object.__setattr__(self, "filters", self.filters or FilterConfig())

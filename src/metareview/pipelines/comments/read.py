@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from metareview.comments.absolute_paths import relative_to
 from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.comments.repeated_runs import run_order
+from metareview.engines.choice import local_engine
 from metareview.formats.registry import label, read_inputs, read_reference_set
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, normal_path
+from metareview.model.facts import facts_of
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
@@ -46,6 +49,7 @@ class CommentInputs:
 def read(options: CommentsOptions) -> CommentInputs:
     """Read all inputs; InputError where they cannot be meant, such as no pull request in common."""
     strict, scored = options.strict, options.scored
+    mapped = local_engine(options.workers, worthwhile=True).map  # It is only asked about files for which that is true.
     references, files = read_reference_set(
         options.reference,
         options.negatives,
@@ -53,6 +57,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         chosen=options.annotators,
         strict=strict,
         about=options.pr,
+        mapped=mapped,
     )
     inputs = read_inputs(
         options.generated,
@@ -62,6 +67,7 @@ def read(options: CommentsOptions) -> CommentInputs:
         strict=strict,
         about=options.pr,
         repeat=options.repeat,
+        mapped=mapped,
     )
     scored.check(inputs.reviewers)
     doubts = [
@@ -113,7 +119,7 @@ def _by_pull_request(
     comments were given again."""
     known, skipped = PullRequestIndex(references.references).find_all(reviews)
     by_run: dict[str | None, list[Review]] = {}
-    for review in by_named_runs(known) if repeat else (replace(each, run=None) for each in known):
+    for review in by_named_runs(known) if repeat else map(_of_no_run, known):
         by_run.setdefault(review.run, []).append(review)
     found: dict[ReviewKey, Review] = {}
     repeated = 0
@@ -122,6 +128,10 @@ def _by_pull_request(
         found |= {(key, reviewer or "", run): review for (key, reviewer), review in once.items()}
         repeated += again
     return _together(found) if repeat else found, skipped, repeated
+
+
+def _of_no_run(review: Review) -> Review:
+    return review if review.run is None else replace(review, run=None)
 
 
 def _together(reviews: Mapping[ReviewKey, Review]) -> dict[ReviewKey, Review]:
@@ -138,6 +148,9 @@ def _with_relative_paths(
     """The reviews with absolute paths cut to those of references and negatives, and how many were."""
     related, cuts = {}, 0
     for (key, reviewer, run), review in reviews.items():
+        related[key, reviewer, run] = review
+        if not facts_of(review.comments).may_be_absolute:
+            continue
         sides = (side[key] for side in (references.references, references.negatives) if key in side)
         known = {path for side in sides for comment in side.comments if (path := normal_path(comment.path))}
         related[key, reviewer, run], cut = relative_to(review, known)
@@ -179,14 +192,18 @@ def _absences(reviews: Iterable[ReviewKey], reviewers: Iterable[str], counted: s
 
 def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:
     """Reviewers who say nothing but what references say: an oracle, or a file that got among the references."""
-    said, repeated = Counter[str](), Counter[str]()
+    said, own_words = Counter[str](), set[str]()
     for (key, reviewer, _), review in reviews.items():
+        said[reviewer] += 0
+        if reviewer in own_words or not facts_of(review.comments).counted:
+            continue
         known = {comment.note.strip() for comment in references.references[key].comments}
         notes = [comment.note.strip() for comment in review.comments if comment.counted]
         said[reviewer] += len(notes)
-        repeated[reviewer] += sum(note in known for note in notes)
+        if not all(note in known for note in notes):
+            own_words.add(reviewer)
     for reviewer, count in said.items():
-        if count and repeated[reviewer] == count:
+        if count and reviewer not in own_words:
             yield (
                 f"every note of {reviewer} ({count:,}) is word for word that of a reference:"
                 " check that its comments are not among the references"
@@ -198,6 +215,7 @@ def _own_remarks(references: ReferenceSet) -> Iterator[str]:
     authors = Counter(
         review.author
         for review in references.references.values()
+        if review.author and facts_of(review.comments).has_authors
         for comment in review.comments
         if comment.counted and comment.author and (review.author or "").casefold() == comment.author.casefold()
     )
@@ -208,18 +226,19 @@ def _own_remarks(references: ReferenceSet) -> Iterator[str]:
 
 def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet) -> Iterator[str]:
     """Comments that are not counted, and notes too long to be judged whole."""
-    everything = [
-        *(
+    everything = chain(
+        (
             (f"{review.reviewer} on {key}" + (f" in {run}" if run else ""), review)
             for (key, _, run), review in reviews.items()
         ),
-        *((f"the references of {key}", review) for key, review in references.references.items()),
-        *((f"the negatives of {key}", review) for key, review in references.negatives.items()),
-    ]
+        ((f"the references of {key}", review) for key, review in references.references.items()),
+        ((f"the negatives of {key}", review) for key, review in references.negatives.items()),
+    )
     for owner, review in everything:
-        if empty := sum(not comment.note.strip() for comment in review.comments):
-            yield f"{empty} comments without a note are not counted: {owner}"
-        for position, comment in enumerate(review.comments):
+        facts = facts_of(review.comments)
+        if facts.empty:
+            yield f"{facts.empty} comments without a note are not counted: {owner}"
+        for position, comment in enumerate(review.comments if facts.long_notes else ()):
             if len(comment.note) > LONG_NOTE:
                 size = f"{len(comment.note):,} characters"
                 yield f"a note of {size} is judged on its first 20,000: comment {position} of {owner}"

@@ -27,6 +27,7 @@ class RoutingResult:
 
 
 def count(answers: Answers, plan: Plan) -> RoutingResult:
+    """The records as they are kept, and the summary of what they add up to."""
     sums = sum_up(answers.records, configured(plan), answers.outcomes)
     lacking = not_applicable(sums, plan)
     records = [without_figures(record, lacking) for record in answers.records] if lacking else answers.records

@@ -1,0 +1,124 @@
+"""Lines of `jsonl` that need no care: a review of which every field can be taken as it is."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from metareview.formats.line_comments import facts_of_values
+from metareview.formats.plain_comments import is_plain
+from metareview.model.comment import Comment, Review
+from metareview.model.facts import CommentFacts
+
+_ABSENT = type(None)
+_AMOUNTS = ("cost", "tokens", "seconds")
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("reviewer", "language", "pr_category", "author"), (str, _ABSENT)),
+    **dict.fromkeys(_AMOUNTS, (int, float, _ABSENT)),
+    **dict.fromkeys(("merged_at", "closed_at", "meta", "commits"), (_ABSENT,)),
+    "pr": (str,),
+    "run": (str, int, _ABSENT),
+    "comments": (list, _ABSENT),
+}
+"""The types of fields that can be taken as they are; whatever else a line has is looked at with care."""
+_NO_FACTS = CommentFacts()
+
+
+class PlainHead(NamedTuple):
+    """What a line says of the review itself."""
+
+    pr: str
+    reviewer: str | None
+    language: str | None
+    pr_category: str | None
+    run: str | None
+    author: str | None
+    cost: float | None
+    tokens: float | None
+    seconds: float | None
+
+
+class IndexedLine(NamedTuple):
+    """What is known of a line without holding it."""
+
+    length: int
+    checksum: int = 0
+    head: PlainHead | None = None
+    """None: the line is blank, or needs care."""
+    facts: CommentFacts = _NO_FACTS
+    blank: bool = False
+
+
+def plain_value(line: bytes) -> dict[str, Any] | None:
+    """The object of a line, if no message can be due about it."""
+    try:
+        value = orjson.loads(line)
+    except ValueError:  # blank, broken, or something of which only the other parser makes sense
+        return None
+    if type(value) is not dict or not value.get("pr"):
+        return None
+    for name, each in value.items():
+        if type(each) not in _TYPES.get(name, ()):
+            return None
+    # A whole number that is too large for the quick parser is a float to it.
+    if any(name in value and not 0 <= (value[name] or 0) < 2**63 for name in _AMOUNTS):
+        return None
+    return value if all(map(is_plain, value.get("comments") or ())) else None
+
+
+def is_blank(line: bytes) -> bool:
+    return not line.strip(b" \t\r\n")
+
+
+def head_of(value: Mapping[str, Any]) -> PlainHead:
+    get = value.get
+    run = get("run")
+    return PlainHead(
+        value["pr"],
+        get("reviewer") or None,
+        get("language"),
+        get("pr_category"),
+        str(run) if type(run) is int else run,
+        get("author"),
+        get("cost"),
+        get("tokens"),
+        get("seconds"),
+    )
+
+
+def plain_review(head: PlainHead, comments: Sequence[Comment], source: str) -> Review:
+    pr, reviewer, language, pr_category, run, author, cost, tokens, seconds = head
+    return Review(
+        pr,
+        comments,
+        reviewer,
+        language,
+        pr_category,
+        source,
+        run=run,
+        author=author,
+        cost=cost,
+        tokens=tokens,
+        seconds=seconds,
+    )
+
+
+def index_lines(file: str, block: tuple[int, int]) -> list[IndexedLine]:
+    """What is known of each line between two places of a file."""
+    start, end = block
+    with Path(file).open("rb") as stream:
+        stream.seek(start)
+        return [_indexed(line) for line in io.BytesIO(stream.read(end - start))]
+
+
+def _indexed(line: bytes) -> IndexedLine:
+    value = plain_value(line)
+    if value is None:
+        return IndexedLine(len(line), blank=is_blank(line))
+    facts = facts_of_values(value.get("comments") or ())
+    return IndexedLine(len(line), zlib.crc32(line), head_of(value), facts)

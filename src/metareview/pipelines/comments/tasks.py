@@ -1,0 +1,96 @@
+"""One reviewer on one pull request as a piece of work: small until somebody makes its case, and so can be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metareview.comments.case import Case, Rules
+from metareview.comments.filters import FilterConfig
+from metareview.judges.protocol import Question
+from metareview.model.comment import Comment, Review
+
+_PAIRS_PER_COMMENT = 20
+"""How many pairs that are far apart take as long as a comment that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a case is made of. Its comments may still be in their files."""
+
+    reviewer: str
+    generated: Review
+    reference: Review
+    negative: Review | None
+    first: int = 0
+    """The position of its first comment: not 0 where earlier runs of the reviewer have comments there."""
+
+    @property
+    def pr(self) -> str:
+        return self.reference.pr
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The `run_key` of its record."""
+        run = self.generated.run
+        return (self.pr, self.reviewer) if run is None else (self.pr, self.reviewer, run)
+
+    @property
+    def most_pairs(self) -> int:
+        """As many as there would be if every comment could match everything."""
+        theirs = len(self.reference.comments) + (len(self.negative.comments) if self.negative else 0)
+        return len(self.generated.comments) * theirs
+
+    @property
+    def size(self) -> int:
+        """About how much there is to do, in comments that are read."""
+        comments = sum(len(side.comments) for side in (self.generated, self.reference, self.negative) if side)
+        return 1 + comments + self.most_pairs // _PAIRS_PER_COMMENT
+
+    def is_dropped_by(self, filters: FilterConfig) -> bool:
+        language = self.reference.language or self.generated.language
+        return not filters.keeps_pull_request(language, self.reference.pr_category or self.generated.pr_category)
+
+    def case(self, rules: Rules) -> Case:
+        return Case.of(self.reviewer, self.generated, self.reference, self.negative, rules, first=self.first)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is sent: the fields of a review that a case is made of, and no others."""
+        sides = (None if side is None else _sent(side) for side in (self.generated, self.reference, self.negative))
+        return _received, (self.reviewer, self.first, *sides)
+
+
+def eligible_questions(cases: Iterable[Case]) -> list[Question]:
+    """The pairs that can count, of pull requests that no filter drops."""
+    return [question for case in cases if not case.skipped for question in case.eligible_questions()]
+
+
+_Sent = tuple[str, Sequence[Comment], str | None, str | None, str | None, float | None, float | None, float | None]
+
+
+def _sent(review: Review) -> _Sent:
+    head = review.pr, review.comments, review.language, review.pr_category
+    return (*head, review.run, review.cost, review.tokens, review.seconds)
+
+
+def _received(reviewer: str, first: int, *sides: _Sent | None) -> Task:
+    generated, reference, negative = (None if side is None else _review(*side) for side in sides)
+    assert generated is not None
+    assert reference is not None
+    return Task(reviewer, generated, reference, negative, first)
+
+
+def _review(
+    pr: str,
+    comments: Sequence[Comment],
+    language: str | None,
+    pr_category: str | None,
+    run: str | None,
+    cost: float | None,
+    tokens: float | None,
+    seconds: float | None,
+) -> Review:
+    return Review(
+        pr, comments, language=language, pr_category=pr_category, run=run, cost=cost, tokens=tokens, seconds=seconds
+    )

@@ -1,0 +1,96 @@
+"""The work of a chunk of pull requests: a pure function, so that it can be done in any process.
+
+A worker gives back the lines of the run's files as they are to be written, with the little of each record that the
+figures need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from metareview.comments.case import Case, Rules
+from metareview.comments.outcome import JudgedCase
+from metareview.comments.pairs import pair_blocks
+from metareview.comments.records import CommentRecord
+from metareview.engines.local import chunks_by_size
+from metareview.judges.protocol import Judge, SummedRemarks
+from metareview.pipelines.comments.answer import answer_in_batches
+from metareview.pipelines.comments.count import records_of
+from metareview.pipelines.comments.light import LightRow, packed
+from metareview.pipelines.comments.tasks import Task, eligible_questions
+from metareview.runs.files import PAIRS, RESULTS
+from metareview.runs.run import COMMENTS
+
+CHUNK = 10_000
+"""The size of a chunk: some hundred pull requests, a second or so of work, a few megabytes of lines."""
+GIANT = 1_000_000
+"""Pairs, from which on the lines of a single task are written piece by piece, and so by this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What is the same for every chunk."""
+
+    rules: Rules
+    judge: Judge
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Tasks in the order of the run. Those that are done are only looked at for what the judge has to say of them."""
+
+    tasks: Sequence[Task]
+    done: Sequence[bool]
+
+    @property
+    def is_giant(self) -> bool:
+        return len(self.tasks) == 1 and self.tasks[0].most_pairs >= GIANT and not self.done[0]
+
+    def cases(self, rules: Rules) -> list[Case]:
+        return [task.case(rules) for task in self.tasks]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What became of a chunk."""
+
+    lines: Sequence[tuple[str, bytes]]
+    """By the name of the file that they belong to, pairs before the records that they are of."""
+    records: Sequence[LightRow]
+    remarks: object
+    """What the judge can tell of its answers; see `SummedRemarks`."""
+
+
+def chunks_of(tasks: Iterable[tuple[Task, bool]]) -> Iterator[Chunk]:
+    """Tasks, each with whether it is done, in chunks that are the same however many there are to do them."""
+    for part in chunks_by_size(tasks, lambda each: each[0].size, CHUNK):
+        yield Chunk([task for task, _ in part], [is_done for _, is_done in part])
+
+
+def score(scoring: Scoring, chunk: Chunk) -> Scored | None:
+    """All of a chunk; None for a giant, of which nobody should hold all lines."""
+    if chunk.is_giant:
+        return None
+    lines: dict[str, list[str]] = {PAIRS: [], RESULTS: []}
+    records = []
+    cases = chunk.cases(scoring.rules)
+    for judged, record in scored(scoring, chunk, cases):
+        for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
+            lines[name].append(text)
+        lines[RESULTS].append("\n")
+        records.append(packed(record))
+    written = [(name, "".join(texts).encode("utf-8", "backslashreplace")) for name, texts in lines.items() if texts]
+    return Scored(written, records, remark_facts(scoring.judge, cases))
+
+
+def scored(scoring: Scoring, chunk: Chunk, cases: Sequence[Case]) -> Iterator[tuple[JudgedCase | None, CommentRecord]]:
+    """The verdicts and the record of each case that is still to do, in order."""
+    left = (case for case, done in zip(cases, chunk.done, strict=True) if not done)
+    for _, judged, record in records_of(answer_in_batches(left, scoring.judge)):
+        yield judged, record
+
+
+def remark_facts(judge: Judge, cases: Iterable[Case]) -> object:
+    """What the judge can tell of the pairs that can count; None where it has nothing to say, or only of all at once."""
+    return judge.remark_facts(eligible_questions(cases)) if isinstance(judge, SummedRemarks) else None
