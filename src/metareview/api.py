@@ -14,7 +14,7 @@ from metareview.comparison.outcome_corrected import outcome_correction_of, outco
 from metareview.comparison.paired import CompareKeywords
 from metareview.comparison.verdict import Comparison as PlainComparison
 from metareview.engines.spark import Frame as SparkFrame
-from metareview.engines.spark import is_frame
+from metareview.engines.spark import is_frame, records_of
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Given, Paths, Records
 from metareview.pipelines import comments, outcomes, routing
@@ -138,9 +138,9 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
 
 
 def evaluate_comments(
-    generated: Given,
+    generated: Given | SparkFrame,
     *,
-    reference: Paths | Records,
+    reference: Paths | Records | SparkFrame,
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -148,11 +148,16 @@ def evaluate_comments(
 ) -> Run:
     """Score the review comments in `generated` against the references; with `out`, keep the run in that folder.
 
-    Both are paths, or lists of records with the fields of `jsonl`.
+    Both are paths, or lists of records with the fields of `jsonl`, or data frames of Spark's with these columns: then
+    the frames' cluster does the work.
 
     >>> run = evaluate_comments("comments/", reference="positive_samples.json")   # doctest: +SKIP
     >>> run.metrics["comments"]["f1"]                                             # doctest: +SKIP
     """
+    given = [generated, reference, options.get("negatives", ())]
+    if any(map(is_frame, given)):
+        generated, reference, options["negatives"] = (records_of(each) if is_frame(each) else each for each in given)
+        options["engine"] = "spark"
     chosen = CommentsOptions(generated, reference, **options)
     folder = None if out is None else Path(out)
     return Run.of(comments.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))

@@ -190,6 +190,50 @@ def test_a_worker_that_is_killed_in_mid_run_changes_nothing(spark, spark_cluster
     spark_cluster.replace_worker()
 
 
+def reviews(seed, references=()):
+    """Some remarks on each of thirty pull requests; those of a reviewer are near the references, or not."""
+    rng = random.Random(seed)
+    found = []
+    for number in range(30):
+        near = references[number]["comments"] if references else []
+        comments = [{"path": f"{rng.randrange(3)}.py", "from_line": rng.randrange(1, 40), "note": rng.choice(NOTES)}]
+        comments += [each | {"note": f"{each['note']} {rng.choice(NOTES)}"} for each in near if rng.random() < 0.6]
+        found.append({"pr": f"https://github.com/o/r/pull/{number}", "language": "Go", "comments": comments})
+    return found
+
+
+NOTES = ["The handle is never closed", "Slow: quadratic in the rows", "Name the magic number 7", "Überlauf 😀"]
+
+
+def test_comments_are_scored_by_pull_request(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("metareview.pipelines.comments.work.CHUNK", 40)  # several chunks of a small run
+    references, negatives = reviews(1), reviews(2)[:9]
+    generated = [each | {"reviewer": name} for seed, name in ((3, "a"), (4, "b")) for each in reviews(seed, references)]
+    options = {"negatives": negatives, "judge": "offline", "all_prs": True}
+    local = mr.evaluate_comments(generated, reference=references, out=tmp_path / "local", **options)
+    found = mr.evaluate_comments(generated, reference=references, out=tmp_path / "spark", engine="spark", **options)
+    assert json.dumps(found.summary | {"run": None}) == json.dumps(local.summary | {"run": None})
+    assert found.manifest.inputs == local.manifest.inputs
+    assert found.records == local.records != []
+    assert list(found.read_pairs()) == list(local.read_pairs()) != []
+    assert len(list((tmp_path / "spark" / "pairs.parquet").iterdir())) > 4
+
+    comments = "pr string, language string, {}comments array<struct<path: string, from_line: int, note: string>>"
+    frames = [
+        spark.createDataFrame([tuple(row[name] for name in names) for row in rows], comments.format(more))
+        for rows, names, more in (
+            (generated, ("pr", "language", "reviewer", "comments"), "reviewer string, "),
+            (references, ("pr", "language", "comments"), ""),
+            (negatives, ("pr", "language", "comments"), ""),
+        )
+    ]
+    options["negatives"] = frames[2]
+    framed = mr.evaluate_comments(frames[0], reference=frames[1], **options)
+    assert framed.metrics == local.metrics
+    assert framed.records == local.records
+    assert list(framed.read_pairs()) == list(local.read_pairs())
+
+
 def test_what_cannot_be_read_is_told_as_ever(small_blocks, files, tmp_path):
     lines = files[0].read_text().splitlines(keepends=True)
     broken = tmp_path / "broken.jsonl"

@@ -1,7 +1,7 @@
 """Apache Spark: a session on a cluster, and the functions that worker processes map, mapped over its machines.
 
-Only data frames are used, so that a session of Spark Connect will do, and no part of the work is ever on the driver
-alone. What tasks refuse comes back as data, and is raised here: Spark would try it four times, and print Java.
+Only data frames are used: what is sent to tasks goes with the functions that they run. What these refuse comes back
+as data, and is raised here: Spark would try it four times, and print Java.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
+
+import orjson
 
 from metareview.errors import MetareviewError, UsageError
 
@@ -73,40 +75,42 @@ def spark_session(master: str | None, frame: Frame | None = None) -> Iterator[Se
 
 
 def _started(kind: Any, master: str) -> Session:
-    if not master.startswith("sc://") and not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         raise UsageError(
             "Spark runs on Java, and there is none. Install Java 17 or later, on Debian and Ubuntu: "
             "apt-get install default-jre-headless"
         )
-    builder = kind.builder.appName("metareview")
-    if master.startswith("sc://"):
-        return _connected(builder.remote(master), master)
-    builder = builder.master(master).config("spark.ui.showConsoleProgress", "false")
+    builder = kind.builder.appName("metareview").master(master).config("spark.ui.showConsoleProgress", "false")
     # What is added up by key is small: two hundred partitions of it, Spark's default, take longer than the work.
     builder = builder.config("spark.sql.shuffle.partitions", "8")
     if master.startswith(_NEAR):
         # Spark would take whatever is called python3, and would not find a router that lies in the user's folder.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.config("spark.executorEnv.PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-    session = _connected(builder, master)
-    session.sparkContext.setLogLevel("ERROR")
-    return session
-
-
-def _connected(builder: Any, master: str) -> Session:
     try:
-        return builder.getOrCreate()
-    except Exception as error:  # Java's, Python's and gRPC's ways to say that nobody answers
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+    except Exception as error:  # Java's and Python's ways to say that nobody answers
         raise UsageError(
             f"Spark cannot be started on {master}: {_cause(error)}. Check that the master runs and can be reached."
         ) from error
+    return session
 
 
 def is_frame(thing: object) -> bool:
-    """Whether it is a data frame of Spark's, classic or of Spark Connect; without importing either."""
+    """Whether it is a data frame of Spark's; found out without importing Spark."""
     return any(
         kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in type(thing).__mro__
     )
+
+
+def records_of(frame: Frame) -> list[dict[str, Any]]:
+    """A frame's rows, as JSON has them: without what is null."""
+    from pyspark.sql import functions as f
+
+    with explained():
+        rows = frame.select(f.to_json(f.struct("*")).alias("line")).toLocalIterator()
+        return [orjson.loads(row.line) for row in rows]
 
 
 @contextmanager
