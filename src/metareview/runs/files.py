@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from metareview.errors import InputError, UsageError
+from metareview.runs.parts import count_rows, has_parts, parts_of, read_parts
 
 JsonObject = dict[str, Any]
 
@@ -58,11 +59,14 @@ def read_json(path: Path) -> JsonObject:
 
 
 def read_lines(path: Path, parse: Callable[[bytes], JsonObject] | None = None) -> Iterator[JsonObject]:
-    """The whole lines of a file that may have been cut off in the middle of one.
+    """The whole lines of a file that may have been cut off in the middle of one, or of the parts in its place.
 
     `parse` makes the object of a line, and raises ValueError where it is none; parsed_line unless given.
     """
     parse = parse or parsed_line
+    if has_parts(path):
+        yield from _read_parts(parts_of(path), parse)
+        return
     if not path.exists():
         return
     with path.open("rb") as lines:
@@ -75,8 +79,22 @@ def read_lines(path: Path, parse: Callable[[bytes], JsonObject] | None = None) -
                 raise broken_line(path, number) from None
 
 
+def _read_parts(folder: Path, parse: Callable[[bytes], JsonObject]) -> Iterator[JsonObject]:
+    number = 0
+    for lines in read_parts(folder):
+        for line in lines:
+            number += 1
+            try:
+                parsed = parse(line)
+            except (ValueError, RecursionError):
+                raise broken_line(folder, number) from None
+            yield parsed
+
+
 def count_lines(path: Path) -> int:
-    """The whole lines of a file; 0 where there is none."""
+    """The whole lines of a file, or those of the parts in its place; 0 where there is neither."""
+    if has_parts(path):
+        return count_rows(parts_of(path))
     if not path.exists():
         return 0
     with path.open("rb") as file:
