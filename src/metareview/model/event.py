@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import compress, islice
 from operator import eq, itemgetter
@@ -185,36 +185,65 @@ class Sifted:
         return warnings
 
 
+class Sieve:
+    """Lets those events of a repository pass that can be used, one after the other, and counts the rest.
+
+    `shown` has, by login as written, the login as shown, of those for whom the two differ.
+    """
+
+    def __init__(self, shown: Mapping[str, str]) -> None:
+        self.opened: dict[tuple[str, int], int] = {}
+        """When each pull request was opened."""
+        self._shown = shown
+        self._left_out: Counter[str] = Counter()
+        self._early: Counter[tuple[str, int]] = Counter()
+        """Events of pull requests that are not open yet."""
+
+    def kept(self, events: Iterable[Event], *, without_repeated: bool = False) -> Iterator[Event]:
+        """Of events in order, those that can be used. `without_repeated`: no two of a kind have one id."""
+        opened, shown = self.opened, self._shown
+        for event in events if without_repeated else self._first_ones(events):
+            repo, pr, at, kind, actor = event[:5]
+            key = (repo, pr)
+            if kind == "opened":
+                if key in opened:
+                    self._left_out["opened again, where a pull request opens once"] += 1
+                    continue
+                opened[key] = at
+            elif key not in opened:
+                self._early[key] += 1
+            name = shown.get(actor) if actor else None
+            yield event if name is None else event._replace(actor=name)
+
+    def _first_ones(self, events: Iterable[Event]) -> Iterator[Event]:
+        ids: set[tuple[str, str, str]] = set()
+        for event in events:
+            if event.id:
+                by_kind = event.repo, event.kind, event.id
+                if by_kind in ids:
+                    self.leave_out_repeated()
+                    continue
+                ids.add(by_kind)
+            yield event
+
+    def leave_out_repeated(self, number: int = 1) -> None:
+        """Count events that have the id of another of their kind."""
+        self._left_out["an earlier event of its kind has its id"] += number
+
+    def sifted(self) -> Sifted:
+        """What became of those that did not pass; all of a repository's must have come."""
+        before = sum(count for key, count in self._early.items() if key in self.opened)
+        return Sifted(self._left_out, before, sum(key not in self.opened for key in self._early))
+
+
 def sift(events: Iterable[Event], shown: Mapping[str, str]) -> tuple[list[Event], Sifted]:
     """Of events in order, those that can be used, and what became of the rest; all of a repository's must be there.
 
     `shown` has, by login as written, the login as shown, of those for whom the two differ.
     """
-    left_out: Counter[str] = Counter()
-    ids: set[tuple[str, str, str]] = set()
-    opened: set[tuple[str, int]] = set()
-    early: Counter[tuple[str, int]] = Counter()  # events of pull requests that are not open yet
-    kept: list[Event] = []
-    for event in events:
-        repo, pr, _, kind, actor, _, identity = event[:7]
-        if identity:
-            by_kind = (repo, kind, identity)
-            if by_kind in ids:
-                left_out["an earlier event of its kind has its id"] += 1
-                continue
-            ids.add(by_kind)
-        key = (repo, pr)
-        if kind == "opened":
-            if key in opened:
-                left_out["opened again, where a pull request opens once"] += 1
-                continue
-            opened.add(key)
-        elif key not in opened:
-            early[key] += 1
-        name = shown.get(actor) if actor else None
-        kept.append(event if name is None else event._replace(actor=name))
-    before = sum(count for key, count in early.items() if key in opened)
-    return kept, Sifted(left_out, before, sum(key not in opened for key in early))
+    sieve = Sieve(shown)
+    kept = list(sieve.kept(events))
+    return kept, sieve.sifted()
 
 
 def names_of(logins: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from metareview.model.event import RESPONSES, Event, PullRequest
 from metareview.routing.replay import Visible
@@ -85,16 +85,13 @@ class Knowledge:
 
 
 def find_experts(
-    knowledge: Knowledge, visible: Visible, pull_requests: Collection[PullRequest], until: int
+    knowledge: Knowledge, visible: Visible, pull_requests: Iterable[PullRequest]
 ) -> Iterator[set[str] | None]:
     """Who had worked on one of the files of each pull request by its cutoff; they must come by cutoff.
 
     None where its files are not known. Nothing is known then but what routers had been shown; after the last,
-    `knowledge` observes the rest up to `until`. Where no pull request has files, it learns nothing.
+    `knowledge` observes the rest of the events.
     """
-    if not any(pull_request.files for pull_request in pull_requests):
-        yield from [None] * len(pull_requests)
-        return
     observe, observed = knowledge.observe, 0
     for pull_request in pull_requests:
         known = bisect_right(visible.known_from, pull_request.cutoff)
@@ -102,5 +99,5 @@ def find_experts(
             observe(event)
         observed = known
         yield knowledge.who_knows(pull_request.files) if pull_request.files else None
-    for event in visible.events[observed : bisect_right(visible.known_from, until)]:
+    for event in visible.events[observed:]:
         observe(event)

@@ -9,7 +9,7 @@ first.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,55 +58,55 @@ class RecommendedRisk:
 
 
 class Review(NamedTuple):
-    """What the first reviewer of a scored pull request learned by reviewing it."""
+    """The first review of a scored pull request after its cutoff."""
 
     pr: int
     reviewer: str
-    files: tuple[str, ...]
     also_pushed: bool
     """Who changed the files too knows them without the review."""
+
+
+def first_review(story: Sequence[Event], pull_request: PullRequest, until: int, eligible: Eligibility) -> Review | None:
+    """Of a pull request's events in order; None where there is none up to `until`."""
+    for event in story:
+        if (
+            event.at <= pull_request.cutoff
+            or event.kind not in REVIEWED
+            or not eligible(event.actor, pull_request.author)
+        ):
+            continue
+        if event.at > until or event.actor is None:
+            return None
+        pushed = any(each.kind == "pushed" and each.actor == event.actor for each in story)
+        return Review(pull_request.pr, event.actor, pushed)
+    return None
+
+
+def recent_part(events: Sequence[Event], until: int) -> Sequence[Event]:
+    """Those of a repository's events, in order, by which people are active at that instant."""
+    return events[bisect_right(events, until - ACTIVE_DAYS * DAY, key=_at) : bisect_right(events, until, key=_at)]
 
 
 class Turnover:
     """Who knows the files of one repository's scored pull requests at the end of the replayed period.
 
-    `knowledge` has observed everything up to that end, `until`; `events` are the repository's, `stories` those of each
-    scored pull request, in order.
+    `knowledge` has observed everything up to that end; `people` are the actors of the last ACTIVE_DAYS before it,
+    `paths` the files, and `reviews` the first ones of the pull requests that have one by then.
     """
 
     def __init__(
         self,
         knowledge: Knowledge,
-        events: Sequence[Event],
-        stories: Mapping[int, Sequence[Event]],
-        pull_requests: Sequence[PullRequest],
-        until: int,
+        people: Iterable[str],
+        paths: Collection[str],
+        reviews: Sequence[Review],
         eligible: Eligibility,
     ) -> None:
-        recent = events[bisect_right(events, until - ACTIVE_DAYS * DAY, key=_at) : bisect_right(events, until, key=_at)]
-        people = {event.actor for event in recent if event.actor is not None}
         self._active = {login for login in people if eligible.include_bots or not eligible.is_bot(login)}
         self._knowledge = knowledge
         # By file, how many active people know it.
-        self._known = {
-            path: sum(person in self._active for person in knowledge.sources(path))
-            for path in {path for pull_request in pull_requests for path in pull_request.files}
-        }
-        firsts = (self._first_review(stories[each.pr], each, until, eligible) for each in pull_requests)
-        self._reviews = [review for review in firsts if review is not None]
-
-    def _first_review(
-        self, story: Sequence[Event], pull_request: PullRequest, until: int, eligible: Eligibility
-    ) -> Review | None:
-        pr, author = pull_request.pr, pull_request.author
-        for event in story:
-            if event.at <= pull_request.cutoff or event.kind not in REVIEWED or not eligible(event.actor, author):
-                continue
-            if event.at > until or event.actor is None:
-                return None
-            pushed = any(each.kind == "pushed" and each.actor == event.actor for each in story)
-            return Review(pr, event.actor, self._knowledge.learned(pr, event.actor), pushed)
-        return None
+        self._known = {path: sum(person in self._active for person in knowledge.sources(path)) for path in paths}
+        self._reviews = reviews
 
     def as_it_came(self) -> FilesAtRisk:
         at_risk = sum(number < FEWEST_PEOPLE for number in self._known.values())
@@ -119,11 +119,12 @@ class Turnover:
         """
         changes: dict[tuple[str, str], int] = {}  # by file and person, in sources
         replaced = 0
-        for pr, reviewer, files, also_pushed in self._reviews:
+        for pr, reviewer, also_pushed in self._reviews:
             person = first.get(pr, reviewer)
             if person == reviewer:
                 continue
             replaced += 1
+            files = self._knowledge.learned(pr, reviewer)
             if person in self._active:
                 for path in files:
                     changes[path, person] = changes.get((path, person), 0) + 1

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from metareview.model.words import plural
-from metareview.pipelines.routing.answer import BODY, FILES, Answers
+from metareview.pipelines.routing.answer import Answers
 from metareview.pipelines.routing.plan import Plan
-from metareview.pipelines.routing.tally import PREDICTION
+from metareview.pipelines.routing.tally import BODY, FILES, PREDICTION
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sum_up import sum_up

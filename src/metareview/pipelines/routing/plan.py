@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -134,9 +134,19 @@ def _choose_pull_requests(history: History, options: RoutingOptions) -> tuple[tu
     return tuple(Part(repo, events[repo], at) for repo, at in chosen.items()), unready
 
 
-def choose_of_one(events: Sequence[Event], options: RoutingOptions) -> tuple[dict[int, int], int]:
-    """The cutoffs of one repository's pull requests in the cohort, in order of opening, and how many have none."""
-    known = cutoffs(events, options.cutoff_rule)
-    scored = [e.pr for e in events if e.kind == "opened" and options.is_scored(e.repo, e.pr, e.at)]
+def choose_of_one(events: Iterable[Event], options: RoutingOptions) -> tuple[dict[int, int], int]:
+    """The cutoffs of one repository's pull requests in the cohort, in order of opening, and how many have none.
+
+    Events are looked at once, and all of them.
+    """
+    scored: list[int] = []
+
+    def noted() -> Iterator[Event]:
+        for event in events:
+            if event.kind == "opened" and options.is_scored(event.repo, event.pr, event.at):
+                scored.append(event.pr)
+            yield event
+
+    known = cutoffs(noted(), options.cutoff_rule)
     chosen = {pr: known[pr] for pr in scored if pr in known}
     return chosen, len(scored) - len(chosen)

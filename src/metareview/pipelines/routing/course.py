@@ -1,0 +1,91 @@
+"""What became of each pull request, whatever routers say of it: its snapshot, its truth, its waits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from metareview.model.event import Event, PullRequest
+from metareview.pipelines.routing.plan import Plan
+from metareview.routing.declarations import declarations_of
+from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
+from metareview.routing.records import Declarations, Truth
+from metareview.routing.replay import take_snapshots
+from metareview.routing.responses import Request, follow_requests
+from metareview.routing.truth import find_truth
+from metareview.routing.turnover import Review, first_review
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The course of one pull request."""
+
+    pull: PullRequest
+    truth: Truth
+    declarations: Declarations
+    ttfr_seconds: float | None
+    ttfc_seconds: float | None
+    merged: bool
+    merged_within: bool | None
+    review: Review | None
+    """The first after the cutoff, where the replayed period has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CourseReader:
+    """Reads the courses of one repository's pull requests from their events."""
+
+    plan: Plan
+    repo: str
+    until: int
+    """The end of the repository's replayed period."""
+
+    def read(
+        self, stories: Mapping[int, Sequence[Event]], cutoffs: Mapping[int, int]
+    ) -> tuple[list[Course], Counter[Request]]:
+        """The courses by cutoff, those of one instant in the order of `cutoffs`; and what came of review requests.
+
+        `stories` are the events of each pull request, in order.
+        """
+        options, history, eligible = self.plan.options, self.plan.inputs.history, self.plan.eligible
+        has_gaps = self.repo in history.gaps
+        pulls = take_snapshots(stories, cutoffs)
+        truth_of = partial(
+            find_truth,
+            policy=options.truth,
+            window=options.truth_span,
+            eligible=eligible,
+            end=history.end,
+            sources=frozenset(options.truth_sources),
+            reviews_hidden=options.reviews_visible_at == "creation",
+            has_gaps=has_gaps,
+        )
+        follow = partial(
+            follow_requests,
+            until=history.end if options.truth_span is None else self.until,
+            window=options.truth_span,
+            end=history.end,
+            eligible=eligible,
+            has_gaps=has_gaps,
+        )
+        within = options.merged_span
+        courses = []
+        for pull, declarations in zip(pulls, declarations_of(pull.body for pull in pulls), strict=True):
+            story, author, cutoff = stories[pull.pr], pull.author, pull.cutoff
+            merges = [event.at for event in story if event.kind == "merged"]
+            courses.append(
+                Course(
+                    pull,
+                    truth_of(story, author, cutoff),
+                    declarations,
+                    seconds_to_first(REVIEWS, story, author, cutoff, eligible),
+                    seconds_to_first(COMMENTS, story, author, cutoff, eligible) if options.ttfc else None,
+                    any(at <= cutoff for at in merges),
+                    None if within is None else any(at <= cutoff + within for at in merges),
+                    first_review(story, pull, self.until, eligible),
+                )
+            )
+        requests = Counter(request for pull in pulls for request in follow(stories[pull.pr], pull.author))
+        return courses, requests
