@@ -11,7 +11,7 @@ from metareview.engines.local import LocalEngine
 from metareview.errors import InputError, UsageError
 from metareview.formats.history import open_history
 from metareview.pipelines import routing
-from metareview.pipelines.routing import RoutingOptions, large, scatter
+from metareview.pipelines.routing import RoutingOptions, large, scatter, scratch, seen, stream
 from metareview.runs.files import PARTS, RESULTS, SUMMARY
 
 PEOPLE = ["Ann", "bob", "cyd", "dee", "eve", "Fay", "gus[bot]", "hal"]
@@ -97,6 +97,50 @@ def test_the_run_is_the_same_to_the_last_byte(
     assert not (scattered / PARTS).exists()
     manifests = [json.loads((folder / "manifest.json").read_text()) for folder in (held, scattered)]
     assert len({each["fingerprint"] for each in manifests}) == 1
+
+
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every repository is streamed, and each of its passes takes many steps."""
+    small_pieces(monkeypatch)
+    monkeypatch.setattr(routing, "_LARGE", 0)
+    monkeypatch.setattr(large, "HELD", 0)
+    monkeypatch.setattr(scatter, "BLOCK", 3)
+    for name, number in [("BLOCK", 4), ("BUCKET", 20), ("COURSES", 2), ("STRETCH_EVENTS", 7), ("STRETCH_COURSES", 3)]:
+        monkeypatch.setattr(stream, name, number)
+    monkeypatch.setattr(stream, "RUN", 5)
+    monkeypatch.setattr(scratch, "BUFFERED", 11)
+    monkeypatch.setattr(seen, "BLOCK", 6)
+
+
+@pytest.mark.parametrize("keywords", OPTIONS, ids=str)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_streamed_repository_gives_the_same_run_to_the_last_byte(
+    keywords: dict[str, Any], seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path, history(seed, repos=2))
+    (tmp_path / "p.jsonl").write_text(
+        "".join(
+            json.dumps({"repo": f"org/repo{pr % 2}", "pr": pr, "router": "model", "candidates": ["BOB", "ann", "x"]})
+            + "\n"
+            for pr in range(1, 70, 2)
+        )
+    )
+    options = RoutingOptions(file, **keywords, predictions=tmp_path / "p.jsonl")
+    routing.evaluate(options, out=tmp_path / "held")
+    small_blocks(monkeypatch)
+    replayed: list[str] = []
+    inner = stream.Streamed.replay
+
+    def counted(self: stream.Streamed, *arguments: Any) -> Any:
+        replayed.append("once")
+        return inner(self, *arguments)
+
+    monkeypatch.setattr(stream.Streamed, "replay", counted)
+    routing.evaluate(options, out=tmp_path / "streamed")
+    assert replayed
+    held, streamed = tmp_path / "held", tmp_path / "streamed"
+    assert (streamed / RESULTS).read_bytes() == (held / RESULTS).read_bytes()
+    assert summary(streamed) == summary(held)
 
 
 def test_worker_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,13 +35,18 @@ def visible_events(events: Sequence[Event], reviews_visible_at: str) -> Visible:
     opened = {event.pr: event.at for event in events if event.kind == "opened"}
     keyed = []
     for position, event in enumerate(events):
-        if event.kind == "review_submitted" and event.pr in opened:
+        if is_moved(event, opened):
             at = opened[event.pr]
             keyed.append((at + 1, 0, position, event._replace(at=at)))
         else:
             keyed.append((event.at, 1, position, event))
     keyed.sort(key=lambda item: item[:3])
     return Visible([item[3] for item in keyed], [item[0] for item in keyed])
+
+
+def is_moved(event: Event, opened: Mapping[int, int]) -> bool:
+    """Whether, under `creation`, routers learn of the event from its pull request's opening on: when each was."""
+    return event.kind == "review_submitted" and event.pr in opened
 
 
 def cutoffs(events: Iterable[Event], cutoff: Cutoff) -> dict[int, int]:

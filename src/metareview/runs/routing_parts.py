@@ -17,8 +17,8 @@ import orjson
 from metareview.model.event import Sifted
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sums import RoutingSums
-from metareview.runs.files import JsonObject, parsed_line, read_json, to_line, write_whole
-from metareview.runs.routing_json import record_from_json, record_line, record_to_json
+from metareview.runs.files import JsonObject, parsed_line, read_json, write_whole
+from metareview.runs.routing_json import record_from_json, record_line
 from metareview.runs.routing_sums_json import cells, from_cells
 
 _BLOCK = 2**20
@@ -45,10 +45,13 @@ class RoutingParts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def write(self, number: int, records: Iterable[RoutingRecord], replayed: Replayed) -> None:
+    def write(self, number: int, records: Iterable[RoutingRecord], replayed: Callable[[], Replayed]) -> Replayed:
+        """Records as they come, and then what they came to, which is asked for when all have come."""
         with self._records(number).open("wb") as file:
             file.writelines(map(record_line, records))
-        write_whole(self._sums(number), [orjson.dumps(_to_json(replayed)).decode()])
+        found = replayed()
+        write_whole(self._sums(number), [orjson.dumps(_to_json(found)).decode()])
+        return found
 
     def read(self, number: int, repositories: Sequence[str]) -> Replayed | None:
         """What an earlier attempt made of these repositories; None where it did not come so far."""
@@ -73,8 +76,10 @@ class RoutingParts:
     def change(self, numbers: Iterable[int], change: Callable[[RoutingRecord], RoutingRecord]) -> None:
         """Make other records of all of them."""
         for number in numbers:
-            changed = [to_line(record_to_json(change(record))).encode() for record in self.read_records([number])]
-            self._records(number).write_bytes(b"".join(changed))
+            changed = self._records(number).with_suffix(".changed")
+            with changed.open("wb") as file:
+                file.writelines(record_line(change(record)) for record in self.read_records([number]))
+            changed.replace(self._records(number))
 
     def remove(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)

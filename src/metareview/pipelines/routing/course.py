@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from functools import partial
+from sys import intern
 
 from metareview.model.event import Event, PullRequest
+from metareview.pipelines.routing.packed import from_bytes, shared_paths, to_bytes
 from metareview.pipelines.routing.plan import Plan
 from metareview.routing.declarations import declarations_of
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
-from metareview.routing.records import Declarations, Truth
+from metareview.routing.records import Declarations, Truth, TruthEvent
 from metareview.routing.replay import take_snapshots
 from metareview.routing.responses import Request, follow_requests
 from metareview.routing.truth import find_truth
@@ -89,3 +91,38 @@ class CourseReader:
             )
         requests = Counter(request for pull in pulls for request in follow(stories[pull.pr], pull.author))
         return courses, requests
+
+
+def pack_courses(courses: Iterable[tuple[int, Course]]) -> bytes:
+    """Courses with a number each, for the disk."""
+    return to_bytes(
+        [
+            (
+                number,
+                tuple(course.pull),
+                course.truth.state,
+                course.truth.targets,
+                [(each.id, each.kind, each.actor, each.at) for each in course.truth.events],
+                astuple(course.declarations),
+                (course.ttfr_seconds, course.ttfc_seconds, course.merged, course.merged_within),
+                None if course.review is None else tuple(course.review),
+            )
+            for number, course in courses
+        ]
+    )
+
+
+def unpack_courses(packed: bytes) -> Iterator[tuple[int, Course]]:
+    """The same again. Paths and logins are shared: some of them are kept for each pull request."""
+    for number, pull, state, targets, events, declarations, rest, review in from_bytes(packed):
+        snapshot = PullRequest(*pull)
+        yield (
+            number,
+            Course(
+                snapshot._replace(files=shared_paths(pull[7])),
+                Truth(state, tuple(targets), tuple(TruthEvent(*each) for each in events)),
+                Declarations(*declarations),
+                *rest,
+                None if review is None else Review(review[0], intern(review[1]), review[2]),
+            ),
+        )

@@ -1,7 +1,7 @@
 """A history that is too large to hold: scattered over the disk by repository, replayed in batches, by worker processes.
 
-Memory is bounded by a piece of the input and by the largest repository; the figures are those of `score`, digit by
-digit.
+Memory is bounded by a piece of the input and by a repository of HELD events: a larger one is replayed from disk. The
+figures are those of `score`, digit by digit.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from metareview.pipelines.routing.gather import Batch, Replaying, Repository, ac
 from metareview.pipelines.routing.plan import Plan, empty_cohort, unready_warning
 from metareview.pipelines.routing.read import Beside, hash_inputs, texts_wanted
 from metareview.pipelines.routing.scatter import Opening, Reader, RepositoryFacts, Scattered, scatter
+from metareview.pipelines.routing.stream import HELD
 from metareview.routing.summary import HistoryFacts, RoutingSummary
 from metareview.routing.sums import RoutingSums, merged
 from metareview.runs.files import PARTS, written_to
@@ -94,7 +95,7 @@ class _Large:
 
     def __init__(self, plan: Plan, scattered: Scattered, engine: LocalEngine, packed: Path) -> None:
         self._plan, self._scattered, self._engine = plan, scattered, engine
-        self._replaying = Replaying(plan, scattered.shown, packed, packed, 0, None)
+        self._replaying = Replaying(plan, scattered.shown, packed, packed, 0, None, HELD)
 
     def replay(self, parts: Path, watch: Watch) -> tuple[RoutingSummary, list[int]]:
         """The summary, and the numbers of the parts with records in their order."""
@@ -178,7 +179,9 @@ class _Large:
     def _chosen(self) -> tuple[list[Repository], int]:
         """Every repository, with its cohort where that is chosen among all of them, and how many are not ready."""
         facts = self._scattered.repositories
-        repositories = [Repository(name, tuple(of.slices), bool(of.openings)) for name, of in facts.items()]
+        repositories = [
+            Repository(name, tuple(of.slices), bool(of.openings), events=of.events) for name, of in facts.items()
+        ]
         options = self._plan.options
         if options.limit is None and options.cutoff_rule.policy == "created_at":
             return repositories, 0

@@ -7,9 +7,10 @@ them, unless the run is to be kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Part, Plan, choose_of_one, empty_cohort, unready_warning
 from metareview.pipelines.routing.read import Beside, hash_inputs, texts_wanted
 from metareview.pipelines.routing.spark_facts import Cohort, Facts, gather_facts
+from metareview.pipelines.routing.stream import HELD, Streamed
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sum_up import sum_up
@@ -198,7 +200,7 @@ class _Evaluation:
 
         span = self.plan.options.truth_span
         until = None if span is None else cohort.last + span
-        replay = Replay(self.plan, self.facts.shown, cohort, until, folder)
+        replay = Replay(self.plan, self.facts.shown, cohort, until, folder, HELD)
         found = self.events.mapInArrow(replay, _SUMS)
         lines: list[bytes] = []
         if folder is None:
@@ -234,6 +236,8 @@ class Replay:
     """When people are no longer counted as active; None: never."""
     folder: Path | None
     """Where the records go; None: they are rows."""
+    held: int = HELD
+    """How many events of a repository are held; one with more is streamed."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         sums: list[RoutingSums] = []
@@ -252,30 +256,57 @@ class Replay:
         yield _batch([cell for cell, _ in found], [value for _, value in found], [None] * len(found))
 
     def _records(
+        self, repo: str, events: Iterator[Event], sums: list[RoutingSums], notes: Counter[str]
+    ) -> Iterator[RoutingRecord]:
+        """One repository's, which are counted on the way."""
+        first = deque(islice(events, self.held + 1))
+        if len(first) <= self.held:
+            yield from self._of_held(repo, first, sums, notes)
+            return
+        with Streamed(repo, chain(_drained(first), events), self.shown, self.plan.options) as streamed:
+            self._note(repo, streamed.sifted, streamed.opened, notes)
+            chosen = self._choose(repo, streamed.chosen, notes)
+            if chosen:
+                yield from streamed.replay(self.plan, chosen, self.cohort.first, self.until, sums)
+
+    def _of_held(
         self, repo: str, events: Iterable[Event], sums: list[RoutingSums], notes: Counter[str]
     ) -> list[RoutingRecord]:
-        """One repository's, which are counted on the way."""
-        options, plan = self.plan.options, self.plan
+        plan = self.plan
         kept, sifted = sift(events, self.shown)
-        notes.update({f"left out {why}": number for why, number in sifted.left_out.items()})
-        notes["early"] += sifted.early
-        notes["never opened"] += sifted.never_opened
-        for each in plan.inputs.predictions:
-            opened = {(event.repo, event.pr) for event in kept if event.kind == "opened"}
-            notes[f"predicted {each.router}"] += sum(key in opened for key in each.answers)
-        chosen, _ = choose_of_one(kept, options)
-        if self.cohort.chosen is not None:
-            wanted = self.cohort.chosen.get(repo, frozenset())
-            chosen = {pr: at for pr, at in chosen.items() if pr in wanted}
+        self._note(repo, sifted, {event.pr for event in kept if event.kind == "opened"}, notes)
+        chosen = self._choose(repo, choose_of_one(kept, plan.options)[0], notes)
         if not chosen:
             return []
-        for at in (min(chosen.values()), max(chosen.values())):
-            notes[f"cutoff {at}"] += 1
         answers = Answers()
         answer_part(Part(repo, kept, chosen), plan, answers, Ticker(0, None))
         active = active_people(kept, self.cohort.first, self.until, plan.eligible)
         sums.append(sum_up(answers.records, configured(plan), answers.outcomes + Outcomes(active=Counter(active))))
         return answers.records
+
+    def _note(self, repo: str, sifted: Sifted, opened: Collection[int], notes: Counter[str]) -> None:
+        notes.update({f"left out {why}": number for why, number in sifted.left_out.items()})
+        notes["early"] += sifted.early
+        notes["never opened"] += sifted.never_opened
+        for each in self.plan.inputs.predictions:
+            notes[f"predicted {each.router}"] += sum((repo, pr) in each.answers for pr in opened)
+
+    def _choose(self, repo: str, offered: dict[int, int], notes: Counter[str]) -> dict[int, int]:
+        """The cohort among the pull requests that this repository has to offer."""
+        chosen = offered
+        if self.cohort.chosen is not None:
+            wanted = self.cohort.chosen.get(repo, frozenset())
+            chosen = {pr: at for pr, at in offered.items() if pr in wanted}
+        if chosen:
+            for at in (min(chosen.values()), max(chosen.values())):
+                notes[f"cutoff {at}"] += 1
+        return chosen
+
+
+def _drained(events: deque[Event]) -> Iterator[Event]:
+    """The events, each of which is let go of."""
+    while events:
+        yield events.popleft()
 
 
 def _rows(lines: Iterable[bytes]) -> Iterator[Any]:

@@ -7,7 +7,7 @@ read back shares them, as what was read from the history did.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import repeat
 from sys import intern
@@ -31,23 +31,39 @@ def pack(events: Sequence[Event]) -> bytes:
             packed[name] = list(codes), list(map(codes.__getitem__, column))
         elif set(map(type, column)) != {type(None)} and any(value != _ABSENT.get(name) for value in column):
             packed[name] = column
+    return to_bytes(packed)
+
+
+def to_bytes(content: Any) -> bytes:
+    """Anything that JSON can hold."""
     try:
-        return orjson.dumps(packed)
+        return orjson.dumps(content)
     except TypeError:  # Half a surrogate pair, which the standard library writes as an escape.
-        return json.dumps(packed).encode()
+        return json.dumps(content).encode()
 
 
-def unpack(repo: str, packed: bytes) -> Iterator[Event]:
-    """What was packed, in the same order."""
+def from_bytes(packed: bytes) -> Any:
+    """The same again."""
     try:
-        columns = orjson.loads(packed)
+        return orjson.loads(packed)
     except orjson.JSONDecodeError:
-        columns = json.loads(packed)
+        return json.loads(packed)
+
+
+def unpack(repo: str, packed: bytes, *, share_paths: bool = False) -> Iterator[Event]:
+    """What was packed, in the same order. `share_paths`: equal paths are one object, for whoever keeps many."""
+    columns = from_bytes(packed)
     for name in _REPEATED:
         values, codes = columns[name]
         shared = [value if value is None else intern(value) for value in values]
         columns[name] = map(shared.__getitem__, codes)
     if "files" in columns:
-        columns["files"] = [paths if paths is None else tuple(paths) for paths in columns["files"]]
+        made: Callable[[list[str]], tuple[str, ...]] = shared_paths if share_paths else tuple
+        columns["files"] = [paths if paths is None else made(paths) for paths in columns["files"]]
     fields: list[Iterable[Any]] = [columns.get(name, repeat(_ABSENT.get(name))) for name in Event._fields[1:]]
     return map(partial(tuple.__new__, Event), zip(repeat(intern(repo)), *fields, strict=False))
+
+
+def shared_paths(paths: list[str]) -> tuple[str, ...]:
+    """The paths, each of which is one object wherever it is shared."""
+    return tuple(map(intern, paths))

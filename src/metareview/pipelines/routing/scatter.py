@@ -32,6 +32,8 @@ PIECE = 24 * 2**20
 """Bytes of a file of JSON lines that are read by themselves: some hundred megabytes of events."""
 PIECE_ROWS = 150_000
 """The same for Parquet."""
+BLOCK = 4_000
+"""Events of one repository that are packed together."""
 
 
 class Piece(NamedTuple):
@@ -43,11 +45,13 @@ class Piece(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Where the packed events of a repository stand, of one piece."""
+    """Where packed events of a repository stand, of one piece: all of them, or a block of many, one after the other."""
 
     piece: int
     offset: int
     length: int
+    first: int
+    """When the first happened."""
 
 
 class Opening(NamedTuple):
@@ -171,13 +175,15 @@ def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     offset = 0
     with packed_file(reader.folder, piece.number).open("wb") as file:
         for repo, events in by_repository.items():
-            packed = pack(events)
-            file.write(packed)
+            slices = []
+            for start in range(0, len(events), BLOCK):
+                packed = pack(events[start : start + BLOCK])
+                file.write(packed)
+                slices.append(Slice(piece.number, offset, len(packed), events[start].at))
+                offset += len(packed)
             chosen = openings.get(repo, [])
             kept = chosen if reader.chooses else _ends(chosen)
-            slices = [Slice(piece.number, offset, len(packed))]
             facts.repositories[repo] = RepositoryFacts(slices, len(events), kept, len(chosen))
-            offset += len(packed)
     return facts
 
 
