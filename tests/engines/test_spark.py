@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import engine_work
@@ -13,7 +14,12 @@ import pytest
 import metareview as mr
 from metareview.cli import main
 from metareview.engines.spark import SparkEngine
+from metareview.engines.spark_events import batch_of
 from metareview.errors import InputError, UsageError
+from metareview.pipelines.routing import RoutingOptions, on_spark, read
+from metareview.pipelines.routing.plan import make_plan
+from metareview.pipelines.routing.spark_facts import Cohort
+from metareview.pipelines.routing.stream import Streamed
 
 KINDS = ["review_submitted"] * 4 + ["review_comment", "comment", "pushed", "edited", "merged", "closed"]
 KINDS += ["review_requested", "ready_for_review", "converted_to_draft", "labelled"]
@@ -104,6 +110,37 @@ def test_json_lines_in_blocks_give_the_same_run_in_parts(small_blocks, files, tm
         assert ended.value.code == 0
         printed.append("".join(capsys.readouterr()).replace(f"/{name}", ""))
     assert printed[0] == printed[1]
+
+
+@pytest.mark.parametrize("options", [{"cutoff": "ready_for_review"}, {"reviews_visible_at": "creation"}], ids=str)
+def test_a_repository_that_dwarfs_the_rest_is_streamed(spark, files, tmp_path, monkeypatch, options):
+    options = options | {"truth_window": "2d"}
+    local = mr.evaluate_routing(files, **options)
+    monkeypatch.setattr(on_spark, "HELD", 100)
+    sizes = Counter(row["repo"] for row in history())
+    assert [repo for repo, number in sizes.items() if number > 100] == ["Big/one"]
+    same(mr.evaluate_routing(files, engine="spark", out=tmp_path / "run", **options), local)
+
+
+def test_a_task_puts_more_events_than_it_holds_on_disk(tmp_path, monkeypatch):
+    """What the tasks above do in processes of their own, seen from within one."""
+    rows = [row for row in history() if row["repo"] == "Big/one" and row["kind"] != "labelled"]
+    options = RoutingOptions(write(tmp_path / "big.jsonl", rows), routers=["popularity"])
+    inputs = read(options)
+    plan = make_plan(inputs, options)
+    batch = batch_of(inputs.history.events, range(len(inputs.history.events)))
+    streamed = []
+    monkeypatch.setattr(on_spark, "Streamed", lambda *given: streamed.append(given[0]) or Streamed(*given))
+    cutoffs = plan.parts[0].cutoffs.values()
+    cohort = Cohort(min(cutoffs), max(cutoffs))
+    found = {}
+    for held in (100, len(inputs.history.events)):
+        replay = on_spark.Replay(plan, {}, cohort, None, None, held)
+        found[held] = pa.Table.from_batches(replay([batch])).sort_by([("line", "ascending"), ("cell", "ascending")])
+    assert streamed == ["Big/one"]
+    first, second = found.values()
+    assert first.equals(second)
+    assert len(first) - first.column("line").null_count == len(cutoffs)
 
 
 def test_parquet_with_a_cohort_that_is_chosen_among_all(spark, files, tmp_path):

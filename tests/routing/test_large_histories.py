@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +143,17 @@ def test_a_streamed_repository_gives_the_same_run_to_the_last_byte(
     held, streamed = tmp_path / "held", tmp_path / "streamed"
     assert (streamed / RESULTS).read_bytes() == (held / RESULTS).read_bytes()
     assert summary(streamed) == summary(held)
+
+
+def test_a_streamed_repository_takes_a_fraction_of_the_memory() -> None:
+    script = Path(__file__).with_name("large_repository.py")
+    found = {
+        way: subprocess.run([sys.executable, script, way], capture_output=True, text=True, check=True).stdout.split()
+        for way in ("held", "streamed")
+    }
+    assert found["held"][1:] == found["streamed"][1:]
+    assert int(found["held"][0]) > 300
+    assert int(found["streamed"][0]) < 200
 
 
 def test_worker_processes_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

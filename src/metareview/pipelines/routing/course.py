@@ -116,13 +116,17 @@ def unpack_courses(packed: bytes) -> Iterator[tuple[int, Course]]:
     """The same again. Paths and logins are shared: some of them are kept for each pull request."""
     for number, pull, state, targets, events, declarations, rest, review in from_bytes(packed):
         snapshot = PullRequest(*pull)
+        ttfr, ttfc, merged, merged_within = rest
         yield (
             number,
             Course(
                 snapshot._replace(files=shared_paths(pull[7])),
                 Truth(state, tuple(targets), tuple(TruthEvent(*each) for each in events)),
                 Declarations(*declarations),
-                *rest,
+                ttfr,
+                ttfc,
+                merged,
+                merged_within,
                 None if review is None else Review(review[0], intern(review[1]), review[2]),
             ),
         )
