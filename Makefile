@@ -14,7 +14,7 @@ OLD_TESTS := tests/comments tests/runs tests/text/test_text_matching.py \
   $(addprefix tests/cli/test_,comments_command.py routing_command.py compare_command.py other_commands.py) \
   $(addprefix tests/viewer/test_,safety.py pages.py labelling.py index.py)
 
-.PHONY: setup demo browser test test-minimums lint bench bench-check clean
+.PHONY: setup demo browser java test test-minimums lint bench bench-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -39,8 +39,15 @@ browser:
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; \
 	} || { echo "The tests need a browser. Install chromium, then run make test again." >&2; exit 1; }
 
+# The Spark engine is tested on a real cluster, which runs on Java; Debian's is used, and installed where there is none.
+java:
+	@command -v java >/dev/null || { \
+	  echo "No java found: installing Debian's."; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends default-jre-headless; \
+	} || { echo "The tests need Java 17 or later. Install default-jre-headless, then run make test again." >&2; exit 1; }
+
 # A worker per core; the tests of one file share what it sets up, so they stay together.
-test: $(DEV) browser
+test: $(DEV) browser java
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 $(OLD)/.installed: pyproject.toml scripts/minimums.py

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 
 from browser import browser, open_page
 from dataset_server import data_folder, mirror, shop_bench
+from spark_cluster import spark, spark_cluster
 
 # A worker of pytest-xdist has the width of the terminal that it was started from; what is shown must not depend on it.
 os.environ.pop("COLUMNS", None)
@@ -14,4 +15,4 @@ os.environ.pop("COLUMNS", None)
 settings.register_profile("slow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("slow")
 
-__all__ = ["browser", "data_folder", "mirror", "open_page", "shop_bench"]
+__all__ = ["browser", "data_folder", "mirror", "open_page", "shop_bench", "spark", "spark_cluster"]

@@ -13,6 +13,8 @@ from metareview.comparison.corrected import corrected_figures, corrected_to_dict
 from metareview.comparison.outcome_corrected import outcome_correction_of, outcome_correction_to_dict
 from metareview.comparison.paired import CompareKeywords
 from metareview.comparison.verdict import Comparison as PlainComparison
+from metareview.engines.spark import Frame as SparkFrame
+from metareview.engines.spark import is_frame, records_of
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Given, Paths, Records
 from metareview.pipelines import comments, outcomes, routing
@@ -136,9 +138,9 @@ def _pull_request_rows(run: runs.AnyRun) -> Rows:
 
 
 def evaluate_comments(
-    generated: Given,
+    generated: Given | SparkFrame,
     *,
-    reference: Paths | Records,
+    reference: Paths | Records | SparkFrame,
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -146,18 +148,23 @@ def evaluate_comments(
 ) -> Run:
     """Score the review comments in `generated` against the references; with `out`, keep the run in that folder.
 
-    Both are paths, or lists of records with the fields of `jsonl`.
+    Both are paths, or lists of records with the fields of `jsonl`, or data frames of Spark's with these columns: then
+    the frames' cluster does the work.
 
     >>> run = evaluate_comments("comments/", reference="positive_samples.json")   # doctest: +SKIP
     >>> run.metrics["comments"]["f1"]                                             # doctest: +SKIP
     """
+    given = [generated, reference, options.get("negatives", ())]
+    if any(map(is_frame, given)):
+        generated, reference, options["negatives"] = (records_of(each) if is_frame(each) else each for each in given)
+        options["engine"] = "spark"
     chosen = CommentsOptions(generated, reference, **options)
     folder = None if out is None else Path(out)
     return Run.of(comments.evaluate(chosen, out=folder, overwrite=overwrite, progress=progress))
 
 
 def evaluate_routing(
-    history: Paths,
+    history: Paths | SparkFrame,
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -166,14 +173,17 @@ def evaluate_routing(
 ) -> Run:
     """Replay a history and score routers on it; with `out`, keep the run in that folder.
 
-    The history is a file, a folder, or a list of them.
+    The history is a file, a folder, a list of them, or a data frame of Spark's with an event's columns, which is then
+    replayed where it is.
 
     >>> run = evaluate_routing("events.jsonl", routers=["popularity"], truth_window="1d")   # doctest: +SKIP
     >>> run.metrics["popularity"]["mrr"]                                                    # doctest: +SKIP
     """
-    chosen = RoutingOptions(history, **options)
+    frame = history if is_frame(history) else None
+    chosen = RoutingOptions(() if frame is not None else history, **options)
     folder = None if out is None else Path(out)
-    return Run.of(routing.evaluate(chosen, out=folder, overwrite=overwrite, watch=routing.of_rankings(progress)))
+    watch = routing.of_rankings(progress)
+    return Run.of(routing.evaluate(chosen, out=folder, overwrite=overwrite, watch=watch, frame=frame))
 
 
 def evaluate_outcomes(

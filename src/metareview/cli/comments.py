@@ -20,13 +20,13 @@ from metareview.cli.options import (
     comment_metric_names,
     common_options,
     completing,
+    engine_options,
     filter_options,
     gate_options,
     judge_names,
     model_options,
     one_of,
     run_options,
-    workers_option,
 )
 from metareview.cli.output import Screen, append_step_summary, say, warning_lines
 from metareview.errors import UsageError
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 @run_options
 @click.option("--dry-run", is_flag=True, help="Show what would be judged; judge nothing.")
-@workers_option
+@engine_options
 @model_options
 @asking_options
 @gate_options(comment_metric_names)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
+from typing import Any
 
 from metareview.comments.costs import Spent
 from metareview.comments.measures import Counts, Rates
@@ -232,6 +233,4 @@ class CommentRecord:
 
 _FIELDS = tuple(field.name for field in fields(CommentRecord))
 _VALUES = attrgetter(*_FIELDS)
-_NO_NOTES: Mapping[str, tuple[()]] = dict.fromkeys(
-    ("comments", "matches", "comparisons", "references", "negatives"), ()
-)
+_NO_NOTES: dict[str, Any] = dict.fromkeys(("comments", "matches", "comparisons", "references", "negatives"), ())

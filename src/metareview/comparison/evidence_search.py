@@ -14,6 +14,7 @@ from metareview.errors import InputError, UsageError, did_you_mean
 from metareview.model.address import AddressBook, parse_address, pull_request_key
 from metareview.model.severity import severity_rank
 from metareview.runs.files import PAIRS
+from metareview.runs.parts import has_lines
 from metareview.runs.run import CommentsRun, OutcomesRun
 
 ListName = Literal["missed", "noise", "near", "matched", "undecided"]
@@ -173,7 +174,7 @@ class Ledger:
 
 def stored_pairs(run: CommentsRun) -> Iterator[Pair]:
     """All of a run's pairs; InputError where its folder has lost them."""
-    if run.folder is not None and run.result.judge.pairs and not (run.folder / PAIRS).exists():
+    if run.folder is not None and run.result.judge.pairs and not has_lines(run.folder / PAIRS):
         raise InputError(f"{PAIRS} is missing", file=run.folder, fix="Run the evaluation again with --overwrite.")
     return run.read_pairs()
 

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from metareview.errors import InputError, UsageError
+from metareview.runs.parts import count_rows, has_parts, parts_of, read_parts
 
 JsonObject = dict[str, Any]
 
@@ -58,11 +59,14 @@ def read_json(path: Path) -> JsonObject:
 
 
 def read_lines(path: Path, parse: Callable[[bytes], JsonObject] | None = None) -> Iterator[JsonObject]:
-    """The whole lines of a file that may have been cut off in the middle of one.
+    """The whole lines of a file that may have been cut off in the middle of one, or of the parts in its place.
 
     `parse` makes the object of a line, and raises ValueError where it is none; parsed_line unless given.
     """
     parse = parse or parsed_line
+    if has_parts(path):
+        yield from _read_parts(parts_of(path), parse)
+        return
     if not path.exists():
         return
     with path.open("rb") as lines:
@@ -75,8 +79,22 @@ def read_lines(path: Path, parse: Callable[[bytes], JsonObject] | None = None) -
                 raise broken_line(path, number) from None
 
 
+def _read_parts(folder: Path, parse: Callable[[bytes], JsonObject]) -> Iterator[JsonObject]:
+    number = 0
+    for lines in read_parts(folder):
+        for line in lines:
+            number += 1
+            try:
+                parsed = parse(line)
+            except (ValueError, RecursionError):
+                raise broken_line(folder, number) from None
+            yield parsed
+
+
 def count_lines(path: Path) -> int:
-    """The whole lines of a file; 0 where there is none."""
+    """The whole lines of a file, or those of the parts in its place; 0 where there is neither."""
+    if has_parts(path):
+        return count_rows(parts_of(path))
     if not path.exists():
         return 0
     with path.open("rb") as file:
@@ -119,23 +137,25 @@ def to_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
-def _written_alike(values: Mapping[str, Any] | Sequence[Any]) -> bool:
-    """Whether both encoders write all of it in the same way, or the quick one refuses it: they differ in numbers that
-    need an exponent or are none, and the quick one also takes what is no JSON."""
-    each_of: Iterable[Any] = values.values() if isinstance(values, dict) else values
-    if _PLAIN.issuperset(map(type, each_of)):
-        return True
-    for value in each_of:
-        kind = type(value)
-        if kind is float:
-            if not (value == 0 or 1e-4 <= abs(value) < 1e16):
-                return False
-        elif kind not in _PLAIN and not (kind in _NESTED and _written_alike(value)):
+def _written_alike(document: Mapping[str, Any]) -> bool:
+    """Whether both encoders write it in the same way, or the quick one refuses it: they differ in numbers that need an
+    exponent or are none, and the quick one also takes what is no JSON."""
+    level: list[Any] = list(document.values())
+    while level:
+        kinds = set(map(type, level))
+        if not kinds <= _KNOWN:
             return False
+        if float in kinds and not all(
+            value == 0 or 1e-4 <= abs(value) < 1e16 for value in level if type(value) is float
+        ):
+            return False
+        nested = [value for value in level if type(value) in _NESTED]
+        level = [inner for value in nested for inner in (value.values() if type(value) is dict else value)]
     return True
 
 
-_PLAIN, _NESTED = frozenset({str, int, bool, type(None)}), frozenset({dict, list, tuple})
+_NESTED = frozenset({dict, list, tuple})
+_KNOWN = _NESTED | {str, int, bool, float, type(None)}
 
 
 def to_line(record: Mapping[str, Any]) -> str:

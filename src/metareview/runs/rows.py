@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import accumulate
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -21,21 +20,12 @@ from metareview.outcomes.records import FINDINGS, OutcomeRecord
 from metareview.runs.comments_json import pair_from_json
 from metareview.runs.files import PAIRS, RESULTS, JsonObject, broken_line, parsed_line
 from metareview.runs.outcomes_json import record_from_json
+from metareview.runs.places import Place, line_batches, lines_at, placed_lines
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 
-_BATCH = 128 * 1024
-"""Bytes that are parsed at once: few enough for what comes of them to stay in the processor's cache."""
-_LONGEST_LINE = 64 * 1024 * 1024
 _NO_COUNTS = (0,) * 8
 Row = tuple[Any, ...]
-
-
-class Place(NamedTuple):
-    """Where a line stands in its file, in bytes."""
-
-    offset: int
-    length: int
 
 
 class Note(NamedTuple):
@@ -112,7 +102,7 @@ def comment_record_rows(folder: Path) -> Iterator[RecordRow]:
     """The records of a comment run, in their order; those of repeated runs on a pull request as one."""
     path = folder / RESULTS
     of_runs: list[RecordRow] = []
-    for number, (place, line) in enumerate(_lines(path), 1):
+    for number, (place, line) in enumerate(placed_lines(path), 1):
         stored = _parsed(path, number, line, parsed_record)
         try:
             row = _comment_row(stored, place)
@@ -162,7 +152,7 @@ def _notes(stored: Sequence[JsonObject], position: str) -> list[Note]:
 def routing_record_rows(folder: Path) -> Iterator[tuple[str, Place]]:
     """The pull request, as `owner/name#7`, of each record of a routing run."""
     path = folder / RESULTS
-    for number, (place, line) in enumerate(_lines(path), 1):
+    for number, (place, line) in enumerate(placed_lines(path), 1):
         stored = _parsed(path, number, line, parsed_line)
         try:
             yield f"{stored['repo']}#{stored['pr']}", place
@@ -173,7 +163,7 @@ def routing_record_rows(folder: Path) -> Iterator[tuple[str, Place]]:
 def outcome_record_rows(folder: Path) -> Iterator[OutcomeRow]:
     """The records of a run of outcomes, in their order."""
     path = folder / RESULTS
-    for number, (place, line) in enumerate(_lines(path), 1):
+    for number, (place, line) in enumerate(placed_lines(path), 1):
         try:
             stored = orjson.loads(line)
         except ValueError:
@@ -207,13 +197,12 @@ def outcomes_at(folder: Path, place: Place, positions: Container[int]) -> Outcom
     return record
 
 
-def pair_rows(folder: Path) -> Iterator[tuple[int, list[int], list[Row]]]:
+def pair_rows(folder: Path) -> Iterator[tuple[int, Sequence[int], list[Row]]]:
     """The judged pairs some thousand at a time: the number of the first line, each line's offset, and for each the
     pull request, the reviewer and PAIR_COLUMNS."""
     path = folder / PAIRS
     number = 1
-    for offset, lines in _batches(path):
-        offsets = list(accumulate(map(len, lines), initial=offset))[:-1]
+    for offsets, lines in line_batches(path):
         try:
             # Whatever this parser reads otherwise than the standard one, such as 2**70, is no figure of a pair.
             stored = orjson.loads(b"[" + b",".join(lines) + b"]")
@@ -234,7 +223,7 @@ def offsets_of_pr(folder: Path, pr: str) -> list[int] | None:
     head = b'{"pr":'
     wanted = head + json.dumps(pr, ensure_ascii=False).encode("utf-8", "backslashreplace") + b","
     offsets = []
-    for place, line in _lines(folder / PAIRS):
+    for place, line in placed_lines(folder / PAIRS):
         if line.startswith(wanted):
             offsets.append(place.offset)
         elif not line.startswith(head):
@@ -244,23 +233,17 @@ def offsets_of_pr(folder: Path, pr: str) -> list[int] | None:
 
 def read_at(path: Path, places: Sequence[Place], read: Callable[[JsonObject], Stored]) -> list[Stored]:
     """What stands at these places of a file, a line or several each; InputError where it is not what was indexed."""
-    with path.open("rb") as file:
-        return [made for place in places for made in _read_some(path, file, place, read)]
+    return [made for lines in lines_at(path, places) for made in _read_some(path, lines, read)]
 
 
 def pairs_at(folder: Path, offsets: Sequence[int]) -> list[Pair]:
     """The pairs whose lines begin there."""
-    with (folder / PAIRS).open("rb") as file:
-        return [
-            made for offset in offsets for made in _read_some(folder / PAIRS, file, Place(offset, -1), pair_from_json)
-        ]
+    return read_at(folder / PAIRS, [Place(offset, -1) for offset in offsets], pair_from_json)
 
 
-def _read_some(path: Path, file: BinaryIO, place: Place, read: Callable[[JsonObject], Stored]) -> list[Stored]:
-    file.seek(place.offset)
-    held = file.readline(_LONGEST_LINE) if place.length < 0 else file.read(place.length)
+def _read_some(path: Path, lines: Sequence[bytes], read: Callable[[JsonObject], Stored]) -> list[Stored]:
     try:
-        made = [read(parsed_line(line)) for line in held.rstrip(b"\n").split(b"\n")]
+        made = [read(parsed_line(line)) for line in lines]
         for each in made:
             check_shape(each)
         return made
@@ -270,28 +253,6 @@ def _read_some(path: Path, file: BinaryIO, place: Place, read: Callable[[JsonObj
             file=path,
             fix="Load the page again if the run has just been made anew; else run it again with --overwrite.",
         ) from None
-
-
-def _batches(path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """Whole lines, and where the first of them stands; what a kill left of a line is no line."""
-    if not path.exists():
-        return
-    offset = 0
-    with path.open("rb") as file:
-        while lines := file.readlines(_BATCH):
-            length = sum(map(len, lines))
-            if not lines[-1].endswith(b"\n"):
-                lines.pop()
-            if lines:
-                yield offset, lines
-            offset += length
-
-
-def _lines(path: Path) -> Iterator[tuple[Place, bytes]]:
-    for offset, lines in _batches(path):
-        for line in lines:
-            yield Place(offset, len(line)), line
-            offset += len(line)
 
 
 def _parsed(path: Path, number: int, line: bytes, parse: Callable[[bytes], JsonObject]) -> JsonObject:

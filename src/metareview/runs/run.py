@@ -38,6 +38,7 @@ from metareview.runs.files import (
     to_line,
 )
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
+from metareview.runs.parts import has_parts, part_files, parts_of
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
@@ -301,6 +302,9 @@ def load_run(path: str | Path) -> AnyRun:
     for name in (RESULTS, PAIRS, SUMMARY, LABELS, FRAME, UNLISTED):
         if (folder / name).exists() and not (folder / name).is_file():  # a pipe would keep its reader waiting
             raise InputError("not a file", file=folder / name, fix="Delete it, then run the evaluation again.")
+    for name in (RESULTS, PAIRS):
+        if has_parts(folder / name):
+            part_files(parts_of(folder / name))
     try:
         stored = read_json(folder / MANIFEST)
         if stored["schema"] != SCHEMA:

@@ -6,6 +6,8 @@
     summary.json    what --json prints
     examples.jsonl  the known verdicts that the judge was given, if any
 
+On a cluster the two files of lines are folders of Parquet parts; see parts.py.
+
 A record is written after its pairs, so a record that is in the file has all its pairs; whatever a kill left behind
 it is dropped when the run goes on.
 """
@@ -43,6 +45,7 @@ from metareview.runs.files import (
 )
 from metareview.runs.judge_json import known_to_json
 from metareview.runs.labels import FRAME, UNLISTED
+from metareview.runs.parts import has_lines, has_parts, parts_of, remove_parts
 from metareview.runs.run import SCHEMA, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now
 
 
@@ -57,7 +60,9 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         inputs: Mapping[str, str],
         *,
         overwrite: bool = False,
+        in_parts: bool = False,
     ) -> None:
+        """`in_parts`: others write the lines, as parts, and begin anew where they were interrupted."""
         self.path, self.kind = path, kind
         self.done: dict[Key, RecordT] = {}
         self.answered = 0
@@ -70,10 +75,13 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             before = self._existing_manifest(overwrite)
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
-            if before is None:
+            if before is not None and in_parts:
+                self._take_up_parts(before)
+            elif before is None:
                 # Labels are people's work and stay; a label holds for the notes that it names.
                 for name in (RESULTS, PAIRS, SUMMARY, EXAMPLES, FRAME, UNLISTED, *VERDICT_FILES):
                     (self.path / name).unlink(missing_ok=True)
+                self._remove_parts()
                 shutil.rmtree(self.path / PARTS, ignore_errors=True)
                 self._write_manifest()
             else:
@@ -114,11 +122,38 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             self.finished = load_run(self.path)
             return
         self.done = records
-        if (self.path / PAIRS).exists():  # A routing run has none.
+        if has_lines(self.path / PAIRS):  # A routing run has none.
             write_lines(self.path / PAIRS, self._kept_pairs())
         write_lines(self.path / RESULTS, map(self.kind.record_to_json, records.values()))
+        self._remove_parts()
         (self.path / SUMMARY).unlink(missing_ok=True)
         self._write_manifest()
+
+    def _take_up_parts(self, before: JsonObject) -> None:
+        """A finished run is taken as it is, whatever its lines are in: there may be more than memory holds."""
+        finished = before.get("status") == "finished" and (self.path / SUMMARY).exists()
+        if finished and count_lines(self.path / RESULTS) == before.get("records"):
+            self.finished = load_run(self.path)
+            return
+        for name in (RESULTS, PAIRS, SUMMARY):
+            (self.path / name).unlink(missing_ok=True)
+        self._remove_parts()
+        shutil.rmtree(self.path / PARTS, ignore_errors=True)
+        self._write_manifest()
+
+    def parts_folder(self, name: str) -> Path:
+        """Where parts of this file of lines go; it is made, so that whoever writes them finds it."""
+        with written_to(self.path):
+            parts_of(self.path / name).mkdir(exist_ok=True)
+        return parts_of(self.path / name)
+
+    def finish_written(self, result: SummaryT, records: int) -> Run[SummaryT, RecordT]:
+        """Write the summary of a run whose lines others have written, as Parquet parts."""
+        return self._finish(result, records)
+
+    def _remove_parts(self) -> None:
+        for name in (RESULTS, PAIRS):
+            remove_parts(self.path / name)
 
     def _kept_pairs(self) -> Iterator[JsonObject]:
         """The pairs of the records that are done, counted as they go by: there may be a million."""
@@ -165,10 +200,14 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             self._close_files()
             if self._resumed:
                 self._sort(order)
+        return self._finish(result, len(order))
+
+    def _finish(self, result: SummaryT, records: int) -> Run[SummaryT, RecordT]:
+        with written_to(self.path):
             write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
             for name in VERDICT_FILES:
                 (self.path / name).unlink(missing_ok=True)
-            self._manifest = replace(self._manifest, status="finished", finished=now(), records=len(order))
+            self._manifest = replace(self._manifest, status="finished", finished=now(), records=records)
             self._write_manifest()
         return Run(self.kind, result, self._manifest, self.path)
 
@@ -179,7 +218,8 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         """
         results = self.path / RESULTS
         if self.finished is not None:
-            if not _same_bytes(results, lines()):
+            # Those of a cluster are in another order: they are what they are.
+            if not has_parts(results) and not _same_bytes(results, lines()):
                 raise changed_since(self.path)
             shutil.rmtree(self.path / PARTS, ignore_errors=True)
             return Run(

@@ -13,7 +13,6 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
@@ -26,6 +25,7 @@ from metareview.report import outcomes
 from metareview.report.numbers import ranked
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, read_json
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
+from metareview.runs.parts import count_rows, has_parts, parts_of, parts_there
 from metareview.runs.run import SCHEMA, AnyRun, is_outcomes, load_run
 from metareview.viewer.index import Index
 from metareview.viewer.run_view import RunView
@@ -140,7 +140,10 @@ class Catalogue:
                 return _finished(load_run(folder), Entry(name, folder, place, FINISHED))
             kind, started = (text if isinstance(text := stored.get(key), str) else "" for key in ("kind", "started"))
             status = STOPPED if _quiet(folder) > QUIET_SECONDS else RUNNING
-            records = self._counters.setdefault(folder, _Counter()).count(folder / RESULTS)
+            if has_parts(folder / RESULTS):
+                records = count_rows(parts_of(folder / RESULTS))
+            else:
+                records = self._counters.setdefault(folder, _Counter()).count(folder / RESULTS)
             return Entry(name, folder, place, status, kind, started, records=records)
         except MetareviewError as error:
             return Entry(name, folder, place, BROKEN, problem=str(error))
@@ -210,6 +213,13 @@ def check_files(folder: Path, root: Path) -> None:
             raise InputError("not a file", file=path, fix="Run the evaluation again with --overwrite.")
         if found.st_size > _LARGEST.get(name, found.st_size):
             raise InputError("too large to be a run's", file=path, fix="Run the evaluation again with --overwrite.")
+    for parts in (parts_of(folder / name) for name in (RESULTS, PAIRS)):
+        if parts.is_symlink() or (parts.is_dir() and not parts.resolve().is_relative_to(root)):
+            raise InputError(
+                "leads elsewhere, and the viewer follows no links", file=parts, fix="Put the parts themselves there."
+            )
+        if parts.is_dir():
+            parts_there(parts)
 
 
 def _finished(run: AnyRun, entry: Entry) -> Entry:
@@ -235,23 +245,22 @@ def _finished(run: AnyRun, entry: Entry) -> Entry:
 
 def _stamp(folder: Path) -> Stamp:
     """What changes when a run's files do; labels are read anew each time anyway."""
-    stamps: list[tuple[int, int] | None] = []
-    for name in (MANIFEST, RESULTS, PAIRS, SUMMARY):
-        try:
-            found = (folder / name).stat()
-            stamps.append((found.st_size, found.st_mtime_ns))
-        except OSError:
-            stamps.append(None)
-    return tuple(stamps)
+    return tuple(_state(folder / name) for name in (MANIFEST, RESULTS, PAIRS, SUMMARY))
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """The size, and when it was last changed; of parts in its place all sizes together, and the last change."""
+    try:
+        found = [path.stat()] if not has_parts(path) else [each.stat() for each in parts_of(path).iterdir()]
+    except OSError:
+        return None
+    return sum(each.st_size for each in found), max((each.st_mtime_ns for each in found), default=0)
 
 
 def _quiet(folder: Path) -> float:
     """Seconds since something was last written."""
-    latest = 0.0
-    for name in (MANIFEST, RESULTS, PAIRS):
-        with suppress(OSError):
-            latest = max(latest, (folder / name).stat().st_mtime)
-    return time.time() - latest
+    states = [_state(folder / name) for name in (MANIFEST, RESULTS, PAIRS)]
+    return time.time() - max((each[1] for each in states if each is not None), default=0) / 1e9
 
 
 def _run_folders(root: Path) -> Iterator[Path]:

@@ -18,10 +18,10 @@ from metareview.comments.records import Pair
 from metareview.errors import InputError
 from metareview.model.severity import severity_rank
 from metareview.runs.files import RESULTS, JsonObject
+from metareview.runs.places import Place
 from metareview.runs.rows import (
     Note,
     OutcomeRow,
-    Place,
     RecordRow,
     comment_record_rows,
     offsets_of_pr,

@@ -13,7 +13,7 @@ from metareview.model.comment import Comment
 from metareview.outcomes.finding import Finding
 from metareview.outcomes.records import FINDINGS, CommentOutcome, Reply
 from metareview.report.names import pull_request_name
-from metareview.runs.rows import Place
+from metareview.runs.places import Place
 
 if TYPE_CHECKING:
     from metareview.viewer.index import Index

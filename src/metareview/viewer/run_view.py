@@ -11,7 +11,7 @@ from metareview.comments.records import CommentRecord, Pair
 from metareview.outcomes.records import OutcomeRecord
 from metareview.report.page.markup import Html
 from metareview.routing.records import RoutingRecord
-from metareview.runs.rows import Place
+from metareview.runs.places import Place
 from metareview.runs.run import AnyRun
 from metareview.viewer.index import Index
 

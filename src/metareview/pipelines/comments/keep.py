@@ -11,11 +11,13 @@ from pathlib import Path
 from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
-from metareview.engines.choice import local_engine
+from metareview.engines.choice import SPARK, local_engine
+from metareview.engines.spark import spark_session
 from metareview.judges.protocol import ModelJudge, SummedRemarks
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.light import unpacked
+from metareview.pipelines.comments.on_spark import carry_out_on_spark
 from metareview.pipelines.comments.plan import Plan
 from metareview.pipelines.comments.work import Chunk, Scoring, chunks_of, remark_facts, score, scored
 from metareview.runs.comments_json import config_to_json
@@ -31,7 +33,13 @@ PAYS = 100_000
 def carry_out(
     plan: Plan, *, out: Path | None = None, overwrite: bool = False, progress: Progress | None = None
 ) -> CommentsRun:
-    """Judge, align and count what was planned. A run that was killed in this folder before is continued."""
+    """Judge, align and count what was planned. A run that was killed in this folder before is continued.
+
+    On a cluster only what can be sent there: a judge that asks a model has one pool of requests, wherever it is.
+    """
+    if plan.engine == SPARK and plan.may_be_sent:
+        with spark_session(plan.spark_master) as session:
+            return carry_out_on_spark(session, plan, out=out, overwrite=overwrite, progress=progress)
     config = config_to_json(plan.config)
     opened: CommentsWriter | nullcontext[None] = (
         nullcontext() if out is None else RunWriter(out, COMMENTS, config, plan.inputs.hashes, overwrite=overwrite)

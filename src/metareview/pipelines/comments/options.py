@@ -46,7 +46,9 @@ class CommentsKeywords(TypedDict, total=False):
     limit: int | None
     seed: int
     concurrency: int
+    engine: str
     workers: int | None
+    spark_master: str | None
     cache: str | Path | None
     max_llm_calls: int | None
     ask: str | None
@@ -103,8 +105,12 @@ class CommentsOptions:
     seed: int = 0
     concurrency: int = 16
     """Requests at once, for judges that ask a model."""
+    engine: str = LOCAL
+    """`local`: this machine; `spark`: a cluster, which a judge that asks a model does without."""
     workers: int | None = None
     """Processes that score; None: one per core, or this one alone where others would not pay."""
+    spark_master: str | None = None
+    """Where the cluster is; None: the session that this process has."""
     cache: str | Path | None = None
     max_llm_calls: int | None = None
     ask: str | None = None
@@ -126,7 +132,7 @@ class CommentsOptions:
         ):
             if value is not None and value < least:
                 raise UsageError(f"{option} must be {least} or more, found {value}.")
-        check_engine(LOCAL, self.workers, None)
+        check_engine(self.engine, self.workers, self.spark_master)
         self._check_verdicts()
         self._check_examples()
         object.__setattr__(self, "filters", self.filters or FilterConfig())

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.summary import CommentsConfig, LearnedFrom
+from metareview.engines.choice import LOCAL
 from metareview.errors import UsageError
 from metareview.judges.known import KnownVerdicts
 from metareview.judges.labelled import LabelledJudge
@@ -42,6 +43,8 @@ class Plan:
     """Whether other processes can do the judge's work: it is one of ours, and asks no model."""
     workers: int | None = None
     """How many processes the user wants."""
+    engine: str = LOCAL
+    spark_master: str | None = None
     examples: KnownVerdicts | None = None
     learned: LearnedFrom | None = None
     """The known verdicts on the references, and how many of them the judge learned from."""
@@ -161,6 +164,8 @@ def _make_plan(options: CommentsOptions, inputs: CommentInputs, chosen: ChosenJu
         unreviewed,
         may_be_sent=chosen.may_be_sent,
         workers=options.workers,
+        engine=options.engine,
+        spark_master=options.spark_master,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.case import Case, Rules
-from metareview.comments.outcome import JudgedCase
+from metareview.comments.decide import JudgedCase
 from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord
 from metareview.engines.local import chunks_by_size

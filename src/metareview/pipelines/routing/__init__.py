@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from metareview.engines.choice import local_engine
+from metareview.engines.choice import SPARK, local_engine
 from metareview.engines.local import LocalEngine, sendable
+from metareview.engines.spark import Frame, spark_session
 from metareview.errors import UsageError
 from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput, open_history
@@ -17,6 +18,7 @@ from metareview.pipelines.routing.answer import answer
 from metareview.pipelines.routing.count import RoutingResult, count
 from metareview.pipelines.routing.keep import keep
 from metareview.pipelines.routing.large import RANKINGS, Watch, evaluate_large, of_rankings, unwatched
+from metareview.pipelines.routing.on_spark import evaluate_on_spark
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
 from metareview.pipelines.routing.plan import make_plan, plan_routers
 from metareview.pipelines.routing.read import Inputs, read, read_all, read_beside
@@ -50,13 +52,22 @@ def evaluate(
     overwrite: bool = False,
     watch: Watch = unwatched,
     check: Callable[[Sequence[str]], None] | None = None,
+    frame: Frame | None = None,
 ) -> RoutingRun:
     """The whole evaluation; with `out`, the run is kept in that folder.
 
-    `watch` shows how far it is, and `check` is told the routers' names before anything is replayed.
+    `watch` shows how far it is, and `check` is told the routers' names before anything is replayed. `frame`: a data
+    frame of Spark's in the place of the history's files.
     """
-    options = options.with_datasets()
+    if frame is None:
+        options = options.with_datasets()
     beside = read_beside(options)
+    if frame is not None or options.engine == SPARK:
+        routers = plan_routers(beside.with_history(NOTHING, ()), options)
+        if check is not None:
+            check(routers.names)
+        with spark_session(options.spark_master, frame) as session:
+            return evaluate_on_spark(session, beside, routers, frame, out=out, overwrite=overwrite, watch=watch)
     with watch("reading the history (MB)") as progress:
         given = open_history(options.history, progress=progress)
         size = _size(given)

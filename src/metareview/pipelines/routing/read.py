@@ -116,10 +116,10 @@ def texts_wanted(options: RoutingOptions) -> TextsWanted:
     return TextsWanted(options.repository_keys, until)
 
 
-def hash_inputs(options: RoutingOptions) -> dict[str, str]:
-    """A hash of each input's content."""
+def hash_inputs(options: RoutingOptions, *, history: bool = True) -> dict[str, str]:
+    """A hash of each input's content; that of the history only where it is in files."""
     files: dict[str, str | Path] = {}
-    for number, path in enumerate(_history_parts(options), 1):
+    for number, path in enumerate(_history_parts(options) if history else (), 1):
         files["history" if number == 1 else f"history-{number}"] = path
     files |= {f"predictions/{Path(path).name}": path for path in several(options.predictions)}
     files |= {} if options.codeowners is None else {"codeowners": options.codeowners}

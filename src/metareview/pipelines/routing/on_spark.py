@@ -1,0 +1,315 @@
+"""A routing evaluation on a cluster: Spark reads, sorts and adds up; every repository is replayed as it is anywhere.
+
+What comes back is sums, and facts of the history as a whole: a row per person. The records stay where the tasks write
+them, unless the run is to be kept in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from metareview.engines.spark import Frame, Session, SparkEngine, explained
+from metareview.engines.spark_events import partition, read_frame, read_parquet, read_text, repositories
+from metareview.engines.spark_events import sorted_by_repository as by_repository
+from metareview.errors import UsageError
+from metareview.formats.history import HistoryInput, open_history
+from metareview.formats.parquet import MAGIC
+from metareview.model.event import KINDS, Event, History, Sifted, sift
+from metareview.pipelines.routing.answer import Answers, Ticker, answer_part
+from metareview.pipelines.routing.count import conclude, configured, not_applicable, without_figures
+from metareview.pipelines.routing.large import Watch, unwatched
+from metareview.pipelines.routing.options import RoutingOptions
+from metareview.pipelines.routing.plan import Part, Plan, choose_of_one, empty_cohort, unready_warning
+from metareview.pipelines.routing.read import Beside, hash_inputs, texts_wanted
+from metareview.pipelines.routing.spark_facts import Cohort, Facts, gather_facts
+from metareview.routing.load import active_people
+from metareview.routing.records import RoutingRecord
+from metareview.routing.sum_up import sum_up
+from metareview.routing.summary import HistoryFacts, RoutingSummary
+from metareview.routing.sums import Outcomes, RoutingSums, merged
+from metareview.runs.files import RESULTS, parsed_line
+from metareview.runs.part_columns import ROUTING_COLUMNS
+from metareview.runs.parts import parts_there, read_part, write_part
+from metareview.runs.routing_json import manifest_config, record_from_json, record_line
+from metareview.runs.routing_sums_json import cells, from_cells
+from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
+from metareview.runs.writer import RunWriter
+
+TEXT_FORMATS = ("events", "gharchive", "gerrit")
+_EVENTS_PER_TASK = 250_000
+_FEWEST, _MOST = 4, 20_000
+"""Partitions."""
+_SUMS = "cell string, value bigint, line binary"
+_NOTE = "!"
+"""What begins a cell that is none of routing's sums, which are JSON: what became of events, when cutoffs were."""
+_LINES = 500
+
+
+def evaluate_on_spark(
+    session: Session,
+    beside: Beside,
+    routers: Plan,
+    frame: Frame | None = None,
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    watch: Watch = unwatched,
+) -> RoutingRun:
+    """The whole evaluation of the history of the plan's options, or of the events of a frame.
+
+    With `out` it is kept there, its records as Parquet parts; a finished run of the same inputs that is there already
+    is taken as it is. Without, all records come to this process. `routers` is the plan as far as it goes without a
+    history.
+    """
+    from pyspark import StorageLevel
+
+    options = routers.options
+    given = None if frame is not None else open_history(options.history)
+    with explained():
+        with watch("reading the history"):
+            events = read_frame(frame) if given is None else _read(session, given, options)
+            events = events.persist(StorageLevel.MEMORY_AND_DISK)
+            partitions = _partitions(events)
+        try:
+            with watch("looking through the history"):
+                facts = gather_facts(events, options, given, partitions, with_repos=bool(beside.predictions))
+            inputs = beside.with_history(History.without_events(facts.outline), facts.repos)
+            plan = replace(routers, inputs=inputs, options=options.as_sent())
+            hashes = _hash_of_frame(events, options) if given is None else hash_inputs(options)
+            known = by_repository(events.filter(_is_known()), partitions)
+            with watch("replaying the repositories"):
+                return _Evaluation(session, known, facts, plan, hashes).run(out, overwrite)
+        finally:
+            events.unpersist()
+
+
+def _read(session: Session, given: HistoryInput, options: RoutingOptions) -> Frame:
+    files = [source.path for source in given.sources]
+    if given.name not in TEXT_FORMATS:
+        raise UsageError(
+            f"--engine spark reads {', '.join(TEXT_FORMATS)}, and this is {given.name}. Leave --engine out."
+        )
+    are_parquet = {source.begins_with(MAGIC) for source in given.sources}
+    if are_parquet == {True}:
+        return read_parquet(session, files)
+    if True in are_parquet:
+        raise UsageError("some files of the history are Parquet and some are not. Give files of one kind to Spark.")
+    return read_text(session, files, given.name, texts_wanted(options))
+
+
+def _is_known() -> Any:
+    from pyspark.sql import functions as f
+
+    return f.col("kind").isin(*(kind.encode() for kind in sorted(KINDS)))
+
+
+def _partitions(events: Frame) -> int:
+    """As many as keep a task's share small, and no more: each costs time of its own."""
+    number: int = events.count()
+    return min(max(_FEWEST, number // _EVENTS_PER_TASK), _MOST)
+
+
+def _hash_of_frame(events: Frame, options: RoutingOptions) -> dict[str, str]:
+    """Of a frame's events, whatever their order and whoever holds them, and of the files beside it."""
+    from pyspark.sql import functions as f
+
+    hashes = f.sum(f.xxhash64(*Event._fields).cast("decimal(38,0)")).alias("hashes")
+    row = events.agg(f.count("*").alias("events"), hashes).first()
+    text = f"{row.events} {row.hashes}"
+    return {"history": hashlib.sha256(text.encode()).hexdigest(), **hash_inputs(options, history=False)}
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """One evaluation, when all facts are known."""
+
+    session: Session
+    events: Frame
+    """By repository and in order."""
+    facts: Facts
+    plan: Plan
+    hashes: Mapping[str, str]
+
+    def run(self, out: Path | None, overwrite: bool) -> RoutingRun:
+        config = manifest_config(configured(self.plan))
+        if out is None:
+            summary, lines = self._replayed(None)
+            manifest = Manifest(ROUTING.name, config, self.hashes, started=now(), status="finished")
+            return Run(ROUTING, summary, manifest, None, [record_from_json(parsed_line(line)) for line in lines])
+        with RunWriter(out, ROUTING, config, self.hashes, overwrite=overwrite, in_parts=True) as writer:
+            if writer.finished is not None:
+                return writer.finished
+            summary, _ = self._replayed(writer.parts_folder(RESULTS).absolute())
+            return writer.finish_written(summary, summary.prs)
+
+    def _replayed(self, folder: Path | None) -> tuple[RoutingSummary, list[bytes]]:
+        """The summary, and the records' lines where they are not to be written to a folder."""
+        cohort = self.facts.cohort
+        sums, notes, lines = self._replay(folder, cohort)
+        ends = [int(name.removeprefix("cutoff ")) for name in notes if name.startswith("cutoff ")]
+        if not ends:
+            raise empty_cohort()
+        if (min(ends), max(ends)) != (cohort.first, cohort.last):
+            # An opened event that repeats another one was taken for the first or the last: now it is known.
+            cohort = replace(cohort, first=min(ends), last=max(ends))
+            sums, notes, lines = self._replay(folder, cohort)
+        if lacking := not_applicable(sums, self.plan):
+            empty = _WithoutFigures(folder, frozenset(lacking))
+            if folder is not None:
+                numbers = sorted(parts_there(folder))
+                for _ in SparkEngine(self.session).map(_empty_part, empty, numbers):
+                    pass
+            lines = [empty.line(line) for line in lines]
+        return self._summary(sums, notes, cohort), lines
+
+    def _summary(self, sums: RoutingSums, notes: Counter[str], cohort: Cohort) -> RoutingSummary:
+        outline, plan = self.facts.outline, self.plan
+        sifted = Sifted(
+            Counter({name[9:]: number for name, number in notes.items() if name.startswith("left out ")}),
+            notes["early"],
+            notes["never opened"],
+        )
+        warnings = (
+            *outline.warnings,
+            *sifted.warnings(self.facts.unknown),
+            *plan.warnings,
+            *unready_warning(cohort.unready),
+        )
+        predictions = plan.inputs.predictions
+        strange = {each.router: len(each.answers) - notes[f"predicted {each.router}"] for each in predictions}
+        facts = HistoryFacts(
+            end=outline.end,
+            active=frozenset(),
+            names=outline.names,
+            has_bodies=outline.has_bodies,
+            has_merges=outline.has_merges,
+            has_requests=outline.has_requests,
+            strange_predictions=strange,
+        )
+        return conclude(sums, replace(plan, warnings=warnings), facts)
+
+    def _replay(self, folder: Path | None, cohort: Cohort) -> tuple[RoutingSums, Counter[str], list[bytes]]:
+        from pyspark.sql import functions as f
+
+        span = self.plan.options.truth_span
+        until = None if span is None else cohort.last + span
+        replay = Replay(self.plan, self.facts.shown, cohort, until, folder)
+        found = self.events.mapInArrow(replay, _SUMS)
+        lines: list[bytes] = []
+        if folder is None:
+            rows = found.collect()
+            lines = [bytes(row.line) for row in rows if row.line is not None]
+            added = [(row.cell, row.value) for row in rows if row.line is None]
+        else:
+            summed = found.groupBy("cell").agg(f.sum("value").alias("value"))
+            added = [(row.cell, row.value) for row in summed.collect()]
+            _fill(folder, {int(cell[6:]) for cell, _ in added if cell.startswith("!part ")})
+        notes: Counter[str] = Counter()
+        for cell, value in added:
+            if cell.startswith(_NOTE):
+                notes[cell[1:]] += value
+        return from_cells((cell, value) for cell, value in added if not cell.startswith(_NOTE)), notes, lines
+
+
+def _fill(folder: Path, written: set[int]) -> None:
+    """A partition without events has no task: parts are counted on, and so it has an empty one."""
+    for number in range(max(written, default=0) + 1):
+        if number not in written:
+            write_part(folder, number, (), ROUTING_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a task does with its repositories, which come one after the other."""
+
+    plan: Plan
+    shown: Mapping[str, str]
+    cohort: Cohort
+    until: int | None
+    """When people are no longer counted as active; None: never."""
+    folder: Path | None
+    """Where the records go; None: they are rows."""
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        sums: list[RoutingSums] = []
+        notes: Counter[str] = Counter()
+        records = (
+            record for repo, events in repositories(batches) for record in self._records(repo, events, sums, notes)
+        )
+        lines = map(record_line, records)
+        if self.folder is not None:
+            number = partition()
+            write_part(self.folder, number, lines, ROUTING_COLUMNS)
+            notes[f"part {number}"] += 1
+        else:
+            yield from _rows(lines)
+        found = [*cells(merged(sums)), *((f"{_NOTE}{name}", number) for name, number in notes.items())]
+        yield _batch([cell for cell, _ in found], [value for _, value in found], [None] * len(found))
+
+    def _records(
+        self, repo: str, events: Iterable[Event], sums: list[RoutingSums], notes: Counter[str]
+    ) -> list[RoutingRecord]:
+        """One repository's, which are counted on the way."""
+        options, plan = self.plan.options, self.plan
+        kept, sifted = sift(events, self.shown)
+        notes.update({f"left out {why}": number for why, number in sifted.left_out.items()})
+        notes["early"] += sifted.early
+        notes["never opened"] += sifted.never_opened
+        for each in plan.inputs.predictions:
+            opened = {(event.repo, event.pr) for event in kept if event.kind == "opened"}
+            notes[f"predicted {each.router}"] += sum(key in opened for key in each.answers)
+        chosen, _ = choose_of_one(kept, options)
+        if self.cohort.chosen is not None:
+            wanted = self.cohort.chosen.get(repo, frozenset())
+            chosen = {pr: at for pr, at in chosen.items() if pr in wanted}
+        if not chosen:
+            return []
+        for at in (min(chosen.values()), max(chosen.values())):
+            notes[f"cutoff {at}"] += 1
+        answers = Answers()
+        answer_part(Part(repo, kept, chosen), plan, answers, Ticker(0, None))
+        active = active_people(kept, self.cohort.first, self.until, plan.eligible)
+        sums.append(sum_up(answers.records, configured(plan), answers.outcomes + Outcomes(active=Counter(active))))
+        return answers.records
+
+
+def _rows(lines: Iterable[bytes]) -> Iterator[Any]:
+    held: list[bytes] = []
+    for line in lines:
+        held.append(line)
+        if len(held) == _LINES:
+            yield _batch([None] * len(held), [None] * len(held), held)
+            held = []
+    if held:
+        yield _batch([None] * len(held), [None] * len(held), held)
+
+
+def _batch(cells: list[Any], values: list[Any], lines: list[Any]) -> Any:
+    import pyarrow as pa
+
+    arrays = [pa.array(cells, pa.string()), pa.array(values, pa.int64()), pa.array(lines, pa.binary())]
+    return pa.RecordBatch.from_arrays(arrays, ["cell", "value", "line"])
+
+
+@dataclass(frozen=True)
+class _WithoutFigures:
+    """Takes the figures of routers from records that were written before it was known that they have none."""
+
+    folder: Path | None
+    routers: frozenset[str]
+
+    def line(self, line: bytes) -> bytes:
+        record = without_figures(record_from_json(parsed_line(line)), self.routers)
+        return record_line(record)
+
+
+def _empty_part(empty: _WithoutFigures, number: int) -> int:
+    assert empty.folder is not None
+    file = parts_there(empty.folder)[number]
+    lines = (empty.line(line) for batch in read_part(file) for line in batch)
+    return write_part(empty.folder, number, lines, ROUTING_COLUMNS)
