@@ -158,12 +158,12 @@ class Case:
         return self._question(self.negative, self.negative_candidates, negative=True)
 
     def eligible_questions(self) -> list[Question]:
-        """Both, with the pairs that can count alone; one that has none is left out."""
+        """Both, with the pairs that can count alone; of negatives, none where there are no pairs."""
         near, negative_near = (
             pairs.only(self.eligible(pairs)) if len(pairs) else pairs
             for pairs in (self.candidates, self.negative_candidates)
         )
-        questions = [self._question(self.reference, near, negative=False)] if len(near) else []
+        questions = [self._question(self.reference, near, negative=False)]
         if len(negative_near):
             questions.append(self._question(self.negative, negative_near, negative=True))
         return questions
