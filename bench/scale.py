@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from bench.measure import Ran, Result, Row, compared, metareview, ran, waited
@@ -40,15 +41,19 @@ def run() -> Result:
 def ratios() -> Result:
     """Two workers against one, in turns."""
     rows = []
+    least = PROMISED if SCALE == 1 else None
     with _data(PART) as folder:
         for what, told in (
             ("routing", f"{round(EVENTS * PART):,} events"),
             ("offline", f"{round(PULL_REQUESTS * PART) * COMMENTS:,} comments offline"),
         ):
+            if not _takes_workers("routing" if what == "routing" else "comments"):
+                rows.append(Row(f"{told}, two workers", "the command has no --workers"))
+                continue
             many, one = (_command(folder, what, workers) for workers in (WORKERS, 1))
             assert _figures(ran(many)) == _figures(ran(one)), f"{what}: the figures depend on the number of workers"
             found = compared(lambda many=many: ran(many), lambda one=one: ran(one), rounds=ROUNDS, clock=waited)
-            rows.append(Row.ratio(f"{told}, two workers", found.ratio, peer="one worker", at_least=PROMISED))
+            rows.append(Row.ratio(f"{told}, two workers", found.ratio, peer="one worker", at_least=least))
     return Result("Scale", rows)
 
 
@@ -67,7 +72,13 @@ def _command(folder: Path, what: str, workers: int) -> list[str | Path]:
     else:
         files = folder / "generated.jsonl", "--reference", folder / "reference.jsonl"
         parts = ["comments", *files, "--judge", what]
-    return metareview(*parts, "--workers", str(workers), "--out", folder / "run", "--overwrite", "-q", "--json")
+    at_once = ["--workers", str(workers)] if _takes_workers(str(parts[0])) else []
+    return metareview(*parts, *at_once, "--out", folder / "run", "--overwrite", "-q", "--json")
+
+
+@cache
+def _takes_workers(command: str) -> bool:
+    return "--workers" in ran(metareview(command, "--help")).output
 
 
 def _figures(found: Ran) -> object:

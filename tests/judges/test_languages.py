@@ -190,3 +190,14 @@ def test_words_of_other_alphabets_have_their_beginning_for_a_stem():
     assert stem("ключе") == stem("ключ") == "ключ"
     assert stem("파일을") == stem("파일이") == "파일"
     assert stem("缓") == "缓"
+
+
+def test_remarks_of_parts_are_those_of_the_whole():
+    notes = ["Die Datei wird nicht geschlossen", "the file is never closed", "缓存的 key 没有包含", "a leak"]
+    every_pair = np.array([(one, other) for one in range(4) for other in range(4)])
+    whole = [Question(notes, notes[::-1], every_pair[: 4 * size]) for size in range(1, 5)]
+    judge = OfflineJudge()
+    parts = [judge.remark_facts([question]) for question in whole]
+    assert judge.remarks_of(parts) == judge.remarks(whole) != []
+    assert "2 of 4 notes" in judge.remarks(whole)[0]
+    assert judge.remarks_of([]) == []

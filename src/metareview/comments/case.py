@@ -158,9 +158,15 @@ class Case:
         return self._question(self.negative, self.negative_candidates, negative=True)
 
     def eligible_questions(self) -> list[Question]:
-        """Both, with the pairs that can count alone."""
-        asked = ((self.question(), self.candidates), (self.negative_question(), self.negative_candidates))
-        return [replace(question, pairs=question.pairs[self.eligible(pairs)]) for question, pairs in asked]
+        """Both, with the pairs that can count alone; of negatives, none where there are no pairs."""
+        near, negative_near = (
+            pairs.only(self.eligible(pairs)) if len(pairs) else pairs
+            for pairs in (self.candidates, self.negative_candidates)
+        )
+        questions = [self._question(self.reference, near, negative=False)]
+        if len(negative_near):
+            questions.append(self._question(self.negative, negative_near, negative=True))
+        return questions
 
     def _question(self, others: Notes, candidates: Candidates, *, negative: bool) -> Question:
         return Question(

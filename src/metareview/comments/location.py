@@ -70,9 +70,17 @@ class Places:
 
     @classmethod
     def of(cls, comments: Sequence[Comment]) -> Places:
-        rows = _rows(comments).reshape(-1, 3)
         path = numbered(normal_path(comment.path) for comment in comments)
-        return cls(path, numbered(normal_side(comment.side) for comment in comments), rows[:, 1], rows[:, 2])
+        side = numbered(normal_side(comment.side) for comment in comments)
+        given = np.array([(comment.from_line or 0, comment.to_line or 0) for comment in comments], np.int64)
+        first, last = given.reshape(-1, 2).T
+        # As `Comment.span` has it, where 0 is no line.
+        return cls(
+            path,
+            side,
+            np.where(first > 0, first, np.maximum(last, 1)),
+            np.where(last > 0, last, np.where(first > 0, first, MAX_LINE)),
+        )
 
     def take(self, rows: Indices) -> Places:
         return Places(self.path[rows], self.side[rows], self.first[rows], self.last[rows])
@@ -80,8 +88,10 @@ class Places:
 
 def numbered(values: Iterable[str | None]) -> Indices:
     """Equal values have equal numbers, from 1 on; None has 0."""
-    numbers: dict[str | None, int] = {None: 0}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+    listed = list(values)
+    distinct = dict.fromkeys([None, *listed])
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    return np.array(list(map(numbers.__getitem__, listed)), np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import overload
 
 import numpy as np
@@ -25,6 +26,7 @@ from metareview.comments.records import (
 )
 from metareview.comments.repeats import with_repeats
 from metareview.judges.protocol import SAME, UNDECIDED, Answer
+from metareview.model.comment import Comment
 
 
 def skip_record(case: Case) -> CommentRecord:
@@ -124,20 +126,25 @@ def _scored_references(case: Case, outcome: Outcome) -> Iterator[ScoredReference
 
 
 def _slices(references: Sequence[ScoredReference]) -> dict[str, dict[str, Tally]]:
-    kept = [reference for reference in references if reference.kept]
-    slices: dict[str, dict[str, Tally]] = {}
-    for name, field_name in DIMENSIONS.items():
-        numbers: dict[str, list[int]] = {}
-        for reference in kept:
-            value = getattr(reference.comment, field_name) or "unknown"
-            tally = numbers.get(value)
-            if tally is None:
-                tally = numbers[value] = [0, 0, 0]
-            tally[0] += 1
-            tally[1] += reference.covered
-            tally[2] += bool(reference.line_covered)
-        slices[name] = {value: Tally(*tally) for value, tally in numbers.items()}
-    return slices
+    alike: dict[tuple[tuple[str | None, ...], bool, bool | None], int] = {}
+    for each in references:
+        if each.kept:
+            kind = (_DIMENSION_VALUES(each.comment), each.covered, each.line_covered)
+            alike[kind] = alike.get(kind, 0) + 1
+    numbers: list[dict[str, list[int]]] = [{} for _ in DIMENSIONS]
+    for (values, covered, line_covered), count in alike.items():
+        for tallies, value in zip(numbers, values, strict=True):
+            tally = tallies.setdefault(value or "unknown", [0, 0, 0])
+            tally[0] += count
+            tally[1] += count if covered else 0
+            tally[2] += count if line_covered else 0
+    return {
+        name: {value: Tally(*tally) for value, tally in tallies.items()}
+        for name, tallies in zip(DIMENSIONS, numbers, strict=True)
+    }
+
+
+_DIMENSION_VALUES: Callable[[Comment], tuple[str | None, ...]] = attrgetter(*DIMENSIONS.values())
 
 
 def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredComment]:
@@ -149,15 +156,16 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
         verdicts |= _verdicts(case.candidates, judged.answer, full)
     ours, theirs, negatives = case.generated.positions, case.reference.positions, case.negative.positions
     again = _said_again(judged, outcome) if case.rules.meaning else {}
+    location, meaning, left_out = case.rules.location, case.rules.meaning, outcome.left_out
     for index, comment in enumerate(case.generated.comments):
         by_line, reference, negative = line.get(index), full.get(index), rejected.get(index)
         yield ScoredComment(
             ours[index],
             comment,
             # The two alignments are made apart: by location alone, another comment may hold the only free reference.
-            line_match=not (by_line is None and reference is None) if case.rules.location else None,
-            semantic_match=reference is not None if case.rules.meaning else None,
-            left_out=index in outcome.left_out,
+            line_match=not (by_line is None and reference is None) if location else None,
+            semantic_match=reference is not None if meaning else None,
+            left_out=index in left_out,
             reference=None if reference is None else theirs[reference],
             line_reference=None if by_line is None else theirs[by_line],
             negative=None if negative is None else negatives[negative],

@@ -232,6 +232,4 @@ class CommentRecord:
 
 _FIELDS = tuple(field.name for field in fields(CommentRecord))
 _VALUES = attrgetter(*_FIELDS)
-_NO_NOTES: Mapping[str, tuple[()]] = dict.fromkeys(
-    ("comments", "matches", "comparisons", "references", "negatives"), ()
-)
+_NO_NOTES: dict[str, tuple[()]] = dict.fromkeys(("comments", "matches", "comparisons", "references", "negatives"), ())

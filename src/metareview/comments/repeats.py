@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,26 +93,35 @@ class _Said:
     """The comments that count of all reviews: review after review, and in each from the earliest on."""
 
     def __init__(self, reviews: Sequence[Sequence[Comment]], asked: Sequence[Sequence[bool]] | None) -> None:
-        rows = [(number, at) for number, review in enumerate(reviews) for at in _in_time(review) if len(review) > 1]
-        self.review = np.array([review for review, _ in rows], np.int64)
-        self.position = np.array([position for _, position in rows], np.int64)
-        self.comments = [reviews[review][position] for review, position in rows]
+        positions = [_in_time(review) if len(review) > 1 else [] for review in reviews]
+        self.review = np.repeat(np.arange(len(reviews)), list(map(len, positions)))
+        self.position = np.array(list(chain.from_iterable(positions)), np.int64)
+        self.comments = [review[at] for review, in_time in zip(reviews, positions, strict=True) for at in in_time]
         self.places = Places.of(self.comments)
         self.commit = numbered(comment.commit for comment in self.comments)
-        on_lines = (bool(each.path and (each.from_line or each.to_line)) for each in self.comments)
-        self.on_lines = np.fromiter(on_lines, np.bool_, len(self.comments))
-        self.text = numbered(collapsed(judged_part(comment.note)) for comment in self.comments)
         starts = np.searchsorted(self.review, self.review)
-        self.earlier = np.arange(len(rows)) - starts
+        self.earlier = np.arange(len(self.comments)) - starts
         """How many of its review each comment is to be compared with: those right before it."""
         if asked is not None:
-            self.earlier *= np.array([asked[review][position] for review, position in rows], np.int64)
+            self.earlier *= np.array(
+                [marks[at] for marks, in_time in zip(asked, positions, strict=True) for at in in_time], np.int64
+            )
+
+    def texts(self, comments: Indices) -> Indices:
+        """A number for the note of each of these comments: the same for notes that are equal but for white space."""
+        distinct, place = np.unique(comments, return_inverse=True)
+        return numbered(collapsed(judged_part(self.comments[at].note)) for at in distinct.tolist())[place]
+
+    def on_lines(self, comments: Indices) -> NDArray[np.bool_]:
+        """Which of these comments are on lines of a file."""
+        own = (self.comments[at] for at in comments.tolist())
+        return np.array([bool(each.path and (each.from_line or each.to_line)) for each in own], bool)
 
 
 def _in_time(review: Sequence[Comment]) -> list[int]:
     """The positions of the comments that count, from the earliest on."""
     positions = [position for position, comment in enumerate(review) if comment.counted]
-    if any(review[position].at for position in positions):
+    if any(comment.at for comment in review):
         times, time = {}, _BEFORE_ALL
         for position in positions:
             with suppress(ValueError):  # one that is no time is as good as none
@@ -196,32 +205,34 @@ def _on_other_commits(said: _Said, later: Indices, earlier: Indices) -> NDArray[
 
 def _say_the_same(said: _Said, later: Indices, earlier: Indices, location: bool) -> tuple[Indices, Indices]:
     """Those of the pairs, in their order, whose notes say the same. What comes behind an equal note is left out."""
-    equal = np.flatnonzero(said.text[later] == said.text[earlier])
+    text, earlier_text = np.split(said.texts(np.concatenate([later, earlier])), 2)
+    same = text == earlier_text
+    equal = np.flatnonzero(same)
     if len(equal):
         answered, first = np.unique(later[equal], return_index=True)
-        until = np.full(len(said.text), len(later))
+        until = np.full(len(said.comments), len(later))
         until[answered] = equal[first]
         wanted = np.arange(len(later)) <= until[later]
-        later, earlier = later[wanted], earlier[wanted]
-    same = said.text[later] == said.text[earlier]
+        later, earlier, text, earlier_text, same = (each[wanted] for each in (later, earlier, text, earlier_text, same))
     unequal = np.flatnonzero(~same)
     if len(unequal):
-        same[unequal] = _are_alike(said, later[unequal], earlier[unequal], location)
+        unlike = [each[unequal] for each in (later, earlier, text, earlier_text)]
+        same[unequal] = _are_alike(said, unlike[:2], unlike[2:], location)
     return later[same], earlier[same]
 
 
-def _are_alike(said: _Said, later: Indices, earlier: Indices, location: bool) -> NDArray[np.bool_]:
-    """Whether the notes of each pair share so many words that they say the same."""
-    texts, place = np.unique(np.concatenate([said.text[later], said.text[earlier]]), return_inverse=True)
-    note_of = dict(zip(said.text.tolist(), said.comments, strict=True))
-    notes = [judged_part(note_of[text].note) for text in texts.tolist()]
+def _are_alike(said: _Said, pairs: Sequence[Indices], texts: Sequence[Indices], location: bool) -> NDArray[np.bool_]:
+    """Whether the notes of each pair share so many words that they say the same. Of a pair are given the later and the
+    earlier comment, and the numbers of their notes."""
+    later, earlier = pairs
+    _, first, place = np.unique(np.concatenate(texts), return_index=True, return_inverse=True)
+    notes = [judged_part(said.comments[at].note) for at in np.concatenate(pairs)[first].tolist()]
     one, other = place[: len(later)], place[len(later) :]
     shared = _shared_words(notes, one, other)
-    moved = _on_other_commits(said, later, earlier)
-    doubtful = np.flatnonzero(
-        location & ~moved & said.on_lines[later] & said.on_lines[earlier] & (shared > WORDS_ON_THE_LINES)
-    )
     alike: NDArray[np.bool_] = shared > WORDS
+    doubtful = np.flatnonzero(location & ~alike & (shared > WORDS_ON_THE_LINES))
+    doubtful = doubtful[~_on_other_commits(said, later[doubtful], earlier[doubtful])]
+    doubtful = doubtful[said.on_lines(later[doubtful]) & said.on_lines(earlier[doubtful])]
     if len(doubtful):
         from metareview.judges.offline.alone import MutualScores  # reads the model's weights: only where there is need
 

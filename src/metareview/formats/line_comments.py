@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,11 +20,25 @@ from metareview.model.facts import CommentFacts, KnownComments, facts_by_column
 _OPEN_FILES = 32
 
 
+class IndexedFile(NamedTuple):
+    """A file as it was when its lines were looked at."""
+
+    path: str
+    number: int
+    """That of the file system, which another file of the same name does not have."""
+    changed: int
+
+    @classmethod
+    def at(cls, path: Path) -> IndexedFile:
+        found = path.stat()
+        return cls(str(path.absolute()), found.st_ino, found.st_mtime_ns)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LineComments(KnownComments):
     """Those of one line, all of them plain. InputError where the file has changed since it was looked at."""
 
-    file: str
+    file: IndexedFile
     offset: int
     length: int
     checksum: int
@@ -50,9 +64,11 @@ class LineComments(KnownComments):
         try:
             line = _opened(self.file).read(self.offset, self.length)
         except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", file=self.file, fix="Check permissions.") from None
+            problem = f"cannot be read again: {error.strerror}"
+            raise InputError(problem, file=self.file.path, fix="Leave it until the run is finished.") from None
         if zlib.crc32(line) != self.checksum:
-            raise InputError("it has changed since it was read first", file=self.file, fix="Run the command again.")
+            problem = "it has changed since it was read first"
+            raise InputError(problem, file=self.file.path, fix="Run the command again.")
         return line
 
     def by(self, author: str) -> LineComments:
@@ -65,8 +81,8 @@ class LineComments(KnownComments):
 class _OpenFile:
     """Closed when nobody has it any more."""
 
-    def __init__(self, path: str) -> None:
-        self._stream = Path(path).open("rb")  # noqa: SIM115
+    def __init__(self, file: IndexedFile) -> None:
+        self._stream = Path(file.path).open("rb", buffering=0)  # noqa: SIM115
         self._turn = Lock()
 
     def read(self, offset: int, length: int) -> bytes:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.protocol import TextsWanted
-from metareview.formats.record import Nanoseconds, Record
+from metareview.formats.record import Nanoseconds
 from metareview.formats.source import Source
 from metareview.model.address import repository_key
 from metareview.model.event import RESPONSES, Event
@@ -18,16 +19,19 @@ from metareview.model.time import DAY, LATEST, parse_time
 MAGIC = b"PAR1"
 _TEXTS = ("title", "body", "files", "base_sha", "target")
 """The columns that are most of a file, and that only routers and declarations read."""
+_BATCH = 8_192
+"""Rows that are read together, with all that is made of them."""
+Columns = Mapping[str, list[Any]]
+"""Of some rows, by the name of the column."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def read_rows(source: Source, wanted: TextsWanted) -> Iterator[Record]:
-    """A record per row, from 1. Of a group of rows none of which is wanted, the texts are not read."""
-    try:
-        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        fix = 'Install it: pip install "metareview[parquet]"'
-        raise UsageError(f"{source.name} is Parquet, which needs an extra. {fix}") from error
+def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Columns]]:
+    """Some thousand rows at a time, column by column, with the number of the first, from 1.
+
+    Of a group of rows none of which is wanted, the texts are not read. A part of a source is a range of groups.
+    """
+    pa, pq = _pyarrow(source)
     try:
         with pq.ParquetFile(source.path) as file:
             columns = [name for name in file.schema_arrow.names if name in Event._fields]
@@ -37,17 +41,41 @@ def read_rows(source: Source, wanted: TextsWanted) -> Iterator[Record]:
             whole = {group for group in groups if _may_hold(file, group, wanted, spellings)}
             if len(whole) < len(groups) and not any(_has_body(file, group) for group in sorted(whole)):
                 whole = set(groups)  # Whether any pull request has a body decides what can be said of all.
-            number = 0
-            for group in groups:
+            first, end = source.part or (0, len(groups))
+            number = 1 + sum(file.metadata.row_group(group).num_rows for group in groups[:first])
+            for group in groups[first:end]:
                 chosen = columns if group in whole else narrow
-                for batch in file.iter_batches(row_groups=[group], columns=chosen):
-                    cells = [cells_of(pa, batch.column(name)) for name in chosen]
-                    for values in zip(*cells, strict=True):
-                        number += 1
-                        yield Record(source, dict(zip(chosen, values, strict=True)), number)
+                for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=chosen):
+                    yield number, {name: cells_of(pa, batch.column(name)) for name in chosen}
+                    number += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it is damaged"])[0]
         raise InputError(f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again.") from error
+
+
+def group_parts(source: Source, rows: int) -> list[tuple[int, int]]:
+    """Ranges of the file's groups of rows, each of about so many rows."""
+    _, pq = _pyarrow(source)
+    try:
+        with pq.ParquetFile(source.path) as file:
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    except Exception:  # Whatever is wrong with it, whoever reads it will say.
+        return [(0, 1)]
+    ends, held = [0], 0
+    for group, size in enumerate(sizes, 1):
+        held += size
+        if held >= rows or group == len(sizes):
+            ends.append(group)
+            held = 0
+    return list(pairwise(ends))
+
+
+def _pyarrow(source: Source) -> tuple[Any, Any]:
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        fix = 'Install it: pip install "metareview[parquet]"'
+        raise UsageError(f"{source.name} is Parquet, which needs an extra. {fix}") from error
 
 
 def _spellings(file: Any, keys: Collection[str]) -> list[str]:

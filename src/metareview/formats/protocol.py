@@ -52,6 +52,9 @@ class TextsWanted:
         return (not self.repos or repository_key(repo) in self.repos) and (self.until is None or at <= self.until)
 
 
+ALL_TEXTS = TextsWanted()
+
+
 @dataclass(slots=True)
 class Reading:
     """What is asked of a reader of histories, and what it learns besides the events."""

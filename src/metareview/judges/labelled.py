@@ -86,6 +86,10 @@ class LabelledJudge(Judge):
         self.inner, self.index = inner, index
         self.name, self.threshold, self.parameters = inner.name, inner.threshold, inner.parameters
 
+    def __reduce__(self) -> tuple[type[LabelledJudge], tuple[Judge, LabelIndex]]:
+        """How it is sent to another process."""
+        return type(self), (self.inner, self.index)
+
     def judge(self, questions: Sequence[Question]) -> Sequence[Answer]:
         answers = self.inner.judge(questions)
         if len(answers) != len(questions):  # a judge of the user's own, refused by whoever asked

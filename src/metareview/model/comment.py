@@ -121,7 +121,19 @@ class Comment:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that it has, for JSON."""
-        return {name: value for name, value in zip(_FIELD_NAMES, _FIELDS(self), strict=True) if value is not None}
+        known: dict[str, Any] = {"note": self.note}
+        if self.path is not None:
+            known["path"] = self.path
+        if self.side is not None:
+            known["side"] = self.side
+        if self.from_line is not None:
+            known["from_line"] = self.from_line
+        if self.to_line is not None:
+            known["to_line"] = self.to_line
+        rest = _REST(self)
+        if rest != _NOTHING:  # most comments have no more than the above
+            known |= {name: value for name, value in zip(_REST_NAMES, rest, strict=True) if value is not None}
+        return known
 
     @property
     def counted(self) -> bool:
@@ -155,10 +167,12 @@ class Comment:
 
 
 _FIELD_NAMES = tuple(f.name for f in fields(Comment))
-_FIELDS = attrgetter(*_FIELD_NAMES)
 _Draft: Any = make_dataclass("_Draft", [(name, object) for name in _FIELD_NAMES], slots=True)
 """A comment that is being made. Its slots are those of a comment, which it becomes: a frozen one takes three times as
 long, because each of its fields is set past its own guard."""
+_REST_NAMES = _FIELD_NAMES[5:]
+_REST = attrgetter(*_REST_NAMES)
+_NOTHING = (None,) * len(_REST_NAMES)
 
 
 def checked_comment(fields_by_name: Mapping[str, Any]) -> Comment:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import compress
 
 from metareview.model.event import fold
@@ -51,7 +52,7 @@ class _Scored:
     def router(self, name: str, config: RoutingConfig) -> RouterSums:
         answers = [record.answers[name] for record in self._records]
         return RouterSums(
-            answered=sum(answer.listed > 0 for answer in answers),
+            answered=sum([answer.listed > 0 for answer in answers]),
             ranked=self._all_places(answers) if config.truth == SEVERAL else self._first_places(answers),
             experts=self._experts(answers, config.ks),
             firsts=_firsts(answers),
@@ -70,7 +71,7 @@ class _Scored:
         found = Counter(zip(self._weeks, self._observed, ranks, strict=True))
         return Counter(
             {
-                Ranked(week, observed, Places((rank,) if rank else (), int(observed))): number
+                Ranked(week, observed, _one_place(rank, observed)): number
                 for (week, observed, rank), number in found.items()
             }
         )
@@ -88,8 +89,14 @@ class _Scored:
         return Counter({Expert(*key): number for key, number in found.items()})
 
 
+@lru_cache(maxsize=4096)
+def _one_place(rank: int, observed: bool) -> Places:
+    """Where one person is right; held once for all weeks and routers."""
+    return Places((rank,) if rank else (), int(observed))
+
+
 def _firsts(answers: Iterable[RouterAnswer]) -> Counter[str]:
-    firsts = Counter(answer.candidates[0] for answer in answers if answer.candidates)
+    firsts = Counter([answer.candidates[0] for answer in answers if answer.candidates])
     folded: Counter[str] = Counter()
     for login, number in firsts.items():
         folded[fold(login)] += number
@@ -112,6 +119,7 @@ def _by_risks(
 ) -> dict[Risks, list[tuple[float | None, float | None, int]]]:
     waits: dict[Risks, list[tuple[float | None, float | None, int]]] = {}
     for record in records:
-        risks = tuple([record.answers[name].risk for name in routers])
+        answers = record.answers
+        risks = tuple([answers[name].risk for name in routers])
         waits.setdefault(risks, []).append((record.ttfr_seconds, record.ttfc_seconds, record.cutoff))
     return waits

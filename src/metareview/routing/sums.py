@@ -97,6 +97,7 @@ class Outcomes:
     """Pull requests for which --merged-within runs past the end of the history."""
 
     def __add__(self, other: Outcomes) -> Outcomes:
+        """A new sum; of many, `merged_outcomes` copies nothing twice."""
         return merged_outcomes((self, other))
 
 
@@ -115,6 +116,7 @@ class RoutingSums:
     outcomes: Outcomes = field(default_factory=Outcomes)
 
     def __add__(self, other: RoutingSums) -> RoutingSums:
+        """A new sum; of many, `merged` copies nothing twice."""
         return merged((self, other))
 
     @property

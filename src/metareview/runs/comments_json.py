@@ -144,16 +144,21 @@ def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObjec
 
 
 def _scored_comment_to_json(scored: ScoredComment) -> JsonObject:
-    return {
-        "generated": scored.position,
-        **({} if scored.run is None else {"run": scored.run}),
-        **scored.comment.to_dict(),
-        "line_match": scored.line_match,
-        "semantic_match": scored.semantic_match,
-        **{name: getattr(scored, name) for name in _PARTNERS},
-        **({} if scored.verdict is None else _verdict_to_json(scored.verdict)),
-        **({} if scored.repeats is None else {"repeats": scored.repeats}),
-    }
+    document: JsonObject = {"generated": scored.position}
+    if scored.run is not None:
+        document["run"] = scored.run
+    document |= scored.comment.to_dict()
+    document["line_match"] = scored.line_match
+    document["semantic_match"] = scored.semantic_match
+    document["left_out"] = scored.left_out
+    document["reference"] = scored.reference
+    document["line_reference"] = scored.line_reference
+    document["negative"] = scored.negative
+    if scored.verdict is not None:
+        document |= _verdict_to_json(scored.verdict)
+    if scored.repeats is not None:
+        document["repeats"] = scored.repeats
+    return document
 
 
 def record_from_json(stored: JsonObject) -> CommentRecord:

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -137,23 +137,25 @@ def to_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
-def _written_alike(values: Mapping[str, Any] | Sequence[Any]) -> bool:
-    """Whether both encoders write all of it in the same way, or the quick one refuses it: they differ in numbers that
-    need an exponent or are none, and the quick one also takes what is no JSON."""
-    each_of: Iterable[Any] = values.values() if isinstance(values, dict) else values
-    if _PLAIN.issuperset(map(type, each_of)):
-        return True
-    for value in each_of:
-        kind = type(value)
-        if kind is float:
-            if not (value == 0 or 1e-4 <= abs(value) < 1e16):
-                return False
-        elif kind not in _PLAIN and not (kind in _NESTED and _written_alike(value)):
+def _written_alike(document: Mapping[str, Any]) -> bool:
+    """Whether both encoders write it in the same way, or the quick one refuses it: they differ in numbers that need an
+    exponent or are none, and the quick one also takes what is no JSON."""
+    level: list[Any] = list(document.values())
+    while level:
+        kinds = set(map(type, level))
+        if not kinds <= _KNOWN:
             return False
+        if float in kinds and not all(
+            value == 0 or 1e-4 <= abs(value) < 1e16 for value in level if type(value) is float
+        ):
+            return False
+        nested = [value for value in level if type(value) in _NESTED]
+        level = [inner for value in nested for inner in (value.values() if type(value) is dict else value)]
     return True
 
 
-_PLAIN, _NESTED = frozenset({str, int, bool, type(None)}), frozenset({dict, list, tuple})
+_NESTED = frozenset({dict, list, tuple})
+_KNOWN = _NESTED | {str, int, bool, float, type(None)}
 
 
 def to_line(record: Mapping[str, Any]) -> str:

@@ -23,6 +23,14 @@ DENSE_ADVANTAGE = 5
 """A cell of a dense matrix costs about a fifth of a pair asked for alone: it reuses the row's bit masks."""
 
 
+class _Numbers(dict[str, int]):
+    """A number for each token, from 0 on, in the order in which they are first asked for."""
+
+    def __missing__(self, token: str) -> int:
+        self[token] = number = len(self)
+        return number
+
+
 class EncodedTexts:
     """Texts tokenised once, to be compared many times by their positions.
 
@@ -34,8 +42,8 @@ class EncodedTexts:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        number: dict[str, int] = {}
-        numbered = [[number.setdefault(token, len(number)) for token in tokens(text)] for text in texts]
+        number = _Numbers()
+        numbered = [list(map(number.__getitem__, tokens(text))) for text in texts]
         short = len(number) <= CHARACTERS
         self._codes = ["".join(map(chr, text)) if short else tuple(text) for text in numbered]
         self._lengths = np.array([len(text) for text in numbered], dtype=np.int64)

@@ -13,7 +13,7 @@ from itertools import chain
 
 from metareview.errors import InputError
 from metareview.formats.json_lines import hashed_lines, line_blocks, line_record, records_since
-from metareview.formats.line_comments import LineComments
+from metareview.formats.line_comments import IndexedFile, LineComments
 from metareview.formats.plain_comments import plain_comment
 from metareview.formats.plain_lines import head_of, index_lines, is_blank, plain_review, plain_value
 from metareview.formats.protocol import CommentFormat, Mapped
@@ -78,12 +78,12 @@ def index(source: Source, mapped: Mapped) -> Iterator[Review]:
     if source.opening is None:
         yield from read(source)
         return
-    file = str(source.path.absolute())
+    file = IndexedFile.at(source.path)
     number = offset = 0
     known: dict[CommentFacts, CommentFacts] = {}
     with ThreadPoolExecutor(1) as beside, source.opened() as stream:
         sha256 = beside.submit(content_hash, source.path)
-        for line in chain.from_iterable(mapped(index_lines, file, line_blocks(source, _BLOCK))):
+        for line in chain.from_iterable(mapped(index_lines, file.path, line_blocks(source, _BLOCK))):
             number += 1
             if line.head is not None:
                 facts = known.setdefault(line.facts, line.facts)  # Nearly all reviews share theirs with others.

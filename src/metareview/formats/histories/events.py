@@ -15,9 +15,9 @@ from typing import Any
 
 import orjson
 
-from metareview.formats.parquet import MAGIC, read_rows
+from metareview.formats.parquet import MAGIC, Columns, read_columns
 from metareview.formats.protocol import HistoryFormat, Reading
-from metareview.formats.record import Record, is_slip
+from metareview.formats.record import Nanoseconds, Record, is_slip
 from metareview.formats.source import Source
 from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_times
@@ -45,7 +45,7 @@ def sniff(source: Source) -> bool:
 def events(source: Source, reading: Reading) -> Iterator[Event]:
     """The events; InputError names the line (in Parquet: the row) that cannot be read."""
     if source.begins_with(MAGIC):
-        return map(event_of, read_rows(source, reading.texts))
+        return chain.from_iterable(_of_rows(source, *rows) for rows in read_columns(source, reading.texts))
     return chain.from_iterable(_of_batch(source, number, lines) for number, lines in source.line_batches())
 
 
@@ -61,14 +61,31 @@ def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event
     return (event_of(record) for at, line in enumerate(lines, first) if (record := source.record_of(at, line)))
 
 
+def _of_rows(source: Source, number: int, columns: Columns) -> Iterable[Event]:
+    """The same of rows, the first of this number."""
+    events = of_columns(columns)
+    if events is not None:
+        return events
+    rows = enumerate(zip(*columns.values(), strict=True), number)
+    return (event_of(Record(source, dict(zip(columns, values, strict=True)), at)) for at, values in rows)
+
+
 def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
     """The events of these lines, if they are as nearly all are; else None."""
     try:
         rows = list(map(orjson.loads, lines))
-        if set(map(type, rows)) != {dict}:
-            return None
-        columns = _columns(rows)
-        columns["at"] = parse_times(columns["at"])
+        return of_columns(_columns(rows)) if set(map(type, rows)) == {dict} else None
+    except (LookupError, ValueError):
+        return None
+
+
+def of_columns(columns: Columns) -> Iterator[Event] | None:
+    """The events whose fields these are, if they are as nearly all are; else None."""
+    columns = dict(columns)
+    try:
+        instants = columns["at"]
+        if set(map(type, instants)) != {Nanoseconds}:
+            columns["at"] = instants = parse_times(instants)
         for name in _REPEATED:
             if name in columns:
                 columns[name] = _kept_once(name, columns[name])
@@ -77,7 +94,7 @@ def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
     for name, column in columns.items():
         if name != "at" and name not in _REPEATED and not set(map(type, column)) <= _TYPES.get(name, _TEXT):
             return None
-    prs, instants, files = columns["pr"], columns["at"], columns.get("files")
+    prs, files = columns["pr"], columns.get("files")
     if min(prs) < 0 or max(prs) >= 2**63 or min(instants) < -LATEST or max(instants) > LATEST:
         return None
     if files is not None:

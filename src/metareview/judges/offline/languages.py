@@ -66,12 +66,16 @@ def not_in_english(note: str) -> bool:
     >>> not_in_english("Naïve retry: `файл` is never closed"), not_in_english("nil deref")
     (False, False)
     """
-    text = _CODE.sub(" ", note[:LOOKED_AT])
+    text = note[:LOOKED_AT]
+    if "`" in text:
+        text = _CODE.sub(" ", text)
     words = tokens(text)
-    latin = words
-    if not text.isascii():
-        words = [word for word in words if word[0].isalpha()]
-        latin = [word for word in words if _is_latin(word[0])]
+    if text.isascii():
+        distinct = set(words)
+        telling = len(distinct & _OTHERS)
+        return telling >= 2 and telling > len(distinct & _ENGLISH)
+    words = [word for word in words if word[0].isalpha()]
+    latin = [word for word in words if _is_latin(word[0])]
     if len(latin) < len(words):
         # Where a script has no spaces a token is a character, and a word has about two.
         others = sum(0.5 if len(word) <= 2 else 1.0 for word in words if not _is_latin(word[0]))

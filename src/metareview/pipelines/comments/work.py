@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.case import Case, Rules
-from metareview.comments.outcome import JudgedCase
+from metareview.comments.decide import JudgedCase
 from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord
 from metareview.engines.local import chunks_by_size
@@ -42,10 +42,8 @@ class Chunk:
 
     tasks: Sequence[Task]
     done: Sequence[bool]
-
-    @property
-    def is_giant(self) -> bool:
-        return len(self.tasks) == 1 and self.tasks[0].most_pairs >= GIANT and not self.done[0]
+    is_giant: bool = False
+    """Whether a single task in it has so many pairs that nobody should hold all of its lines."""
 
     def cases(self, rules: Rules) -> list[Case]:
         return [task.case(rules) for task in self.tasks]
@@ -65,7 +63,8 @@ class Scored:
 def chunks_of(tasks: Iterable[tuple[Task, bool]]) -> Iterator[Chunk]:
     """Tasks, each with whether it is done, in chunks that are the same however many there are to do them."""
     for part in chunks_by_size(tasks, lambda each: each[0].size, CHUNK):
-        yield Chunk([task for task, _ in part], [is_done for _, is_done in part])
+        is_giant = any(task.most_pairs >= GIANT and not done for task, done in part)
+        yield Chunk([task for task, _ in part], [done for _, done in part], is_giant)
 
 
 def score(scoring: Scoring, chunk: Chunk) -> Scored | None:

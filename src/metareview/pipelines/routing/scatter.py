@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metareview.engines.local import LocalEngine
+from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput
-from metareview.formats.protocol import Reading, TextsWanted
+from metareview.formats.parquet import MAGIC, group_parts
+from metareview.formats.protocol import ALL_TEXTS, Reading, TextsWanted
 from metareview.formats.registry import history_formats
 from metareview.formats.remarks import Remarks
 from metareview.formats.source import Progress, Source
@@ -28,6 +30,8 @@ from metareview.routing.responses import REQUESTED
 
 PIECE = 24 * 2**20
 """Bytes of a file of JSON lines that are read by themselves: some hundred megabytes of events."""
+PIECE_ROWS = 150_000
+"""The same for Parquet."""
 
 
 class Piece(NamedTuple):
@@ -122,12 +126,15 @@ class Scattered:
     """By login as written, the login as shown, of those for whom the two differ."""
 
 
-def pieces_of(given: HistoryInput) -> Iterator[Piece]:
-    """Files of JSON lines in parts; every other file is one piece."""
+def pieces_of(given: HistoryInput, texts: TextsWanted = ALL_TEXTS) -> Iterator[Piece]:
+    """Files of JSON lines and of Parquet in parts; every other file is one piece."""
     numbers = count()
     for source in given.sources:
         parts: Sequence[tuple[int, int] | None] = [None]
-        if given.name == "events" and not source.begins_with(b"PAR1") and not source.begins_with(b"\x1f\x8b"):
+        if given.name == "events" and source.begins_with(MAGIC):
+            if not texts.repos:  # Else whoever reads it looks through all of it for how they are written.
+                parts = group_parts(source, PIECE_ROWS)
+        elif given.name == "events" and not source.begins_with(GZIP):
             parts = source.parts(PIECE)
         for part in parts:
             yield Piece(next(numbers), source.path, part)
@@ -197,7 +204,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
     remarks = {source.path: source.remarks for source in given.sources}
     whole = PieceFacts(warnings=[*given.warnings])
     first_seen: dict[str, tuple[int, bool, str, int]] = {}
-    pieces = list(pieces_of(given))
+    pieces = list(pieces_of(given, reader.texts))
     sizes = [_megabytes(piece) for piece in pieces]
     done = 0
     for piece, facts in zip(pieces, engine.map(read_piece, reader, pieces), strict=True):
@@ -239,5 +246,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
 
 
 def _megabytes(piece: Piece) -> int:
-    start, end = piece.part or (0, piece.path.stat().st_size)
-    return (end - start) >> 20
+    size = piece.path.stat().st_size
+    if piece.part is None:
+        return size >> 20
+    return (piece.part[1] - piece.part[0]) >> 20
