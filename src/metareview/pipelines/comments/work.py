@@ -15,6 +15,7 @@ from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord
 from metareview.engines.local import chunks_by_size
 from metareview.judges.protocol import Judge, SummedRemarks
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 from metareview.pipelines.comments.light import LightRow, packed
@@ -71,12 +72,13 @@ def score(scoring: Scoring, chunk: Chunk) -> Scored | None:
         return None
     lines: dict[str, list[str]] = {PAIRS: [], RESULTS: []}
     records = []
-    cases = chunk.cases(scoring.rules)
-    for judged, record in scored(scoring, chunk, cases):
-        for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
-            lines[name].append(text)
-        lines[RESULTS].append("\n")
-        records.append(packed(record))
+    with garbage_collection_paused():
+        cases = chunk.cases(scoring.rules)
+        for judged, record in scored(scoring, chunk, cases):
+            for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
+                lines[name].append(text)
+            lines[RESULTS].append("\n")
+            records.append(packed(record))
     written = [(name, "".join(texts).encode("utf-8", "backslashreplace")) for name, texts in lines.items() if texts]
     return Scored(written, records, remark_facts(scoring.judge, cases))
 
