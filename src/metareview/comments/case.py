@@ -47,8 +47,8 @@ class Notes:
     @classmethod
     def of(cls, comments: Sequence[Comment], first: int = 0) -> Notes:
         """`first`: the position of the first of them in the input."""
-        kept = [position for position, comment in enumerate(comments) if comment.counted]
-        return cls([first + position for position in kept], [comments[position] for position in kept])
+        kept = [(position, comment) for position, comment in enumerate(comments, first) if comment.counted]
+        return cls([position for position, _ in kept], [comment for _, comment in kept])
 
     def judged(self) -> list[str]:
         notes = [comment.note for comment in self.comments]
