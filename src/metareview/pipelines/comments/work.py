@@ -24,8 +24,6 @@ from metareview.runs.run import COMMENTS
 
 CHUNK = 10_000
 """The size of a chunk: some hundred pull requests, a second or so of work, a few megabytes of lines."""
-GIANT = 1_000_000
-"""Pairs, from which on the lines of a single task are written piece by piece, and so by this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class Scored:
 def chunks_of(tasks: Iterable[tuple[Task, bool]]) -> Iterator[Chunk]:
     """Tasks, each with whether it is done, in chunks that are the same however many there are to do them."""
     for part in chunks_by_size(tasks, lambda each: each[0].size, CHUNK):
-        is_giant = any(task.most_pairs >= GIANT and not done for task, done in part)
+        is_giant = any(task.is_giant and not done for task, done in part)
         yield Chunk([task for task, _ in part], [done for _, done in part], is_giant)
 
 
