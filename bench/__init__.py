@@ -25,3 +25,6 @@ SPEED = {
 
 TRUTH = ("simulation", "unpaired", "agreement", "labels", "outcome_labels", "unlisted", "cascade")
 """Simulations, and verdicts replayed: they say how far figures are off, not how fast they come."""
+
+GROWTH = ("growth",)
+"""Half an hour of whole commands, for docs/scale.md."""

@@ -54,7 +54,7 @@ def draw(parts: Parts) -> str:
             x = across(10.0**decade)
             kind = "grid" if decade else "even"
             yield f'<path class="{kind}" d="M{x:.1f} {TOP - 8} V{height - BOTTOM + 4}"/>'
-            label = "as fast" if decade == 0 else f"{10.0**decade:,g} x"
+            label = "as fast" if decade == 0 else f"{10 ** (decade - 3)}k" if decade >= 3 else f"{10.0**decade:g}"
             yield f'<text class="small" x="{x:.1f}" y="{height - BOTTOM + 22}" text-anchor="middle">{label}</text>'
         y = TOP
         for area, found in areas.items():

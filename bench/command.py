@@ -12,7 +12,7 @@ from types import ModuleType
 from rich.console import Console
 from rich.table import Table
 
-from bench import SPEED, TRUTH, page
+from bench import GROWTH, SPEED, TRUTH, page
 from bench.check import Checked, State, check
 from bench.measure import Result
 from bench.record import LATEST, read, recorded_now, rounded, write
@@ -23,13 +23,15 @@ GROUPS = {"speed": SPEED, "truth": TRUTH}
 def main(arguments: Sequence[str]) -> int:
     """The exit code: 1 where a checked ratio fell."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Benchmarks, with ratios against peers.")
-    known = ", ".join((*GROUPS, *SPEED, *TRUTH))
+    known = ", ".join((*GROUPS, *SPEED, *TRUTH, *GROWTH))
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {known}; by default speed")
     parser.add_argument("--check", action="store_true", help="compare ratios with those in bench/latest.json")
-    parser.add_argument("--chart", action="store_true", help="only draw docs/bench.svg and docs/speed.md anew")
+    parser.add_argument(
+        "--chart", action="store_true", help="only draw docs/bench.svg, docs/speed.md and docs/scale.md anew"
+    )
     parser.add_argument("--no-record", action="store_true", help="leave bench/latest.json and the docs alone")
     given = parser.parse_args(arguments)
-    unknown = sorted({*given.names} - {*GROUPS, *SPEED, *TRUTH})
+    unknown = sorted({*given.names} - {*GROUPS, *SPEED, *TRUTH, *GROWTH})
     if unknown:
         parser.error(f"no such benchmark: {', '.join(unknown)}. There are {known}.")
     names = [each for name in given.names or ["speed"] for each in GROUPS.get(name, (name,))]
@@ -52,7 +54,9 @@ def _measured(names: Sequence[str], *, keep: bool) -> int:
             write({**read(), name: recorded_now(result, taken)})
     if keep:
         page.write(read())
-        console.print(f"Recorded in {LATEST.parent.name}/{LATEST.name}; drawn in docs/speed.md and docs/bench.svg.")
+        console.print(
+            f"Recorded in {LATEST.parent.name}/{LATEST.name}; drawn in docs/speed.md, docs/scale.md and docs/bench.svg."
+        )
     return 0
 
 

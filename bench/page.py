@@ -1,34 +1,60 @@
-"""The parts of docs/speed.md, and docs/bench.svg, that are drawn from bench/latest.json."""
+"""The parts of docs/speed.md and docs/scale.md, and docs/bench.svg, that are drawn from bench/latest.json."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bench import SPEED
 from bench.chart import draw
+from bench.growth import SIZES, WORKERS, row_name
 from bench.measure import Row
 from bench.record import Parts
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGE, PICTURE = DOCS / "speed.md", DOCS / "bench.svg"
+PAGE, SCALE, PICTURE = DOCS / "speed.md", DOCS / "scale.md", DOCS / "bench.svg"
 
 
 def write(parts: Parts) -> None:
     PICTURE.write_text(draw(parts), "utf-8")
     PAGE.write_text(renewed(PAGE.read_text("utf-8"), parts), "utf-8")
+    SCALE.write_text(renewed_scale(SCALE.read_text("utf-8"), parts), "utf-8")
 
 
 def renewed(page: str, parts: Parts) -> str:
-    """The page with its tables, and whence they are, as in `parts`; what stands between the markers is replaced."""
+    """docs/speed.md with its tables, and whence they are, as in `parts`."""
     for name, lines in (("measured", _measured(parts)), ("ratios", _ratios(parts)), ("targets", _targets(parts))):
-        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-        before, found, rest = page.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not (found and closed):
-            raise ValueError(f"{PAGE.name} has no {begin.strip()} … {end}")
-        page = before + begin + "".join(f"{line}\n" for line in lines) + end + after
+        page = _between(page, name, lines)
     return page
+
+
+def renewed_scale(page: str, parts: Parts) -> str:
+    """docs/scale.md likewise."""
+    for what, sizes in SIZES.items():
+        page = _between(page, what, _growth(parts, what, sizes))
+    return page
+
+
+def _between(page: str, name: str, lines: Iterable[str]) -> str:
+    """The page with these lines in the place of what stands between the markers of this name."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise ValueError(f"a page has no {begin.strip()} … {end}")
+    return before + begin + "".join(f"{line}\n" for line in lines) + end + after
+
+
+def _growth(parts: Parts, what: str, sizes: Sequence[int]) -> Iterator[str]:
+    found = {row.what: row.value for row in parts["growth"].result.rows} if "growth" in parts else {}
+    yield f"| {what} | 1 worker | 2 workers | times as fast | memory, 1 worker | memory, 2 workers |"
+    yield "|---:|---:|---:|---:|---:|---:|"
+    for size in sizes:
+        one, two = (found.get(row_name(what, size, workers, "seconds")) for workers in WORKERS)
+        held = [found.get(row_name(what, size, workers, "memory")) for workers in WORKERS]
+        if isinstance(one, float | int) and isinstance(two, float | int):
+            memory = " | ".join(f"{each:.2f} GB" for each in held if isinstance(each, float | int))
+            yield f"| {size:,} | {one:,.1f} s | {two:,.1f} s | {one / two:.2f} | {memory} |"
 
 
 def _measured(parts: Parts) -> Iterator[str]:

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bench import SPEED, TRUTH
+from bench import GROWTH, SPEED, TRUTH
 from bench.measure import Result, Row
 
 LATEST = Path(__file__).with_name("latest.json")
@@ -89,7 +89,7 @@ def write(parts: Parts, path: Path = LATEST) -> None:
         return
     newest = max(parts.values(), key=lambda part: part.date)
     common: dict[str, Any] = {"machine": newest.machine, "versions": newest.versions}
-    told = {name: _told(parts[name], common) for name in (*SPEED, *TRUTH) if name in parts}
+    told = {name: _told(parts[name], common) for name in (*SPEED, *TRUTH, *GROWTH) if name in parts}
     document = {"date": newest.date, **common, "benchmarks": told}
     path.write_text("".join(_laid_out(document)) + "\n", "utf-8")
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import bench.command
 import bench.data
 import pytest
-from bench import SPEED, TRUTH, page, scale_data
+from bench import GROWTH, SPEED, TRUTH, growth, page, scale_data
 from bench.chart import FITS, LABELS, RIGHT, WIDTH, draw
 from bench.check import REPEATS, State, check
 from bench.measure import MADE_UP, Result, Row, alone, compared, ran
@@ -206,9 +206,25 @@ def test_page_and_chart_are_drawn_from_what_was_recorded():
     written = page.PAGE.read_text("utf-8")
     assert page.renewed(written, recorded) == written, "run python -m bench --chart"
     assert page.PICTURE.read_text("utf-8") == draw(recorded), "run python -m bench --chart"
+    scale = page.SCALE.read_text("utf-8")
+    assert page.renewed_scale(scale, recorded) == scale, "run python -m bench --chart"
     ratios = sum(len(recorded[name].result.ratios) for name in SPEED if name in recorded)
     table = written.partition("<!-- ratios -->")[2].partition("<!-- /ratios -->")[0]
     assert len(re.findall(r"^\| ", table, re.MULTILINE)) == 1 + ratios
+
+
+def test_growth_is_told_of_sizes_that_were_measured_with_one_worker_and_with_two():
+    rows = [
+        Row(growth.row_name("events", 100_000, 1, "seconds"), 12.0, "s"),
+        Row(growth.row_name("events", 100_000, 2, "seconds"), 8.0, "s"),
+        Row(growth.row_name("events", 100_000, 1, "memory"), 0.25, "GB"),
+        Row(growth.row_name("events", 100_000, 2, "memory"), 0.5, "GB"),
+        Row(growth.row_name("events", 1_000_000, 1, "seconds"), 99.0, "s"),
+    ]
+    parts = {"growth": Part(found(*rows), "2026-01-01", 1.0, {}, {})}
+    markers = "".join(f"<!-- {what} -->\n<!-- /{what} -->\n" for what in growth.SIZES)
+    written = page.renewed_scale(markers, parts)
+    assert "| 100,000 | 12.0 s | 8.0 s | 1.50 | 0.25 GB | 0.50 GB |\n<!-- /events -->" in written
 
 
 def test_a_page_without_its_markers_is_refused():
@@ -224,7 +240,7 @@ def test_without_published_notes_there_are_as_many_made_up_ones(monkeypatch, tmp
 
 
 def test_what_is_listed_can_be_run():
-    for name in (*SPEED, *TRUTH):
+    for name in (*SPEED, *TRUTH, *GROWTH):
         assert callable(import_module(f"bench.{name}").run)
 
 

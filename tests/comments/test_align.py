@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments.align import Graph, _first_perfect_matching, align, align_greedy
+from metareview.comments.small_matching import parts_of
 from metareview.model.comment import Comment
 
 
@@ -255,3 +256,31 @@ def test_greedy_depends_on_the_order_and_optimal_does_not():
         counts.add(len(align_greedy(graph(edges), graph(edges))[1].pairs))
         assert len(align("optimal", graph(edges), plain(2, "g"), plain(2, "r")).pairs) == 2
     assert counts == {1, 2}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.randoms(), st.sampled_from([0.05, 0.15, 0.4]), st.sampled_from([1, 3, 1000]), st.sampled_from([0, 4, 16, 40]))
+def test_part_by_part_is_as_good_as_the_whole(rng, density, values, most):
+    """Parts of up to `most` edges are matched without matrices, larger ones by them; the same pairs come out."""
+    edges = {(g, r): rng.randrange(values) / values for g in range(9) for r in range(6) if rng.random() < density}
+    generated, reference = ([Comment(note=rng.choice("abc")) for _ in range(count)] for count in (9, 6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("metareview.comments.align.MOST", most)
+        by_parts = align("optimal", graph(edges), generated, reference)
+        patch.setattr("metareview.comments.align.FEW", -1)
+        whole = align("optimal", graph(edges), generated, reference)
+    assert by_parts == whole
+
+
+@given(st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.just(0), max_size=15))
+def test_parts_are_the_connected_ones(edges):
+    parts = [set(part) for part in parts_of([(g, r, 0) for g, r in edges])]
+    assert sorted(edge[:2] for part in parts for edge in part) == sorted(edges)
+    vertices = [{("comment", g) for g, _, _ in part} | {("reference", r) for _, r, _ in part} for part in parts]
+    for one, part in zip(vertices, parts, strict=True):
+        assert all(one.isdisjoint(other) for other in vertices if other is not one)
+        reached, left = set(), {next(iter(part))}
+        while left:
+            reached |= left
+            left = {e for e in part for f in reached if e[0] == f[0] or e[1] == f[1]} - reached
+        assert reached == part

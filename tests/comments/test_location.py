@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,9 +50,12 @@ def comments(draw):
     )
 
 
-@given(st.lists(comments(), max_size=12), st.lists(comments(), max_size=12), st.integers(0, 25))
-def test_the_index_finds_exactly_what_the_definition_allows(generated, reference, distance):
-    found = candidate_pairs(generated, reference, distance)
+@given(st.lists(comments(), max_size=12), st.lists(comments(), max_size=12), st.integers(0, 25), st.booleans())
+def test_exactly_what_the_definition_allows_is_found(generated, reference, distance, by_index):
+    """Whether few pairs are looked at one by one, or, as many are, through the index."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("metareview.comments.location.FEW", 0 if by_index else 10**6)
+        found = candidate_pairs(generated, reference, distance)
     expected = [
         (i, j, line_gap(a, b))
         for i, a in enumerate(generated)

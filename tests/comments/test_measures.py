@@ -1,6 +1,17 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from metareview.comments.measures import MEASURES, Counts, f_beta, measured, positive_match_rate, rates, table
+from metareview.comments.measures import (
+    MEASURES,
+    Counts,
+    f_beta,
+    measured,
+    positive_match_rate,
+    rates,
+    rates_of_each,
+    table,
+)
 from metareview.errors import UsageError
 from metareview.model.measure import find_measure
 
@@ -79,3 +90,14 @@ def test_what_was_not_asked_is_null():
     assert found["line_f1"] is None
     assert found["false_positive_rate"] is None
     assert found["positive_match_rate"] == 0
+
+
+counts = st.builds(Counts, *[st.integers(0, 12).map(lambda thirds: thirds / 3)] * 10)
+
+
+@given(st.lists(counts, max_size=5), st.booleans(), st.booleans())
+def test_rates_of_many_are_those_of_each(several, location, negatives):
+    available = measured(location=location, negatives=negatives)
+    several = several if location else [each.without_lines() for each in several]
+    found = rates_of_each(table(several), available)
+    assert found == [rates(table([each])[0], available) for each in several]

@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.engines.spark_events import (
-    REACHES,
-    REFUSED,
-    Files,
-    RowReader,
-    TextReader,
-    batch_of,
-    events_of,
-    refusal,
-    remarks_by_file,
-    repositories,
-)
+from metareview.engines.spark_events import REACHES, REFUSED, Files, RowReader, TextReader, refusal, remarks_by_file
+from metareview.engines.spark_rows import batch_of, events_of, repositories
 from metareview.errors import InputError
 from metareview.formats.histories import events, gharchive
 from metareview.formats.protocol import Reading

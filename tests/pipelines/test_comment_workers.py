@@ -15,10 +15,13 @@ from metareview.errors import InputError
 from metareview.formats import registry
 from metareview.judges.protocol import Answer
 from metareview.model.comment import Comment
-from metareview.pipelines.comments import evaluate, keep, work
+from metareview.pipelines.comments import evaluate, keep, tasks, work
 from metareview.pipelines.comments.keep import carry_out
 from metareview.pipelines.comments.options import CommentsOptions
 from metareview.pipelines.comments.plan import open_plan
+from metareview.runs.comments_json import config_to_json
+from metareview.runs.run import COMMENTS
+from metareview.runs.writer import RunWriter
 
 OPTIONS = {
     "none": {"judge": "none", "all_prs": True},
@@ -154,6 +157,19 @@ def test_what_was_interrupted_goes_on(reviews, small_chunks, workers, then, name
     assert contents(again) == whole
 
 
+def test_of_what_is_done_only_the_figures_are_held(reviews):
+    folder = reviews(pull_requests=6)
+    evaluate(options_of(folder, workers=1), out=folder / "run")
+    (folder / "run" / "summary.json").unlink()  # As if it had been killed at the very end.
+    with (
+        open_plan(options_of(folder, workers=1)) as plan,
+        RunWriter(folder / "run", COMMENTS, config_to_json(plan.config), plan.inputs.hashes) as writer,
+    ):
+        assert len(writer.done) == len(plan.tasks)
+        assert any(record.counts.generated for record in writer.done.values())
+        assert not any(record.comments or record.references for record in writer.done.values())
+
+
 def test_only_the_comments_of_a_chunk_are_held(reviews, small_chunks, monkeypatch):
     folder = reviews(pull_requests=120)
     monkeypatch.setattr(registry, "HELD", 0)
@@ -177,7 +193,7 @@ def test_a_giant_is_scored_by_this_process(reviews, monkeypatch):
     folder = reviews(pull_requests=5)
     whole = expected(folder)
     monkeypatch.setattr(work, "CHUNK", 1)
-    monkeypatch.setattr(work, "GIANT", 18)
+    monkeypatch.setattr(tasks, "GIANT", 18)
     here = []
     monkeypatch.setattr(keep, "_here", lambda *given, _own=keep._here: here.append(given[1]) or _own(*given))
     assert contents(evaluate(options_of(folder, workers=2), out=folder / "run")) == whole

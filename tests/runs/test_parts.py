@@ -19,7 +19,7 @@ from metareview.runs.places import Place, lines_at, placed_lines
 from metareview.runs.rows import offsets_of_pr, pair_rows, pairs_at
 from parts_of_runs import copy_as_parts
 
-ALONE = Columns(lambda pa: {}, lambda line: ())
+ALONE = Columns(lambda pa: {}, lambda lines: ())
 PULLS = [f"https://github.com/o/r/pull/{number}" for number in range(1, 6)]
 
 

@@ -47,8 +47,8 @@ class Notes:
     @classmethod
     def of(cls, comments: Sequence[Comment], first: int = 0) -> Notes:
         """`first`: the position of the first of them in the input."""
-        kept = [position for position, comment in enumerate(comments) if comment.counted]
-        return cls([first + position for position in kept], [comments[position] for position in kept])
+        kept = [(position, comment) for position, comment in enumerate(comments, first) if comment.counted]
+        return cls([position for position, _ in kept], [comment for _, comment in kept])
 
     def judged(self) -> list[str]:
         notes = [comment.note for comment in self.comments]
@@ -158,12 +158,12 @@ class Case:
         return self._question(self.negative, self.negative_candidates, negative=True)
 
     def eligible_questions(self) -> list[Question]:
-        """Both, with the pairs that can count alone; one that has none is left out."""
+        """Both, with the pairs that can count alone; of negatives, none where there are no pairs."""
         near, negative_near = (
             pairs.only(self.eligible(pairs)) if len(pairs) else pairs
             for pairs in (self.candidates, self.negative_candidates)
         )
-        questions = [self._question(self.reference, near, negative=False)] if len(near) else []
+        questions = [self._question(self.reference, near, negative=False)]
         if len(negative_near):
             questions.append(self._question(self.negative, negative_near, negative=True))
         return questions

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any
 
 from metareview.comments.costs import Spent
 from metareview.comments.measures import Counts, Rates
@@ -233,4 +232,4 @@ class CommentRecord:
 
 _FIELDS = tuple(field.name for field in fields(CommentRecord))
 _VALUES = attrgetter(*_FIELDS)
-_NO_NOTES: dict[str, Any] = dict.fromkeys(("comments", "matches", "comparisons", "references", "negatives"), ())
+_NO_NOTES: dict[str, tuple[()]] = dict.fromkeys(("comments", "matches", "comparisons", "references", "negatives"), ())

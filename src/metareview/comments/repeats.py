@@ -216,18 +216,17 @@ def _say_the_same(said: _Said, later: Indices, earlier: Indices, location: bool)
         later, earlier, text, earlier_text, same = (each[wanted] for each in (later, earlier, text, earlier_text, same))
     unequal = np.flatnonzero(~same)
     if len(unequal):
-        pairs = (each[unequal] for each in (later, earlier, text, earlier_text))
-        same[unequal] = _are_alike(said, *pairs, location)
+        unlike = [each[unequal] for each in (later, earlier, text, earlier_text)]
+        same[unequal] = _are_alike(said, unlike[:2], unlike[2:], location)
     return later[same], earlier[same]
 
 
-def _are_alike(
-    said: _Said, later: Indices, earlier: Indices, text: Indices, earlier_text: Indices, location: bool
-) -> NDArray[np.bool_]:
-    """Whether the notes of each pair share so many words that they say the same. `text`: the number of each's note."""
-    comments = np.concatenate([later, earlier])
-    _, first, place = np.unique(np.concatenate([text, earlier_text]), return_index=True, return_inverse=True)
-    notes = [judged_part(said.comments[at].note) for at in comments[first].tolist()]
+def _are_alike(said: _Said, pairs: Sequence[Indices], texts: Sequence[Indices], location: bool) -> NDArray[np.bool_]:
+    """Whether the notes of each pair share so many words that they say the same. Of a pair are given the later and the
+    earlier comment, and the numbers of their notes."""
+    later, earlier = pairs
+    _, first, place = np.unique(np.concatenate(texts), return_index=True, return_inverse=True)
+    notes = [judged_part(said.comments[at].note) for at in np.concatenate(pairs)[first].tolist()]
     one, other = place[: len(later)], place[len(later) :]
     shared = _shared_words(notes, one, other)
     alike: NDArray[np.bool_] = shared > WORDS

@@ -1,25 +1,23 @@
-"""Events as Spark's data frames: read by Spark, understood by our own formats, sorted as a replay wants them.
+"""Events as Spark's data frames: read by Spark, understood by our own formats.
 
-Texts are bytes, because a history may hold half a character, which no text of Arrow's can; bytes of UTF-8 sort as the
-texts do. An event's `position` is that of its file among the files, and its own in that file: it decides between
-events that are alike in all else that orders them.
+An event's `position` is that of its file among the files, and its own in that file: it decides between events that are
+alike in all else that orders them.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import count, groupby
-from operator import itemgetter
+from itertools import count
 from pathlib import Path
-from sys import intern
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from metareview.engines.spark import Frame, Session, told
+from metareview.engines.spark_rows import SCHEMA, batch_of
 from metareview.errors import InputError, UsageError
 from metareview.formats.gzip_lines import GZIP
 from metareview.formats.histories.events import event_of
@@ -31,9 +29,6 @@ from metareview.formats.remarks import Remarks
 from metareview.formats.source import Source
 from metareview.model.event import Event
 
-_BINARY = "binary"
-_TYPES = {"pr": "bigint", "at": "bigint", "files": "array<binary>", "draft": "boolean"}
-SCHEMA = ", ".join([*(f"{name} {_TYPES.get(name, _BINARY)}" for name in Event._fields), "position bigint"])
 SPECIAL = ""
 """The kind of rows that are no events, which all have one; the actor says what they are."""
 REACHES, REFUSED, REMARKED = "reaches", "refused", "remarked"
@@ -41,9 +36,6 @@ REACHES, REFUSED, REMARKED = "reaches", "refused", "remarked"
 _FILE_BITS = 44
 """A position's lower bits are those within its file."""
 _HADOOP_GLOB = str.maketrans({letter: f"\\{letter}" for letter in "{}[]*?\\"})
-
-
-# Reading
 
 
 @dataclass(frozen=True)
@@ -91,6 +83,13 @@ class TextReader:
     texts: TextsWanted = field(default_factory=TextsWanted)
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        gc.disable()  # Lines become events without any cycle, and looking for some takes a third of the time.
+        try:
+            yield from self._read(batches)
+        finally:
+            gc.enable()
+
+    def _read(self, batches: Iterable[Any]) -> Iterator[Any]:
         reading = Reading(self.texts)
         seen: dict[tuple[int, int], tuple[int, int]] = {}
         """By file and block, how many lines were read and how many events were made of them."""
@@ -109,7 +108,8 @@ class TextReader:
                     return
                 seen[number, block] = read + len(held), made + len(events)
                 if found.counts:
-                    remarks.setdefault((number, block), Remarks()).__iadd__(found)
+                    remarks[number, block] = remarks.get((number, block), Remarks())
+                    remarks[number, block] += found
                 if events:
                     yield batch_of(events, range(begin, begin + len(events)))
         for (number, block), of_block in remarks.items():
@@ -240,7 +240,9 @@ def remarks_by_file(rows: Iterable[tuple[int, bytes]]) -> dict[int, Remarks]:
     for position, body in rows:
         said = json.loads(body)
         remarks = Remarks(Counter(said["counts"]), [(kind, sentence) for kind, sentence in said["located"]])
-        found.setdefault(position >> _FILE_BITS, Remarks()).__iadd__(remarks)
+        number = position >> _FILE_BITS
+        found[number] = found.get(number, Remarks())
+        found[number] += remarks
     return found
 
 
@@ -296,104 +298,3 @@ def _with_files(frame: Frame, files: Sequence[Path], columns: Sequence[str], pla
 def _escaped(file: Path) -> str:
     """The path, in which Spark would find patterns."""
     return str(file.absolute()).translate(_HADOOP_GLOB)
-
-
-# Rows and events
-
-
-def batch_of(events: Sequence[Event], positions: Iterable[int]) -> Any:
-    """The rows of these events."""
-    import pyarrow as pa
-
-    columns = list(zip(*events, strict=True))
-    arrays = []
-    for name, column in zip(Event._fields, columns, strict=True):
-        if name in ("pr", "at"):
-            arrays.append(pa.array(column, pa.int64()))
-        elif name == "draft":
-            arrays.append(pa.array(column, pa.bool_()))
-        elif name == "files":
-            arrays.append(_lists(pa, column))
-        else:
-            arrays.append(_texts(pa, column))
-    arrays.append(pa.array(positions, pa.int64()))
-    return pa.RecordBatch.from_arrays(arrays, [*Event._fields, "position"])
-
-
-def _texts(pa: Any, column: Sequence[str | None]) -> Any:
-    try:
-        return pa.array(column, pa.string()).cast(pa.binary())
-    except UnicodeEncodeError:
-        return pa.array([None if text is None else _encoded(text) for text in column], pa.binary())
-
-
-def _lists(pa: Any, column: Sequence[tuple[str, ...] | None]) -> Any:
-    kind = pa.list_(pa.binary())
-    if not any(column):
-        return pa.array([None if paths is None else [] for paths in column], kind)
-    return pa.array([None if paths is None else list(map(_encoded, paths)) for paths in column], kind)
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", "surrogatepass")
-
-
-_SHARED = frozenset({"repo", "kind", "actor", "actor_type", "state"})
-"""What has few values, each of which is made once."""
-
-
-def events_of(batch: Any) -> Iterator[Event]:
-    """The events of rows, in their order."""
-    columns = [_column(name, batch.column(at)) for at, name in enumerate(Event._fields)]
-    return map(partial(tuple.__new__, Event), zip(*columns, strict=True))
-
-
-def _column(name: str, column: Any) -> Iterable[Any]:
-    if name in ("pr", "at", "draft"):
-        values: list[Any] = column.to_pylist()
-        return values
-    if column.null_count == len(column):
-        return [None] * len(column)
-    if name == "files":
-        lists = column.to_pylist()
-        return [None if paths is None else tuple(map(_decoded, paths)) for paths in lists]
-    if name in _SHARED:
-        held = column.dictionary_encode()
-        texts = [intern(_decoded(text)) for text in held.dictionary.to_pylist()]
-        return [None if code is None else texts[code] for code in held.indices.to_pylist()]
-    try:
-        whole: list[str | None] = column.cast("string").to_pylist()
-        return whole
-    except Exception:  # Half a character: Arrow's error is of an extra
-        return [None if text is None else _decoded(text) for text in column.to_pylist()]
-
-
-def sorted_by_repository(frame: Frame, partitions: int) -> Frame:
-    """All events of a repository in one partition, in the order in which they happened."""
-    from pyspark.sql import functions as f
-
-    return frame.repartition(partitions, "repo").sortWithinPartitions(
-        "repo", "at", f.col("kind") != f.lit(b"opened"), "id", "position"
-    )
-
-
-def repositories(batches: Iterable[Any]) -> Iterator[tuple[str, Iterator[Event]]]:
-    """Of rows that are sorted so: each repository, and its events, of which few are in memory at a time."""
-    for repo, slices in groupby(_slices(batches), key=itemgetter(0)):
-        yield repo, (event for _, rows in slices for event in events_of(rows))
-
-
-def _slices(batches: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """The rows of a batch that are of one repository."""
-    for batch in batches:
-        held = batch.column(0).dictionary_encode()
-        names = [_decoded(name) for name in held.dictionary.to_pylist()]
-        start = 0
-        for code, run in groupby(held.indices.to_pylist()):
-            length = sum(1 for _ in run)
-            yield names[code], batch.slice(start, length)
-            start += length

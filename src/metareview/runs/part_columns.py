@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from metareview.comments.measures import Counts
-from metareview.model.time import parse_time
+from metareview.model.time import parse_times
 from metareview.routing.answers import is_figure
 from metareview.runs.comments_json import counts_to_json
 from metareview.runs.files import JsonObject, parsed_line
@@ -43,32 +44,39 @@ def _routing_types(pa: Any) -> Mapping[str, Any]:
     }
 
 
-def _routing_row(line: bytes) -> tuple[Any, ...]:
-    stored = parsed_line(line)
-    return (
-        _text(stored["repo"]),
-        stored["pr"],
-        _text(stored["author"]),
-        parse_time(stored["created_at"]) // 1000,
-        parse_time(stored["cutoff"]) // 1000,
-        stored["truth"]["state"],
-        [_text(each) for each in stored["truth"]["targets"]],
-        stored["ttfr_seconds"],
-        stored["ttfc_seconds"],
-        stored["merged"],
-        [(_text(name), _answer(answer)) for name, answer in stored["routers"].items()],
-    )
+def _routing_cells(lines: Sequence[bytes]) -> list[list[Any]]:
+    stored = [parsed_line(line) for line in lines]
+    truths = [each["truth"] for each in stored]
+    return [
+        [each["repo"] for each in stored],
+        [each["pr"] for each in stored],
+        [each["author"] for each in stored],
+        [at // 1000 for at in parse_times([each["created_at"] for each in stored])],
+        [at // 1000 for at in parse_times([each["cutoff"] for each in stored])],
+        [truth["state"] for truth in truths],
+        [truth["targets"] for truth in truths],
+        [each["ttfr_seconds"] for each in stored],
+        [each["ttfc_seconds"] for each in stored],
+        [each["merged"] for each in stored],
+        [[(name, _answer(answer)) for name, answer in each["routers"].items()] for each in stored],
+    ]
 
 
 def _answer(stored: JsonObject) -> JsonObject:
     """The figures by their names in results.jsonl: `routers['popularity'].figures['hit@1']`."""
+    figures = [(key, stored[key]) for key in _figures(tuple(stored))]
     return {
         "rank": stored["rank"],
         "listed": stored["listed"],
-        "risk": _text(stored["risk"]),
-        "candidates": [_text(each) for each in stored["candidates"]],
-        "figures": [(key, None if value is None else float(value)) for key, value in stored.items() if is_figure(key)],
+        "risk": stored["risk"],
+        "candidates": stored["candidates"],
+        "figures": [(key, None if value is None else float(value)) for key, value in figures],
     }
+
+
+@lru_cache(maxsize=100)
+def _figures(keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(key for key in keys if is_figure(key))
 
 
 def _comment_types(pa: Any) -> Mapping[str, Any]:
@@ -80,10 +88,10 @@ def _comment_types(pa: Any) -> Mapping[str, Any]:
     )
 
 
-def _comment_row(line: bytes) -> tuple[Any, ...]:
-    get = parsed_record(line).get
-    texts = (get("github_pr_url"), get("reviewer"), get("run"), get("language"), get("pr_category"))
-    return (*map(_text, texts), get("skipped"), *map(get, _COUNTS), get("judged_pairs"))
+def _comment_cells(lines: Sequence[bytes]) -> list[list[Any]]:
+    names = ("github_pr_url", "reviewer", "run", "language", "pr_category", "skipped", *_COUNTS, "judged_pairs")
+    stored = [parsed_record(line) for line in lines]
+    return [[each.get(name) for each in stored] for name in names]
 
 
 def _pair_types(pa: Any) -> Mapping[str, Any]:
@@ -92,16 +100,11 @@ def _pair_types(pa: Any) -> Mapping[str, Any]:
     return {"pr": text, "reviewer": text, "run": text} | dict(zip(_PAIR, kinds, strict=True))
 
 
-def _pair_row(line: bytes) -> tuple[Any, ...]:
-    get = parsed_line(line).get
-    return (*map(_text, (get("pr"), get("reviewer"), get("run"))), *map(get, _PAIR))
+def _pair_cells(lines: Sequence[bytes]) -> list[list[Any]]:
+    stored = [parsed_line(line) for line in lines]
+    return [[each.get(name) for each in stored] for name in ("pr", "reviewer", "run", *_PAIR)]
 
 
-def _text(text: str | None) -> str | None:
-    """Without half characters, which Parquet cannot hold."""
-    return text if text is None or text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-ROUTING_COLUMNS = Columns(_routing_types, _routing_row)
-COMMENT_COLUMNS = Columns(_comment_types, _comment_row)
-PAIR_COLUMNS = Columns(_pair_types, _pair_row)
+ROUTING_COLUMNS = Columns(_routing_types, _routing_cells)
+COMMENT_COLUMNS = Columns(_comment_types, _comment_cells)
+PAIR_COLUMNS = Columns(_pair_types, _pair_cells)

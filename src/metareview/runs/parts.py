@@ -39,8 +39,8 @@ class Columns:
 
     types: Callable[[Any], Mapping[str, Any]]
     """The Arrow type of each column; given the module, because it is an extra."""
-    row: Callable[[bytes], Sequence[Any]]
-    """The cells of a line, in that order."""
+    cells: Callable[[Sequence[bytes]], Sequence[Sequence[Any]]]
+    """The columns of some lines, in that order."""
 
 
 def parts_of(path: Path) -> Path:
@@ -115,8 +115,7 @@ def write_part(folder: Path, number: int, lines: Iterable[bytes], columns: Colum
     try:
         with pq.ParquetWriter(beside, schema, compression="zstd") as writer:
             for group in _groups(lines):
-                cells = zip(*map(columns.row, group), strict=True) if types else ()
-                arrays = [pa.array(list(column), of) for column, of in zip(cells, types.values(), strict=True)]
+                arrays = [_array(pa, *each) for each in zip(columns.cells(group), types.values(), strict=True)]
                 records = pa.array(group, pa.binary()).cast(pa.string())
                 writer.write_table(pa.Table.from_arrays([*arrays, records], schema=schema))
                 written += len(group)
@@ -126,6 +125,24 @@ def write_part(folder: Path, number: int, lines: Iterable[bytes], columns: Colum
             beside.unlink(missing_ok=True)
         raise
     return written
+
+
+def _array(pa: Any, column: Sequence[Any], of: Any) -> Any:
+    try:
+        return pa.array(column, of)
+    except UnicodeEncodeError:  # Half a character, which Parquet cannot hold, and the record can.
+        return pa.array([_whole(value) for value in column], of)
+
+
+def _whole(value: Any) -> Any:
+    """The same, with a question mark for each half character."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list | tuple):
+        return [_whole(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    return value
 
 
 def _groups(lines: Iterable[bytes]) -> Iterator[list[bytes]]:

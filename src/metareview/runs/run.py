@@ -80,6 +80,8 @@ class Kind(Generic[SummaryT, RecordT]):
     line but for its end."""
     is_complete: Callable[[RecordT], bool] | None = None
     """Whether a record need not be made again when the run is continued; None: none need be."""
+    light: Callable[[RecordT], RecordT] = lambda record: record
+    """What a run that goes on needs of a record that is done."""
     parse: Callable[[bytes], JsonObject] = parsed_line
     """The object of a record's line, as far as record_from_json needs it."""
     together: Callable[[Iterator[RecordT]], Iterator[RecordT]] = lambda records: records
@@ -95,6 +97,7 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     key=lambda record: record.run_key,
     together=averaged_by_pull_request,
     pieces=comments_text.pieces,
+    light=CommentRecord.without_notes,
     is_complete=lambda record: not record.counts.undecided,
     parse=parsed_record,
 )

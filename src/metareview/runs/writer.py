@@ -18,6 +18,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, TextIO
@@ -113,21 +114,25 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         if finished and is_complete is None and count_lines(self.path / RESULTS) == before.get("records"):
             self.finished = load_run(self.path)  # There may be a million, and none need be looked at.
             return
-        records = {
-            self.kind.key(record): record
-            for record in map(self.kind.record_from_json, read_lines(self.path / RESULTS))
-            if is_complete is None or is_complete(record)
-        }
+        records = {self.kind.key(record): self.kind.light(record) for record in self._complete_records()}
         if finished and len(records) == before.get("records"):
             self.finished = load_run(self.path)
             return
         self.done = records
         if has_lines(self.path / PAIRS):  # A routing run has none.
             write_lines(self.path / PAIRS, self._kept_pairs())
-        write_lines(self.path / RESULTS, map(self.kind.record_to_json, records.values()))
+        write_lines(self.path / RESULTS, map(self.kind.record_to_json, self._complete_records()))
         self._remove_parts()
         (self.path / SUMMARY).unlink(missing_ok=True)
         self._write_manifest()
+
+    def _complete_records(self) -> Iterator[RecordT]:
+        """Those that need not be made again, one after the other: all at once may be more than memory holds."""
+        is_complete = self.kind.is_complete
+        return (record for record in self._records() if is_complete is None or is_complete(record))
+
+    def _records(self) -> Iterator[RecordT]:
+        return map(self.kind.record_from_json, read_lines(self.path / RESULTS))
 
     def _take_up_parts(self, before: JsonObject) -> None:
         """A finished run is taken as it is, whatever its lines are in: there may be more than memory holds."""
@@ -241,11 +246,14 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
 
     def _sort(self, order: Sequence[Key]) -> None:
         rank = {key: position for position, key in enumerate(order)}
+        if _in_order(rank[self.kind.key(record)] for record in self._records()) and _in_order(
+            rank[_key_of(row)] for row in read_lines(self.path / PAIRS)
+        ):
+            return  # As where one chunk is done after the other; there may be more than memory holds.
         if (self.path / PAIRS).exists():
             rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[_key_of(row)])
             write_lines(self.path / PAIRS, rows)
-        records = map(self.kind.record_from_json, read_lines(self.path / RESULTS))
-        ordered = sorted(records, key=lambda record: rank[self.kind.key(record)])
+        ordered = sorted(self._records(), key=lambda record: rank[self.kind.key(record)])
         write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))
 
     def _write_manifest(self) -> None:
@@ -261,6 +269,10 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         with suppress(OSError):  # what could not be written before cannot be now either, and has been said
             self._close_files()
         self._lock.release()
+
+
+def _in_order(ranks: Iterable[int]) -> bool:
+    return all(one <= other for one, other in pairwise(ranks))
 
 
 def _key_of(row: JsonObject) -> Key:

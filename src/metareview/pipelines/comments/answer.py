@@ -43,7 +43,8 @@ def answer_in_batches(cases: Iterable[Case], judge: Judge) -> Iterator[list[Answ
 
 def _answers(judge: Judge, questions: Sequence[Question | None]) -> list[Answer]:
     """One for each; what has no pairs is not asked."""
-    answers = iter(_judged(judge, [question for question in questions if question is not None]))
+    asked = [question for question in questions if question is not None]
+    answers = iter(_judged(judge, asked) if asked else ())
     nothing = Answer(np.empty(0), np.empty(0, np.int8))
     return [nothing if question is None else next(answers) for question in questions]
 

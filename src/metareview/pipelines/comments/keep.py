@@ -26,8 +26,8 @@ from metareview.runs.writer import RunWriter
 
 Progress = Callable[[int, int], None]
 CommentsWriter = RunWriter[CommentsSummary, CommentRecord]
-PAYS = 100_000
-"""The size from which other processes pay, which take about a second to begin."""
+PAYS = 50_000
+"""The size from which other processes pay, which take about a second to begin: some thirty thousand comments."""
 
 
 def carry_out(
@@ -49,9 +49,7 @@ def carry_out(
             return writer.finished
         if writer is not None and plan.examples is not None:
             writer.keep_examples(plan.examples.verdicts)  # before anything is judged by them
-        figures: dict[Key, CommentRecord] = {
-            key: record.without_notes() for key, record in (writer.done if writer else {}).items()
-        }
+        figures: dict[Key, CommentRecord] = dict(writer.done) if writer else {}
         kept: list[CommentRecord] = []
         kept_pairs: list[Callable[[], Iterator[Pair]]] = []
         if isinstance(plan.judge, ModelJudge):
@@ -93,7 +91,7 @@ def _in_chunks(
     """Score what is left, in other processes where that pays; what the judge has to say of all pairs."""
     scoring = Scoring(plan.rules, plan.judge)
     tasks = [(task, task.key in before) for task in plan.tasks]
-    left = sum(task.size for task, done in tasks if not done)
+    left = sum(task.size for task, done in tasks if not done and not task.is_giant)
     engine = local_engine(plan.workers, worthwhile=left >= PAYS)
     tells = isinstance(plan.judge, SummedRemarks)
     chunks = chunks_of((task, done) for task, done in tasks if tells or not done)

@@ -11,6 +11,8 @@ from metareview.comments.filters import FilterConfig
 from metareview.judges.protocol import Question
 from metareview.model.comment import Comment, Review
 
+GIANT = 1_000_000
+"""Pairs, from which on the lines of a single task are written piece by piece, and so by the process that writes."""
 _PAIRS_PER_COMMENT = 20
 """How many pairs that are far apart take as long as a comment that is read."""
 
@@ -41,6 +43,11 @@ class Task:
         """As many as there would be if every comment could match everything."""
         theirs = len(self.reference.comments) + (len(self.negative.comments) if self.negative else 0)
         return len(self.generated.comments) * theirs
+
+    @property
+    def is_giant(self) -> bool:
+        """Whether it has so many pairs that nobody should hold all of its lines."""
+        return self.most_pairs >= GIANT
 
     @property
     def size(self) -> int:

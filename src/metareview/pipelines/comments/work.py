@@ -15,6 +15,7 @@ from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord
 from metareview.engines.local import chunks_by_size
 from metareview.judges.protocol import Judge, SummedRemarks
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 from metareview.pipelines.comments.light import LightRow, packed
@@ -24,8 +25,6 @@ from metareview.runs.run import COMMENTS
 
 CHUNK = 10_000
 """The size of a chunk: some hundred pull requests, a second or so of work, a few megabytes of lines."""
-GIANT = 1_000_000
-"""Pairs, from which on the lines of a single task are written piece by piece, and so by this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Scored:
 def chunks_of(tasks: Iterable[tuple[Task, bool]]) -> Iterator[Chunk]:
     """Tasks, each with whether it is done, in chunks that are the same however many there are to do them."""
     for part in chunks_by_size(tasks, lambda each: each[0].size, CHUNK):
-        is_giant = any(task.most_pairs >= GIANT and not done for task, done in part)
+        is_giant = any(task.is_giant and not done for task, done in part)
         yield Chunk([task for task, _ in part], [done for _, done in part], is_giant)
 
 
@@ -73,12 +72,13 @@ def score(scoring: Scoring, chunk: Chunk) -> Scored | None:
         return None
     lines: dict[str, list[str]] = {PAIRS: [], RESULTS: []}
     records = []
-    cases = chunk.cases(scoring.rules)
-    for judged, record in scored(scoring, chunk, cases):
-        for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
-            lines[name].append(text)
-        lines[RESULTS].append("\n")
-        records.append(packed(record))
+    with garbage_collection_paused():
+        cases = chunk.cases(scoring.rules)
+        for judged, record in scored(scoring, chunk, cases):
+            for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
+                lines[name].append(text)
+            lines[RESULTS].append("\n")
+            records.append(packed(record))
     written = [(name, "".join(texts).encode("utf-8", "backslashreplace")) for name, texts in lines.items() if texts]
     return Scored(written, records, remark_facts(scoring.judge, cases))
 

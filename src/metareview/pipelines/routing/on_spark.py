@@ -15,19 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from metareview.engines.spark import Frame, Session, SparkEngine, explained
-from metareview.engines.spark_events import partition, read_frame, read_parquet, read_text, repositories
-from metareview.engines.spark_events import sorted_by_repository as by_repository
+from metareview.engines.spark_events import partition, read_frame, read_parquet, read_text
+from metareview.engines.spark_rows import repositories
+from metareview.engines.spark_rows import sorted_by_repository as by_repository
 from metareview.errors import UsageError
 from metareview.formats.history import HistoryInput, open_history
 from metareview.formats.parquet import MAGIC
 from metareview.model.event import KINDS, Event, History, Sifted, sift
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import Answers, Ticker, answer_part
 from metareview.pipelines.routing.count import conclude, configured, not_applicable, without_figures
 from metareview.pipelines.routing.large import Watch, unwatched
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.plan import Part, Plan, choose_of_one, empty_cohort, unready_warning
 from metareview.pipelines.routing.read import Beside, hash_inputs, texts_wanted
-from metareview.pipelines.routing.spark_facts import Cohort, Facts, gather_facts
+from metareview.pipelines.routing.spark_facts import Cohort, Facts, gather_facts, kinds_of
 from metareview.pipelines.routing.stream import HELD, Streamed
 from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
@@ -73,13 +75,14 @@ def evaluate_on_spark(
     options = routers.options
     given = None if frame is not None else open_history(options.history)
     with explained():
-        with watch("reading the history"):
-            events = read_frame(frame) if given is None else _read(session, given, options)
-            events = events.persist(StorageLevel.MEMORY_AND_DISK)
-            partitions = _partitions(events)
+        events = read_frame(frame) if given is None else _read(session, given, options)
+        events = events.persist(StorageLevel.MEMORY_AND_DISK)
         try:
+            with watch("reading the history"):
+                kinds = kinds_of(events)
+            partitions = _partitions(kinds)
             with watch("looking through the history"):
-                facts = gather_facts(events, options, given, partitions, with_repos=bool(beside.predictions))
+                facts = gather_facts(events, kinds, options, given, partitions, with_repos=bool(beside.predictions))
             inputs = beside.with_history(History.without_events(facts.outline), facts.repos)
             plan = replace(routers, inputs=inputs, options=options.as_sent())
             hashes = _hash_of_frame(events, options) if given is None else hash_inputs(options)
@@ -110,10 +113,10 @@ def _is_known() -> Any:
     return f.col("kind").isin(*(kind.encode() for kind in sorted(KINDS)))
 
 
-def _partitions(events: Frame) -> int:
+def _partitions(kinds: Mapping[str, Any]) -> int:
     """As many as keep a task's share small, and no more: each costs time of its own."""
-    number: int = events.count()
-    return min(max(_FEWEST, number // _EVENTS_PER_TASK), _MOST)
+    events: int = sum(row.events for row in kinds.values())
+    return min(max(_FEWEST, events // _EVENTS_PER_TASK), _MOST)
 
 
 def _hash_of_frame(events: Frame, options: RoutingOptions) -> dict[str, str]:
@@ -240,6 +243,11 @@ class Replay:
     """How many events of a repository are held; one with more is streamed."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        # A router of the user's may well make reference cycles, which must be collected.
+        with garbage_collection_paused(all(router.built_in for router in self.plan.routers)):
+            yield from self._replayed(batches)
+
+    def _replayed(self, batches: Iterable[Any]) -> Iterator[Any]:
         sums: list[RoutingSums] = []
         notes: Counter[str] = Counter()
         records = (

@@ -8,15 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from metareview.engines.spark import Frame
-from metareview.engines.spark_events import (
-    REFUSED,
-    REMARKED,
-    SPECIAL,
-    refusal,
-    remarks_by_file,
-    repositories,
-    sorted_by_repository,
-)
+from metareview.engines.spark_events import REFUSED, REMARKED, SPECIAL, refusal, remarks_by_file
+from metareview.engines.spark_rows import repositories, sorted_by_repository
 from metareview.formats.history import HistoryInput
 from metareview.model.event import KINDS, RESPONSES, Event, Outline, bots_of, names_of, no_pull_requests, sift
 from metareview.pipelines.routing.options import RoutingOptions
@@ -56,10 +49,8 @@ class Cohort:
     unready: int = field(default=0, compare=False)
 
 
-def gather_facts(
-    events: Frame, options: RoutingOptions, given: HistoryInput | None, partitions: int, *, with_repos: bool
-) -> Facts:
-    """InputError where a file could not be read, or where nobody opened a pull request."""
+def kinds_of(events: Frame) -> dict[str, Any]:
+    """By kind, how many `events` there are, when the last was (`end`), and whether any has `bodies`."""
     from pyspark.sql import functions as f
 
     counted = events.groupBy("kind").agg(
@@ -68,7 +59,22 @@ def gather_facts(
         f.max(f.length("body") > 0).alias("bodies"),
         f.max(f.when(f.col("actor").isin(REFUSED.encode(), REMARKED.encode()), 1)).alias("told"),
     )
-    kinds = {bytes(row.kind).decode("utf-8", "surrogatepass"): row for row in counted.collect()}
+    return {_text(row.kind): row for row in counted.collect()}
+
+
+def gather_facts(
+    events: Frame,
+    kinds: Mapping[str, Any],
+    options: RoutingOptions,
+    given: HistoryInput | None,
+    partitions: int,
+    *,
+    with_repos: bool,
+) -> Facts:
+    """InputError where a file could not be read, or where nobody opened a pull request."""
+    from pyspark.sql import functions as f
+
+    kinds = dict(kinds)
     remarks: dict[int, Any] = {}
     special = kinds.pop(SPECIAL, None)
     if special is not None and special.told:
@@ -80,7 +86,8 @@ def gather_facts(
     said = []
     if given is not None:
         for number, source in enumerate(given.sources):
-            source.remarks.__iadd__(remarks[number]) if number in remarks else None
+            if number in remarks:
+                source.remarks += remarks[number]
             said += source.all_warnings()
     outline = Outline(
         end=max(row.end for row in (*kinds.values(), *([] if special is None else [special]))),
