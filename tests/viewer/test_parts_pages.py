@@ -74,4 +74,4 @@ def test_parts_that_lead_elsewhere_are_not_followed(clients):
     (root / "parts" / "sly" / "results.parquet").symlink_to(root / "elsewhere")
     page = " ".join(re.sub("<[^>]+>", " ", parts.get("/").text).split())
     assert "sly broken" in page
-    assert "sly/results.parquet: leads elsewhere" in page
+    assert " results.parquet: leads elsewhere" in page

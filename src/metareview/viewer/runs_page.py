@@ -117,7 +117,8 @@ def _row(each: Entry) -> list[object]:
 
 def _names(each: Entry) -> Html:
     if each.problem:
-        return html('<span class="muted">{}</span>', excerpt(each.problem, 90))
+        told = each.problem.replace(f"{each.folder}/", "")  # What is wrong comes before what is too long.
+        return html('<span class="muted">{}</span>', excerpt(told, 90))
     named = [name(excerpt(text, 40)) for text in each.names[:_NAMED]]
     more = len(each.names) - _NAMED
     return join([*named, f"{more} more"] if more > 0 else named, ", ")
