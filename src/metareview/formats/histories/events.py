@@ -82,6 +82,8 @@ def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
 def of_columns(columns: Columns) -> Iterator[Event] | None:
     """The events whose fields these are, if they are as nearly all are; else None."""
     columns = dict(columns)
+    if not columns.keys() >= set(_REQUIRED):
+        return None
     try:
         instants = columns["at"]
         if set(map(type, instants)) != {Nanoseconds}:
