@@ -17,7 +17,6 @@ from metareview.model.time import SECOND
 from metareview.routing.list_measures import SEVERAL
 from metareview.routing.multiset import merged_multisets, multiset
 from metareview.routing.queue import QueueTimes
-from metareview.routing.rank_figures import weekly
 from metareview.routing.sum_up import sum_up
 from metareview.routing.summarise import summarise, summary_of
 from metareview.routing.summary import MergedRates
@@ -217,10 +216,12 @@ def test_weekly_tables_are_what_routers_are_compared_over(data, truth):
     config = config_of(truth)
     made = data.draw(records(config, 12))
     sums = sum_up(made, config)
-    tables = [weekly(sums, name, config.measures) for name in ROUTERS]
-    assert len(tables[0]) == len(tables[1]) == len(sums.weeks)
+    routers = summary_of(sums, config, FACTS).routers
     if len(sums.weeks) < 8:
+        assert all(router.weekly is None for router in routers.values())
         return
+    tables = [np.array(routers[name].weekly) for name in ROUTERS]
+    assert len(tables[0]) == len(tables[1]) == len(sums.weeks)
     made = data.draw(st.permutations(made))
     weeks = [week_of(record.cutoff) for record in made]
     by_records = [

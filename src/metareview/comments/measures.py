@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import isfinite
+from math import fsum, isfinite
 from operator import attrgetter
 from typing import TypedDict, Unpack
 
@@ -78,8 +78,11 @@ def table(counts: Iterable[Counts]) -> Sums:
 
 
 def total(counts: Sums) -> Sums:
-    """The sums of a table's columns. Thirds of repeated runs that add up to a whole number are that number."""
-    sums: Sums = counts.sum(axis=0)
+    """The sums of a table's columns, each rounded once, so that no order of rows makes one of two equals the greater.
+
+    Thirds of repeated runs that add up to a whole number are that number.
+    """
+    sums: Sums = np.array([fsum(column) for column in counts.T.tolist()], np.float64)
     nearest = np.rint(sums)
     return np.where(np.abs(sums - nearest) < _ROUNDING, nearest, sums)
 

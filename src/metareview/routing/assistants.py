@@ -90,6 +90,14 @@ _SENTENCES = (
     rf"^[^\w\n]{{0,20}}(?:co-?authored|assisted|generated|written|created|drafted)[- ]by:\s*{NAME}{_VERSION}"
     rf"(?:[-\[<(@\w]*\[bot\]|[-\w]*\s*(?:[<(@,.;]|$)|{_END})",
 )
+_SAYS = (
+    *("writ", "wrote", "generated", "drafted", "created", "authored", "produced", "developed", "implemented", "coded"),
+    *("designed", "made", "prepared", "composed", "translated", "refactored", "ported", "optimi", "scaffolded"),
+    *("documented", "polished", "assist", "aid", "done", "programmed", "help", "use", "using", "leaned", "relied"),
+    *("involved", "had", "let", "asked", "prompted", "disclosure"),
+)
+"""One of these is in everything that `_SAID` finds, but for `_NONE`."""
+_NONE = re.compile(r"(?<!\w)no\s")
 _SAID = re.compile("|".join(_SENTENCES), re.IGNORECASE | re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ ?\].*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|_+(?!\w)")
@@ -109,4 +117,8 @@ def says_assisted(text: str) -> bool:
     >>> says_assisted("Drafted with ChatGPT, then edited."), says_assisted("Rows are fetched with a cursor.")
     (True, False)
     """
-    return _SAID.search(_EMPHASIS.sub("", _UNTICKED.sub("", text))) is not None
+    plain = _EMPHASIS.sub("", _UNTICKED.sub("", text))
+    lowered = plain.lower()
+    if not any(word in lowered for word in _SAYS) and not _NONE.search(lowered):
+        return False
+    return _SAID.search(plain) is not None

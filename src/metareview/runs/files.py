@@ -137,6 +137,16 @@ def to_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
+def to_document(document: Mapping[str, Any]) -> str:
+    """The same over many lines, for people to read."""
+    if _written_alike(document):
+        try:
+            return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+        except TypeError:
+            pass
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
 def _written_alike(document: Mapping[str, Any]) -> bool:
     """Whether both encoders write it in the same way, or the quick one refuses it: they differ in numbers that need an
     exponent or are none, and the quick one also takes what is no JSON."""
@@ -167,7 +177,7 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    write_whole(path, [json.dumps(document, ensure_ascii=False, indent=1) + "\n"])
+    write_whole(path, [to_document(document) + "\n"])
 
 
 def write_whole(path: Path, parts: Iterable[str]) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 from metareview.pipelines.routing.count import RoutingResult
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.read import hash_inputs
-from metareview.runs.routing_json import manifest_config
+from metareview.runs.files import RESULTS
+from metareview.runs.routing_json import manifest_config, record_line
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
 from metareview.runs.writer import RunWriter, changed_since
+
+_BLOCK = 1_000
+"""Records that are written at once."""
 
 
 def keep(
@@ -34,7 +39,7 @@ def keep(
         if writer.finished is not None:
             summary = result.summary.with_gates(writer.finished.result.build_gates)
             return Run(ROUTING, summary, writer.finished.manifest, out)
-        for key, record in records.items():
-            if key not in writer.done:
-                writer.append(record)
+        new = iter([record for key, record in records.items() if key not in writer.done])
+        while block := list(islice(new, _BLOCK)):
+            writer.append_lines([(RESULTS, b"".join(map(record_line, block)))])
         return writer.finish(result.summary, list(records))
