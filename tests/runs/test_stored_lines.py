@@ -36,7 +36,9 @@ def test_whatever_json_holds_is_written_as_the_standard_encoder_writes_it(docume
 @pytest.mark.parametrize(
     "value",
     [1e-5, 9.999999999999999e-5, 1e-4, 0.1 + 0.2, -0.0, 1e16, 9999999999999998.0, 5e-324, 1.7976931348623157e308,
-     math.nan, math.inf, 2**64, 2**63, -(2**63) - 1, "\ud800", "\x00\x1f\x7f\x80\u2028", {1: "one"}, (1, 2), True],
+     math.nan, math.inf, 2**64, 2**63, -(2**63) - 1, "\ud800", "\x00\x1f\x7f\x80\u2028", {1: "one"},
+     {1: 1e-5}, {"a": {}, "b": [], "c": 1e-5},
+     (1, 2), True],
 )  # fmt: skip
 def test_a_value_is_written_as_the_standard_encoder_writes_it(value):
     for document in ({"value": value}, {"deep": [{"value": [value]}]}):

@@ -139,12 +139,25 @@ def to_text(document: Mapping[str, Any]) -> str:
 
 def to_document(document: Mapping[str, Any]) -> str:
     """The same over many lines, for people to read."""
-    if _written_alike(document):
-        try:
-            return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
-        except TypeError:
-            pass
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    try:
+        return _laid_out(document, "\n")
+    except TypeError:
+        return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _laid_out(value: Any, margin: str) -> str:
+    """What the quick encoder writes in its own way is taken apart; TypeError for what it refuses."""
+    if _written_alike({"": value}):
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode().replace("\n", margin)
+    inner = margin + "  "
+    if type(value) is dict and value and set(map(type, value)) == {str}:
+        parts = [f"{orjson.dumps(key).decode()}: {_laid_out(each, inner)}" for key, each in value.items()]
+        return f"{{{inner}{f',{inner}'.join(parts)}{margin}}}"
+    if type(value) in (list, tuple) and value:
+        return f"[{inner}{f',{inner}'.join([_laid_out(each, inner) for each in value])}{margin}]"
+    if type(value) in _KNOWN - _NESTED:
+        return json.dumps(value, ensure_ascii=False)
+    raise TypeError
 
 
 def _written_alike(document: Mapping[str, Any]) -> bool:
