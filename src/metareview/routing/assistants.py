@@ -117,7 +117,9 @@ def says_assisted(text: str) -> bool:
     >>> says_assisted("Drafted with ChatGPT, then edited."), says_assisted("Rows are fetched with a cursor.")
     (True, False)
     """
-    plain = _EMPHASIS.sub("", _UNTICKED.sub("", text))
+    plain = _UNTICKED.sub("", text) if "[" in text else text
+    if any(mark in plain for mark in "*~[]_"):
+        plain = _EMPHASIS.sub("", plain)
     return _may_say(plain.lower()) and _SAID.search(plain) is not None
 
 

@@ -53,12 +53,13 @@ def record_line(record: RoutingRecord) -> bytes:
     if any(answer.evidence is not None or answer.notes for answer in record.answers.values()):
         return _whole_line(record)
     truth, declarations = record.truth, record.declarations
+    created_at = show_time(record.created_at)
     document = {
         "repo": record.repo,
         "pr": record.pr,
         "author": record.author,
-        "created_at": show_time(record.created_at),
-        "cutoff": show_time(record.cutoff),
+        "created_at": created_at,
+        "cutoff": created_at if record.cutoff == record.created_at else show_time(record.cutoff),
         "truth": {
             "state": truth.state,
             "targets": truth.targets,

@@ -29,17 +29,19 @@ def keep(
     if out is None:
         manifest = Manifest(ROUTING.name, config, inputs, started=now(), status="finished")
         return Run(ROUTING, result.summary, manifest, None, result.records)
-    records = {ROUTING.key(record): record for record in result.records}
     with RunWriter(out, ROUTING, config, inputs, overwrite=overwrite) as writer:
         kept = writer.done
         if writer.finished is not None:
             kept = {ROUTING.key(record): record for record in writer.finished.read_records()}
-        if any(kept.get(key, record) != record for key, record in records.items()):
+        order = list(map(ROUTING.key, result.records))
+        if kept and any(kept.get(key, record) != record for key, record in zip(order, result.records, strict=True)):
             raise changed_since(out)
         if writer.finished is not None:
             summary = result.summary.with_gates(writer.finished.result.build_gates)
             return Run(ROUTING, summary, writer.finished.manifest, out)
-        new = iter([record for key, record in records.items() if key not in writer.done])
+        new = iter(result.records)
+        if writer.done:
+            new = (record for key, record in zip(order, result.records, strict=True) if key not in writer.done)
         while block := list(islice(new, _BLOCK)):
             writer.append_lines([(RESULTS, b"".join(map(record_line, block)))])
-        return writer.finish(result.summary, list(records))
+        return writer.finish(result.summary, order)
