@@ -322,5 +322,6 @@ def test_no_sentence_about_an_assistant_is_passed_over_before_it_is_looked_for(s
     @given(st.from_regex(re.compile(sentence, re.IGNORECASE | re.MULTILINE), alphabet=st.characters(codec="ascii")))
     def holds(text):
         assert assistants._may_say(text.lower())
+        assert assistants.mentions_assistants(text.lower())
 
     holds()

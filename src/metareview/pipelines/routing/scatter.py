@@ -24,6 +24,7 @@ from metareview.formats.remarks import Remarks
 from metareview.formats.source import Progress, Source
 from metareview.model.event import KINDS, RESPONSES, Event, Outline, bots_of, in_order, names_of, no_pull_requests
 from metareview.model.time import LATEST
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.packed import pack
 from metareview.routing.responses import REQUESTED
@@ -146,6 +147,11 @@ def pieces_of(given: HistoryInput, texts: TextsWanted = ALL_TEXTS) -> Iterator[P
 
 def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     """Pack the events of a piece, and say what they tell of the history as a whole."""
+    with garbage_collection_paused():
+        return _read_piece(reader, piece)
+
+
+def _read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     source = Source(piece.path, part=piece.part)
     reading = Reading(reader.texts)
     read = history_formats(reader.format)[reader.format].events
