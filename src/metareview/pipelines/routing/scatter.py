@@ -7,10 +7,11 @@ that before it can begin.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import compress, count
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.packed import pack
 from metareview.routing.responses import REQUESTED
+
+_KIND, _ACTOR, _ACTOR_AND_TYPE = itemgetter(3), itemgetter(4), itemgetter(4, 5)
 
 PIECE = 24 * 2**20
 """Bytes of a file of JSON lines that are read by themselves: some hundred megabytes of events."""
@@ -159,24 +162,25 @@ def _read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     ordered = in_order(read(source, reading))
     if ordered:
         reading.reaches(ordered[-1].at)
-    unknown = Counter(event.kind for event in ordered if event.kind not in KINDS)
+    kinds = Counter(map(_KIND, ordered))
+    unknown = Counter({kind: number for kind, number in kinds.items() if kind not in KINDS})
     if unknown:
         ordered = [event for event in ordered if event.kind in KINDS]
+    first_of = dict(zip(map(_ACTOR, reversed(ordered)), reversed(ordered), strict=True))
     facts = PieceFacts(
         end=reading.end,
         unknown=unknown,
-        bots=bots_of({(event.actor, event.actor_type) for event in ordered}),
+        spellings={actor: (e.at, e.kind != "opened", e.id) for actor, e in first_of.items() if actor is not None},
+        bots=bots_of(set(map(_ACTOR_AND_TYPE, ordered))),
         gaps=reading.gaps,
         warnings=reading.warnings,
         remarks=source.remarks,
-        kinds=frozenset(event.kind for event in ordered),
+        kinds=frozenset(kinds - unknown),
         has_bodies=any(event.body for event in ordered if event.kind not in RESPONSES),
     )
-    by_repository: dict[str, list[Event]] = {}
+    by_repository: defaultdict[str, list[Event]] = defaultdict(list)
     for event in ordered:
-        if event.actor is not None and event.actor not in facts.spellings:
-            facts.spellings[event.actor] = event.at, event.kind != "opened", event.id
-        by_repository.setdefault(event.repo, []).append(event)
+        by_repository[event[0]].append(event)
     openings = _openings(ordered, reader, piece.number)
     offset = 0
     with packed_file(reader.folder, piece.number).open("wb") as file:
@@ -197,11 +201,12 @@ def packed_file(folder: Path, piece: int) -> Path:
     return folder / f"piece-{piece:05d}"
 
 
-def _openings(events: Iterable[Event], reader: Reader, piece: int) -> dict[str, list[Opening]]:
+def _openings(events: Sequence[Event], reader: Reader, piece: int) -> dict[str, list[Opening]]:
     found: dict[str, list[Opening]] = {}
     is_scored = reader.options.is_scored
-    for position, event in enumerate(events):
-        if event.kind == "opened" and is_scored(event.repo, event.pr, event.at):
+    for position in compress(count(), map("opened".__eq__, map(_KIND, events))):
+        event = events[position]
+        if is_scored(event.repo, event.pr, event.at):
             found.setdefault(event.repo, []).append(Opening(event.at, event.id, piece, position, event.pr))
     return found
 
