@@ -20,6 +20,7 @@ SPEED = {
     "viewer": "Viewer",
     "startup": "Start-up",
     "scale": "Scale",
+    "spark": "Spark",
 }
 """What is measured, and what people call it; the largest last."""
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import bench.command
 import bench.data
 import pytest
-from bench import GROWTH, SPEED, TRUTH, growth, page, scale_data
+from bench import GROWTH, SPEED, TRUTH, growth, page, scale_data, spark
 from bench.chart import FITS, LABELS, RIGHT, WIDTH, draw
 from bench.check import REPEATS, State, check
 from bench.measure import MADE_UP, Result, Row, alone, compared, ran
@@ -258,6 +258,46 @@ def test_peers_of_rankings_agree():
     work = Work.made(200)
     for theirs, ours in zip(pytrec_eval(work).values(), (work.of_first(), work.of_all()), strict=True):
         assert theirs() == pytest.approx(ours, abs=1e-12)
+
+
+@pytest.fixture
+def engines(monkeypatch):
+    """Spark that takes three seconds beyond its start-up, worker processes that take two; what they find."""
+    figures = {"spark": {"mrr": 0.5}, "workers": {"mrr": 0.5}}
+    monkeypatch.setattr(spark, "EVENTS", 1_000)
+    monkeypatch.setattr(spark, "_on_spark", lambda history: spark.Timed(9.0, 3.0, figures["spark"]))
+    monkeypatch.setattr(spark, "_on_workers", lambda history: spark.Timed(0.0, 2.0, figures["workers"]))
+    return figures
+
+
+def test_spark_is_held_to_worker_processes_without_its_start_up(engines, monkeypatch):
+    monkeypatch.setattr(spark, "SCALE", 1)
+    assert [(row.value, row.unit, row.met) for row in spark.run().rows] == [
+        (9.0, "s", None), (3.0, "s", None), (2.0, "s", None), (1.5, "times", True), (pytest.approx(2 / 3), "x", None)
+    ]  # fmt: skip
+    monkeypatch.setattr(spark, "SCALE", 0.01)
+    assert [row.met for row in spark.run().rows] == [None] * 5
+    engines["spark"] = {"mrr": 0.6}
+    with pytest.raises(AssertionError, match="the figures depend on the engine"):
+        spark.ratios()
+
+
+def test_without_java_or_the_extra_spark_is_said_to_be_missing(engines, monkeypatch):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    for measure in (spark.run, spark.ratios):
+        assert [row.value for row in measure().rows] == ["Java is not installed"]
+    monkeypatch.setattr(spark, "find_spec", lambda name: None)
+    for measure in (spark.run, spark.ratios):
+        assert [row.value for row in measure().rows] == ["pyspark is not installed"]
+
+
+def test_both_engines_find_the_same_figures(tmp_path):
+    history = tmp_path / "events.jsonl"
+    scale_data.write_events(history, 2_000, repos=20)
+    found, local = spark._on_spark(history), spark._on_workers(history)
+    assert found.figures == local.figures
+    assert found.figures["prs"] == 200
 
 
 def test_large_histories_are_in_order_and_no_repository_dwarfs_the_rest(tmp_path, monkeypatch):

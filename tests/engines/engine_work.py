@@ -3,8 +3,11 @@
 import os
 import signal
 import time
+from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 
+from metareview.engines.spark_exchange import Bundle, Made
 from metareview.errors import InputError
 
 
@@ -63,3 +66,24 @@ def marks(folder: Path, number: int) -> int:
     (folder / str(number)).touch()
     time.sleep(0.05)
     return number
+
+
+def make(keys, batches):
+    """Two bundles for each key; where there are none, only the first piece can be made."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            if not keys and number:
+                refuses(None, number)
+            content = {key: f"{number}{key}".encode("utf-8", "surrogatepass") for key in keys}
+            yield Made(
+                number, f"{number}!", [Bundle(key, number, at, number, content[key]) for key in keys for at in (0, 1)]
+            )
+
+
+@contextmanager
+def receive(factor, bundles):
+    """Gives what came for the keys of a chunk, in order."""
+    found = defaultdict(list)
+    for key, number, place, first, content in bundles:
+        found[key].append((number, place, factor * first, content))
+    yield lambda keys: {key: sorted(found[key]) or refuses(None, factor) for key in keys}

@@ -263,6 +263,18 @@ def test_bad_parquet_names_the_row(tmp_path):
         read_history(tmp_path / "b.parquet")
 
 
+@pytest.mark.parametrize("lacking", ["repo", "pr", "at", "kind"])
+def test_parquet_without_a_column_that_every_event_has_is_refused(tmp_path, lacking):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"repo": ["o/r"], "pr": [1], "at": ["2026-01-01"], "kind": ["opened"]}
+    del columns[lacking]
+    pq.write_table(pa.table(columns), tmp_path / "events.parquet")
+    with pytest.raises(InputError, match=rf"events\.parquet:1: {lacking} is missing"):
+        read_history(tmp_path / "events.parquet")
+
+
 def test_parquet_without_its_extra_answers_with_the_install_line(tmp_path, monkeypatch):
     (tmp_path / "a.parquet").write_bytes(b"PAR1....PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)

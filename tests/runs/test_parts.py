@@ -234,6 +234,43 @@ def test_without_the_extra_the_fix_is_named(root, monkeypatch):
         list(run.read_records())
 
 
+@pytest.mark.parametrize("named", ["pairs.parquet", "pairs.jsonl"])
+def test_pairs_in_parts_are_verdicts_and_examples_like_those_in_lines(root, named):
+    lines, parts = root / "lines" / "comments" / PAIRS, root / "parts" / "comments" / named
+    assert not (root / "parts" / "comments" / PAIRS).exists()
+    others = [each | {"reviewer": f"{each['reviewer']}, other"} for each in REVIEWS]
+    for generated, option in ((REVIEWS, "verdicts"), (others, "examples")):
+        made = [
+            mr.evaluate_comments(
+                generated,
+                reference=REFERENCES,
+                ignore_location=True,
+                **{option: [path] if option == "examples" else path},
+            )
+            for path in (lines, parts)
+        ]
+        assert made[0].summary == made[1].summary
+        assert made[0].records == made[1].records != []
+        assert made[0].manifest.inputs == made[1].manifest.inputs
+        assert any(name.startswith(option) for name in made[1].manifest.inputs)
+
+
+def test_what_is_wrong_with_pairs_in_parts_names_their_row(root, tmp_path):
+    folder = copy_as_parts(root / "lines" / "comments", tmp_path / "run")
+    records = [line for batch in read_parts(folder / "pairs.parquet") for line in batch]
+    broken = records[1].replace(b'"by":"judge"', b'"by":"nobody"')
+    assert broken != records[1]
+    write_part(folder / "pairs.parquet", 2, [broken, *records[2:3]], PAIR_COLUMNS)
+    with pytest.raises(InputError, match=r"run/pairs\.parquet:2: by must be one of judge, "):
+        mr.evaluate_comments(REVIEWS, reference=REFERENCES, verdicts=folder / "pairs.parquet")
+    for no_pairs in ("results.parquet", "results.jsonl"):
+        with pytest.raises(InputError, match=r"run/results\.parquet:1: its verdicts are of no known kind"):
+            mr.evaluate_comments(REVIEWS, reference=REFERENCES, verdicts=folder / no_pairs)
+    (folder / "pairs.parquet" / "part-00001.parquet").unlink()
+    with pytest.raises(InputError, match=r"pairs\.parquet: part 1 of 4 is missing"):
+        mr.evaluate_comments(REVIEWS, reference=REFERENCES, verdicts=folder / "pairs.parquet")
+
+
 def test_the_same_run_is_not_done_again_and_another_takes_the_place_of_its_parts(root, tmp_path):
     folder = copy_as_parts(root / "lines" / "routing", tmp_path / "run")
     options = {"routers": ["popularity", "recency"], "out": folder}

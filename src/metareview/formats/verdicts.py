@@ -1,5 +1,5 @@
-"""Verdicts that somebody else gave, for `--verdicts` and `--examples`: a run's `pairs.jsonl`, labels, Martian's
-`evaluations.json`, and the `examples.jsonl` that a run learned from.
+"""Verdicts that somebody else gave, for `--verdicts` and `--examples`: a run's `pairs.jsonl` (or the `pairs.parquet`
+that stands for it), labels, Martian's `evaluations.json`, and the `examples.jsonl` that a run learned from.
 
 Which of them a file is shows in its content. What is found is the same for all: for each reviewer on a pull request
 the verdicts by note (and by position, where the file has those), and every note that the file knows there.
@@ -14,6 +14,7 @@ from typing import Literal
 
 from metareview.errors import InputError
 from metareview.formats.labels import first_object, is_labels, position_of, read_label_set
+from metareview.formats.line_parts import LineParts, source_of_lines
 from metareview.formats.record import Record
 from metareview.formats.source import Source
 
@@ -88,7 +89,7 @@ class StoredVerdicts:
 
 def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
     """The verdicts of a file; anything wrong is an InputError that names the line."""
-    source = file if isinstance(file, Source) else Source(Path(file))
+    source = file if isinstance(file, Source) else source_of_lines(Path(file))
     first = first_object(source)
     if first.keys() >= _EXAMPLE_FIELDS and first["by"] in DECIDERS:
         return _examples(source)
@@ -96,7 +97,7 @@ def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
         return _labels(source)
     if first.keys() >= _PAIR_FIELDS:
         return _pairs(source)
-    if source.looks_like_json and (source.documents.are_one or not first):
+    if not isinstance(source, LineParts) and source.looks_like_json and (source.documents.are_one or not first):
         value = source.documents[0].value
         if isinstance(value, dict) and _is_martian(value):
             return _martian(source)
@@ -107,8 +108,8 @@ def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
 
 
 def _pairs(source: Source) -> StoredVerdicts:
-    beside = Source(source.path.with_name(RESULTS))
-    has_notes = "data" not in vars(source) and beside.path.is_file()
+    beside = source_of_lines(source.path.with_name(RESULTS))
+    has_notes = "data" not in vars(source) and (isinstance(beside, LineParts) or beside.path.is_file())
     reviews = _notes_of_run(beside) if has_notes else {}
     known, beyond = set(reviews), False
     for record in source.lines():
@@ -123,7 +124,7 @@ def _pairs(source: Source) -> StoredVerdicts:
         review.by_position[generated, reference] = verdict
         if key in known:
             if generated not in review.generated_at or reference not in review.reference_at:
-                fix = f"Keep {source.path.name} and {RESULTS} of one run together."
+                fix = f"Keep {Path(source.name).name} and {RESULTS} of one run together."
                 record.fail(None, f"{RESULTS} has no comments at these positions", fix)
             pair = review.generated_at[generated], review.reference_at[reference]
             # Of equal notes a pair that is the same speaks for those whose place the file does not have.

@@ -9,28 +9,49 @@ query asks for in types of its own. The order is that of the parts' numbers, and
 
 from __future__ import annotations
 
-import os
-import re
 import secrets
-import stat
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from metareview.errors import InputError, UsageError
+from metareview.errors import InputError
+from metareview.formats.line_parts import (
+    PART,
+    RECORD,
+    SUFFIX,
+    arrow,
+    has_lines,
+    has_parts,
+    lines_of,
+    opened_part,
+    part_files,
+    parts_of,
+    parts_there,
+    read_part,
+    read_parts,
+)
 
-RECORD = "record"
-_SUFFIX = ".parquet"
-_PART = re.compile(r"part-(\d{5,9})\.parquet")
+__all__ = [
+    "Columns",
+    "PartRows",
+    "count_rows",
+    "has_lines",
+    "has_parts",
+    "part_files",
+    "parts_of",
+    "parts_there",
+    "read_part",
+    "read_parts",
+    "remove_parts",
+    "write_part",
+]
+
 _GROUP_ROWS, _GROUP_BYTES = 2_000, 4 << 20
 """What is decoded at once to read one line of it."""
-_BATCH = 500
-_AGAIN = "Run the evaluation again with --overwrite."
 
 
 @dataclass(frozen=True)
@@ -43,55 +64,13 @@ class Columns:
     """The columns of some lines, in that order."""
 
 
-def parts_of(path: Path) -> Path:
-    """The folder that stands in the place of a file of lines.
-
-    >>> parts_of(Path("run/results.jsonl")).as_posix()
-    'run/results.parquet'
-    """
-    return path.with_suffix(_SUFFIX)
-
-
-def has_parts(path: Path) -> bool:
-    """Whether parts stand in the place of this file of lines, which comes first where it is there."""
-    return not path.exists() and parts_of(path).is_dir()
-
-
-def has_lines(path: Path) -> bool:
-    """Whether there is this file of lines, or parts in its place."""
-    return path.exists() or has_parts(path)
-
-
-def part_files(folder: Path) -> list[Path]:
-    """The parts by their numbers; InputError where one is missing, is no file or leads elsewhere."""
-    found = parts_there(folder)
-    for number in range(len(found)):
-        if number not in found:
-            raise InputError(f"part {number} of {max(found) + 1} is missing", file=folder, fix=_AGAIN)
-    return [found[number] for number in range(len(found))]
-
-
-def parts_there(folder: Path) -> dict[int, Path]:
-    """Those of a run that may not be finished, by number; InputError where one is no file or leads elsewhere."""
-    found: dict[int, Path] = {}
-    with os.scandir(folder) as entries:
-        for each in entries:
-            if named := _PART.fullmatch(each.name):
-                if not stat.S_ISREG(each.stat(follow_symlinks=False).st_mode):
-                    raise InputError(
-                        "not a file", file=Path(each.path), fix="Delete it, then run the evaluation again."
-                    )
-                found[int(named[1])] = Path(each.path)
-    return found
-
-
 def remove_parts(path: Path) -> None:
     """Delete the parts in the place of a file of lines, and what interrupted tasks left; nothing else that is there."""
     folder = parts_of(path)
     if folder.is_symlink() or not folder.is_dir():
         return
     for each in list(folder.iterdir()):
-        if _PART.fullmatch(each.name.lstrip(".").partition(_SUFFIX)[0] + _SUFFIX):
+        if PART.fullmatch(each.name.lstrip(".").partition(SUFFIX)[0] + SUFFIX):
             each.unlink()
     with suppress(OSError):  # somebody keeps something of theirs there
         folder.rmdir()
@@ -105,12 +84,12 @@ def write_part(folder: Path, number: int, lines: Iterable[bytes], columns: Colum
 
     `lines` are those of a file, with their ends or without. A task that is done again writes the same part once more.
     """
-    pa, pq = _arrow(folder)
+    pa, pq = arrow(folder)
     types = columns.types(pa)
     schema = pa.schema([*types.items(), (RECORD, pa.string())])
     folder.mkdir(parents=True, exist_ok=True)
     # A name that neither Spark nor we take for a part.
-    beside = folder / f".part-{number:05}{_SUFFIX}.{secrets.token_hex(4)}.new"
+    beside = folder / f".part-{number:05}{SUFFIX}.{secrets.token_hex(4)}.new"
     written = 0
     try:
         with pq.ParquetWriter(beside, schema, compression="zstd") as writer:
@@ -119,7 +98,7 @@ def write_part(folder: Path, number: int, lines: Iterable[bytes], columns: Colum
                 records = pa.array(group, pa.binary()).cast(pa.string())
                 writer.write_table(pa.Table.from_arrays([*arrays, records], schema=schema))
                 written += len(group)
-        beside.replace(folder / f"part-{number:05}{_SUFFIX}")
+        beside.replace(folder / f"part-{number:05}{SUFFIX}")
     except BaseException:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
@@ -161,25 +140,11 @@ def _groups(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 # Reading
 
 
-def read_parts(folder: Path) -> Iterator[list[bytes]]:
-    """All lines in their order, some at a time."""
-    for file in part_files(folder):
-        yield from read_part(file)
-
-
-def read_part(file: Path) -> Iterator[list[bytes]]:
-    """Those of one part."""
-    with _opened(file) as part:
-        for group in range(part.num_row_groups):
-            for batch in part.iter_batches(_BATCH, row_groups=[group], columns=[RECORD]):
-                yield _lines(batch.column(RECORD), file)
-
-
 def count_rows(folder: Path) -> int:
     """How many lines the parts hold that are there already."""
     total = 0
     for file in parts_there(folder).values():
-        with _opened(file) as part:
+        with opened_part(file) as part:
             total += part.metadata.num_rows
     return total
 
@@ -192,7 +157,7 @@ class PartRows:
         self._groups: list[tuple[Path, int]] = []
         sizes = []
         for file in part_files(folder):
-            with _opened(file) as part:
+            with opened_part(file) as part:
                 for group in range(part.num_row_groups):
                     self._groups.append((file, group))
                     sizes.append(part.metadata.row_group(group).num_rows)
@@ -214,36 +179,7 @@ class PartRows:
     def _group(self, number: int) -> list[bytes]:
         if self._held[0] != number:
             file, group = self._groups[number]
-            with _opened(file) as part:
+            with opened_part(file) as part:
                 column = part.read_row_group(group, columns=[RECORD]).column(RECORD)
-                self._held = number, _lines(column, file)
+                self._held = number, lines_of(column, file)
         return self._held[1]
-
-
-def _lines(column: Any, file: Path) -> list[bytes]:
-    pa = import_module("pyarrow")
-    if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise InputError(f"a part without the column {RECORD}, or not of texts", file=file, fix=_AGAIN)
-    lines: list[bytes] = column.cast(pa.large_binary()).to_pylist()
-    return lines
-
-
-@contextmanager
-def _opened(file: Path) -> Iterator[Any]:
-    pa, pq = _arrow(file.parent)
-    try:
-        with pq.ParquetFile(file) as part:
-            if RECORD not in part.schema_arrow.names:
-                raise InputError(f"a part without the column {RECORD}", file=file, fix=_AGAIN)
-            yield part
-    except (pa.ArrowException, OSError) as error:
-        reason = (str(error).splitlines() or ["it is damaged"])[0][:200]
-        raise InputError(f"not readable as Parquet: {reason}", file=file, fix=_AGAIN) from error
-
-
-def _arrow(folder: Path) -> tuple[Any, Any]:
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        fix = 'Install it: pip install "metareview[parquet]"'
-        raise UsageError(f"{folder} is Parquet, which needs an extra. {fix}") from error

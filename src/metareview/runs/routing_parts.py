@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import orjson
 
@@ -18,6 +19,8 @@ from metareview.model.event import Sifted
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sums import RoutingSums
 from metareview.runs.files import JsonObject, parsed_line, read_json, write_whole
+from metareview.runs.part_columns import ROUTING_COLUMNS
+from metareview.runs.parts import parts_there, read_part, write_part
 from metareview.runs.routing_json import record_from_json, record_line
 from metareview.runs.routing_sums_json import cells, from_cells
 
@@ -39,14 +42,26 @@ class Replayed:
     """By router, how many of its predictions are about pull requests of these repositories."""
 
 
+class PartStore(Protocol):
+    """Where the records of parts are kept; it can be sent to whoever makes them."""
+
+    def write(self, number: int, records: Iterable[RoutingRecord], replayed: Callable[[], Replayed]) -> Replayed:
+        """Records as they come, and then what they came to, which is asked for when all have come."""
+
+    def read(self, number: int, repositories: Sequence[str]) -> Replayed | None:
+        """What an earlier attempt made of these repositories; None where it did not come so far."""
+
+    def change(self, number: int, change: Callable[[RoutingRecord], RoutingRecord]) -> None:
+        """Make other records of those of a part."""
+
+
 class RoutingParts:
-    """The folder of the parts."""
+    """A folder of the parts as lines."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def write(self, number: int, records: Iterable[RoutingRecord], replayed: Callable[[], Replayed]) -> Replayed:
-        """Records as they come, and then what they came to, which is asked for when all have come."""
         with self._records(number).open("wb") as file:
             file.writelines(map(record_line, records))
         found = replayed()
@@ -54,7 +69,6 @@ class RoutingParts:
         return found
 
     def read(self, number: int, repositories: Sequence[str]) -> Replayed | None:
-        """What an earlier attempt made of these repositories; None where it did not come so far."""
         try:
             replayed = _from_json(read_json(self._sums(number)))
         except (OSError, ValueError, KeyError, TypeError):
@@ -73,13 +87,19 @@ class RoutingParts:
             with self._records(number).open("rb") as file:
                 yield from (record_from_json(parsed_line(line)) for line in file)
 
-    def change(self, numbers: Iterable[int], change: Callable[[RoutingRecord], RoutingRecord]) -> None:
-        """Make other records of all of them."""
-        for number in numbers:
-            changed = self._records(number).with_suffix(".changed")
-            with changed.open("wb") as file:
-                file.writelines(record_line(change(record)) for record in self.read_records([number]))
-            changed.replace(self._records(number))
+    def change(self, number: int, change: Callable[[RoutingRecord], RoutingRecord]) -> None:
+        changed = self._records(number).with_suffix(".changed")
+        with changed.open("wb") as file:
+            file.writelines(record_line(change(record)) for record in self.read_records([number]))
+        changed.replace(self._records(number))
+
+    def taken(self, number: int) -> bytes | None:
+        """The records of a part, for whoever keeps them elsewhere; None where it was not written."""
+        return self._records(number).read_bytes() if self._records(number).exists() else None
+
+    def put(self, number: int, lines: bytes) -> None:
+        """Keep them."""
+        self._records(number).write_bytes(lines)
 
     def remove(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -89,6 +109,25 @@ class RoutingParts:
 
     def _sums(self, number: int) -> Path:
         return self._folder / f"part-{number:05d}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetParts:
+    """A folder of the parts as Parquet, which stay as they are; what they add up to is kept nowhere."""
+
+    folder: Path
+
+    def write(self, number: int, records: Iterable[RoutingRecord], replayed: Callable[[], Replayed]) -> Replayed:
+        write_part(self.folder, number, map(record_line, records), ROUTING_COLUMNS)
+        return replayed()
+
+    def read(self, number: int, repositories: Sequence[str]) -> Replayed | None:
+        return None
+
+    def change(self, number: int, change: Callable[[RoutingRecord], RoutingRecord]) -> None:
+        lines = (line for batch in read_part(parts_there(self.folder)[number]) for line in batch)
+        changed = (record_line(change(record_from_json(parsed_line(line)))) for line in lines)
+        write_part(self.folder, number, changed, ROUTING_COLUMNS)
 
 
 def _to_json(replayed: Replayed) -> JsonObject:

@@ -45,7 +45,7 @@ def sniff(source: Source) -> bool:
 def events(source: Source, reading: Reading) -> Iterator[Event]:
     """The events; InputError names the line (in Parquet: the row) that cannot be read."""
     if source.begins_with(MAGIC):
-        return chain.from_iterable(_of_rows(source, *rows) for rows in read_columns(source, reading.texts))
+        return chain.from_iterable(of_rows(source, *rows) for rows in read_columns(source, reading.texts))
     return chain.from_iterable(_of_batch(source, number, lines) for number, lines in source.line_batches())
 
 
@@ -61,7 +61,7 @@ def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event
     return (event_of(record) for at, line in enumerate(lines, first) if (record := source.record_of(at, line)))
 
 
-def _of_rows(source: Source, number: int, columns: Columns) -> Iterable[Event]:
+def of_rows(source: Source, number: int, columns: Columns) -> Iterable[Event]:
     """The same of rows, the first of this number."""
     events = of_columns(columns)
     if events is not None:
@@ -82,6 +82,8 @@ def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
 def of_columns(columns: Columns) -> Iterator[Event] | None:
     """The events whose fields these are, if they are as nearly all are; else None."""
     columns = dict(columns)
+    if not columns.keys() >= set(_REQUIRED):
+        return None
     try:
         instants = columns["at"]
         if set(map(type, instants)) != {Nanoseconds}:

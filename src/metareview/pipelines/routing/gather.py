@@ -23,7 +23,7 @@ from metareview.routing.load import active_people
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sum_up import sum_up
 from metareview.routing.sums import Outcomes, RoutingSums, merged
-from metareview.runs.routing_parts import Replayed, RoutingParts
+from metareview.runs.routing_parts import PartStore, Replayed
 
 
 class Repository(NamedTuple):
@@ -56,7 +56,7 @@ class Replaying:
     """By login as written, the login as shown, of those for whom the two differ."""
     packed: Path
     """The folder of the packed events."""
-    parts: Path
+    parts: PartStore
     """Where records and sums go."""
     since: int
     until: int | None
@@ -72,7 +72,7 @@ def replay_batch(replaying: Replaying, batch: Batch) -> Replayed:
     with garbage_collection_paused(all(router.built_in for router in replaying.plan.routers)):
         records = (record for each in batch.repositories for record in work.records(each))
         names = tuple(each.name for each in batch.repositories)
-        return RoutingParts(replaying.parts).write(batch.number, records, lambda: work.replayed(names))
+        return replaying.parts.write(batch.number, records, lambda: work.replayed(names))
 
 
 class _Work:

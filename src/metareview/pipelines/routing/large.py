@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
-from metareview.engines.local import LocalEngine, chunks_by_size
+from metareview.engines.local import Chunk, Context, LocalEngine, Result, Work, chunks_by_size
 from metareview.formats.history import HistoryInput
 from metareview.formats.source import Progress
 from metareview.model.event import History, Sifted
@@ -29,7 +30,7 @@ from metareview.routing.summary import HistoryFacts, RoutingSummary
 from metareview.routing.sums import RoutingSums, merged
 from metareview.runs.files import PARTS, written_to
 from metareview.runs.routing_json import manifest_config
-from metareview.runs.routing_parts import Replayed, RoutingParts
+from metareview.runs.routing_parts import PartStore, Replayed, RoutingParts
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
 from metareview.runs.writer import RunWriter
 
@@ -72,32 +73,44 @@ def evaluate_large(
             scattered = scatter(reader, given, engine, progress)
         inputs = beside.with_history(History.without_events(scattered.outline), scattered.repositories)
         plan = replace(routers, inputs=inputs, options=options.as_sent())
-        large = _Large(plan, scattered, engine, packed)
+        large = Large(plan, scattered, engine, packed)
         if out is None:
-            parts = packed / PARTS
-            parts.mkdir()
+            (packed / PARTS).mkdir()
+            parts = RoutingParts(packed / PARTS)
             summary, numbers = large.replay(parts, watch)
-            records = list(RoutingParts(parts).read_records(numbers))
+            records = list(parts.read_records(numbers))
             config = manifest_config(summary.config)
             manifest = Manifest(ROUTING.name, config, hashes.result(), started=now(), status="finished")
             return Run(ROUTING, summary, manifest, None, records)
         config = manifest_config(configured(plan))
         with RunWriter(out, ROUTING, config, hashes.result(), overwrite=overwrite) as writer:
-            parts = out / PARTS
+            parts = RoutingParts(out / PARTS)
             with written_to(out):
-                parts.mkdir(exist_ok=True)
+                (out / PARTS).mkdir(exist_ok=True)
             summary, numbers = large.replay(parts, watch)
-            return writer.finish_with_parts(summary, partial(RoutingParts(parts).lines, numbers))
+            return writer.finish_with_parts(summary, partial(parts.lines, numbers))
 
 
-class _Large:
+class Engine(Protocol):
+    """Who does the work."""
+
+    def map(self, work: Work[Context, Chunk, Result], context: Context, chunks: Iterable[Chunk], /) -> Iterator[Result]:
+        """What it makes of each chunk, in order."""
+
+    def map_as_done(
+        self, work: Work[Replaying, Batch, Result], replaying: Replaying, batches: Sequence[Batch], /
+    ) -> Iterator[tuple[int, Result]]:
+        """What it makes of each batch, with its place among them, in whatever order."""
+
+
+class Large:
     """One evaluation: what is to be replayed, and by whom."""
 
-    def __init__(self, plan: Plan, scattered: Scattered, engine: LocalEngine, packed: Path) -> None:
+    def __init__(self, plan: Plan, scattered: Scattered, engine: Engine, packed: Path) -> None:
         self._plan, self._scattered, self._engine = plan, scattered, engine
-        self._replaying = Replaying(plan, scattered.shown, packed, packed, 0, None, HELD)
+        self._replaying = Replaying(plan, scattered.shown, packed, RoutingParts(packed), 0, None, HELD)
 
-    def replay(self, parts: Path, watch: Watch) -> tuple[RoutingSummary, list[int]]:
+    def replay(self, store: PartStore, watch: Watch) -> tuple[RoutingSummary, list[int]]:
         """The summary, and the numbers of the parts with records in their order."""
         repositories, unready = self._chosen()
         scored = [each for each in repositories if each.is_scored]
@@ -107,10 +120,9 @@ class _Large:
         span = self._plan.options.truth_span
         first, last = self._expected_ends(scored)
         until = None if span is None else last + span
-        self._replaying = replace(self._replaying, parts=parts, since=first, until=until)
+        self._replaying = replace(self._replaying, parts=store, since=first, until=until)
         batches = self._batches(repositories)
         done: dict[int, Replayed] = {}
-        store = RoutingParts(parts)
         if all(router.built_in for router in self._plan.routers):  # Others may have changed since.
             for batch in batches:
                 before = store.read(batch.number, [each.name for each in batch.repositories])
@@ -129,7 +141,7 @@ class _Large:
         return self._concluded([done[batch.number] for batch in batches], batches, store, unready)
 
     def _concluded(
-        self, replayed: list[Replayed], batches: list[Batch], store: RoutingParts, unready: int
+        self, replayed: list[Replayed], batches: list[Batch], store: PartStore, unready: int
     ) -> tuple[RoutingSummary, list[int]]:
         outline, options = self._scattered.outline, self._plan.options
         sums = merged(each.sums for each in replayed)
@@ -149,7 +161,8 @@ class _Large:
         plan = replace(self._plan, warnings=warnings)
         numbers = [batch.number for batch in batches]
         if lacking := not_applicable(sums, plan):
-            store.change(numbers, partial(without_figures, routers=frozenset(lacking)))
+            for _ in self._engine.map(_change_part, (store, frozenset(lacking)), numbers):
+                pass
         return conclude(sums, plan, self._facts(replayed)), numbers
 
     def _facts(self, replayed: list[Replayed]) -> HistoryFacts:
@@ -215,6 +228,12 @@ class _Large:
         facts = self._scattered.repositories
         groups = chunks_by_size(repositories, lambda each: facts[each.name].events, BATCH)
         return [Batch(number, tuple(group)) for number, group in enumerate(groups)]
+
+
+def _change_part(changing: tuple[PartStore, frozenset[str]], number: int) -> None:
+    """Records were written before it was known which routers have no figures."""
+    store, routers = changing
+    store.change(number, partial(without_figures, routers=routers))
 
 
 def _once(facts: RepositoryFacts) -> list[Opening]:

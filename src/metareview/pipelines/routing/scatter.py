@@ -8,7 +8,7 @@ that before it can begin.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, count
 from operator import itemgetter
@@ -46,6 +46,8 @@ class Piece(NamedTuple):
     number: int
     path: Path
     part: tuple[int, int] | None
+    name: str | None = None
+    """What messages call the file, where it is not by its path."""
 
 
 class Slice(NamedTuple):
@@ -150,20 +152,24 @@ def pieces_of(given: HistoryInput, texts: TextsWanted = ALL_TEXTS) -> Iterator[P
 
 def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     """Pack the events of a piece, and say what they tell of the history as a whole."""
-    with garbage_collection_paused():
-        return _read_piece(reader, piece)
-
-
-def _read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     source = Source(piece.path, part=piece.part)
+    source.name = piece.name or source.name
     reading = Reading(reader.texts)
     read = history_formats(reader.format)[reader.format].events
     assert read is not None
-    ordered = in_order(read(source, reading))
+    with garbage_collection_paused():
+        facts = pack_piece(reader, piece.number, read(source, reading), reading)
+    facts.remarks = source.remarks
+    return facts
+
+
+def pack_piece(reader: Reader, number: int, events: Iterable[Event], reading: Reading) -> PieceFacts:
+    """The same of events that somebody reads, in whatever order; `reading` has what they learn besides."""
+    ordered = in_order(events)
     if ordered:
         reading.reaches(ordered[-1].at)
     kinds = Counter(map(_KIND, ordered))
-    unknown = Counter({kind: number for kind, number in kinds.items() if kind not in KINDS})
+    unknown = Counter({kind: times for kind, times in kinds.items() if kind not in KINDS})
     if unknown:
         ordered = [event for event in ordered if event.kind in KINDS]
     first_of = dict(zip(map(_ACTOR, reversed(ordered)), reversed(ordered), strict=True))
@@ -174,26 +180,25 @@ def _read_piece(reader: Reader, piece: Piece) -> PieceFacts:
         bots=bots_of(set(map(_ACTOR_AND_TYPE, ordered))),
         gaps=reading.gaps,
         warnings=reading.warnings,
-        remarks=source.remarks,
         kinds=frozenset(kinds - unknown),
         has_bodies=any(event.body for event in ordered if event.kind not in RESPONSES),
     )
     by_repository: defaultdict[str, list[Event]] = defaultdict(list)
     for event in ordered:
         by_repository[event[0]].append(event)
-    openings = _openings(ordered, reader, piece.number)
+    openings = _openings(ordered, reader, number)
     offset = 0
-    with packed_file(reader.folder, piece.number).open("wb") as file:
-        for repo, events in by_repository.items():
+    with packed_file(reader.folder, number).open("wb") as file:
+        for repo, of_repo in by_repository.items():
             slices = []
-            for start in range(0, len(events), BLOCK):
-                packed = pack(events[start : start + BLOCK])
+            for start in range(0, len(of_repo), BLOCK):
+                packed = pack(of_repo[start : start + BLOCK])
                 file.write(packed)
-                slices.append(Slice(piece.number, offset, len(packed), events[start].at))
+                slices.append(Slice(number, offset, len(packed), of_repo[start].at))
                 offset += len(packed)
             chosen = openings.get(repo, [])
             kept = chosen if reader.chooses else _ends(chosen)
-            facts.repositories[repo] = RepositoryFacts(slices, len(events), kept, len(chosen))
+            facts.repositories[repo] = RepositoryFacts(slices, len(of_repo), kept, len(chosen))
     return facts
 
 
@@ -217,14 +222,27 @@ def _ends(openings: list[Opening]) -> list[Opening]:
 
 def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: Progress | None = None) -> Scattered:
     """Read all pieces. InputError where one cannot be read, or where none has a pull request."""
+    pieces = list(pieces_of(given, reader.texts))
+    sizes = [_megabytes(piece) for piece in pieces]
+
+    def read() -> Iterator[tuple[Piece, PieceFacts]]:
+        done = 0
+        for piece, facts in zip(pieces, engine.map(read_piece, reader, pieces), strict=True):
+            yield piece, facts
+            done += sizes[piece.number]
+            if progress:
+                progress(done, sum(sizes))
+
+    return put_together(reader, given, read())
+
+
+def put_together(reader: Reader, given: HistoryInput, pieces: Iterable[tuple[Piece, PieceFacts]]) -> Scattered:
+    """What the pieces tell, in their order. InputError where none has a pull request."""
     repositories: dict[str, RepositoryFacts] = {}
     remarks = {source.path: source.remarks for source in given.sources}
     whole = PieceFacts(warnings=[*given.warnings])
     first_seen: dict[str, tuple[int, bool, str, int]] = {}
-    pieces = list(pieces_of(given, reader.texts))
-    sizes = [_megabytes(piece) for piece in pieces]
-    done = 0
-    for piece, facts in zip(pieces, engine.map(read_piece, reader, pieces), strict=True):
+    for piece, facts in pieces:
         for repo, of_piece in facts.repositories.items():
             repositories.setdefault(repo, RepositoryFacts()).add(of_piece, keep_all=reader.chooses)
         for login, place in facts.spellings.items():
@@ -240,9 +258,6 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
             whole.gaps.setdefault(repo, set()).update(resources)
         whole.warnings += facts.warnings
         remarks[piece.path] += facts.remarks
-        done += sizes[piece.number]
-        if progress:
-            progress(done, sum(sizes))
     if "opened" not in whole.kinds:
         raise no_pull_requests(given.label)
     names, shown = names_of(sorted(first_seen, key=first_seen.__getitem__))
@@ -257,7 +272,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
         has_merges="merged" in whole.kinds,
         has_requests=REQUESTED in whole.kinds,
     )
-    never = Opening(LATEST, "", len(pieces), 0, 0)
+    never = Opening(LATEST + 1, "", 0, 0, 0)
     order = sorted(repositories, key=lambda repo: min(repositories[repo].openings, default=never))
     return Scattered(outline, {repo: repositories[repo] for repo in order}, whole.unknown, shown)
 
