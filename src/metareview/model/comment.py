@@ -167,7 +167,7 @@ class Comment:
 
 
 _FIELD_NAMES = tuple(f.name for f in fields(Comment))
-_Draft: Any = make_dataclass("_Draft", [(name, object) for name in _FIELD_NAMES], slots=True)
+_Draft: Any = make_dataclass("_Draft", [(name, object, None) for name in _FIELD_NAMES], slots=True)
 """A comment that is being made. Its slots are those of a comment, which it becomes: a frozen one takes three times as
 long, because each of its fields is set past its own guard."""
 _REST_NAMES = _FIELD_NAMES[5:]
@@ -177,7 +177,7 @@ _NOTHING = (None,) * len(_REST_NAMES)
 
 def checked_comment(fields_by_name: Mapping[str, Any]) -> Comment:
     """The comment of these fields, by a reader that has looked at every one of them, the lines too."""
-    draft = _Draft(*map(fields_by_name.get, _FIELD_NAMES))
+    draft = _Draft(**fields_by_name)
     if draft.note is None:
         draft.note = ""
     draft.__class__ = Comment
