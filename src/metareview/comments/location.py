@@ -117,6 +117,10 @@ class Candidates:
 
     def edges(self, generated: Collection[int], reference: Collection[int]) -> list[int]:
         """The positions of pairs that are among them."""
+        if len(self) <= FEW:
+            pairs = zip(self.generated.tolist(), self.reference.tolist(), strict=True)
+            position = {pair: edge for edge, pair in enumerate(pairs)}
+            return [position[pair] for pair in zip(generated, reference, strict=True)]
         width = int(self.reference.max(initial=0)) + 1
         wanted = np.array([*generated], np.int64) * width + np.array([*reference], np.int64)
         edges: list[int] = np.searchsorted(self.generated * width + self.reference, wanted).tolist()
