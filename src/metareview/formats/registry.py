@@ -352,6 +352,8 @@ def _by_nobody(review: Review) -> Review:
 
 def _of_references(negatives: Mapping[str, Review], references: Mapping[str, Review]) -> dict[str, Review]:
     """The negatives by the keys of the references that they meet, however each side writes its addresses."""
+    if not negatives:
+        return {}
     book = AddressBook({key: (review.pr, *review.other_names) for key, review in references.items()})
     met = [(review, book.find(review.pr)) for review in negatives.values()]
     known = [replace(review, pr=references[keys[0]].pr) if len(keys) == 1 else review for review, keys in met]
