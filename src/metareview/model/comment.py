@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
 from functools import reduce
 from itertools import chain
@@ -243,6 +243,21 @@ class Review:
     def only_answers(self) -> bool:
         """Whether all of it answers others: that is no review, nor a silence."""
         return facts_of(self.comments).only_answers
+
+
+_ReviewDraft: Any = make_dataclass(
+    "_ReviewDraft",
+    [(each.name, object, None if each.default is MISSING else each.default) for each in fields(Review)],
+    slots=True,
+)
+
+
+def checked_review(*given: Any, **by_name: Any) -> Review:
+    """The review of these fields, made as `checked_comment` makes a comment: a large file has a great many."""
+    draft = _ReviewDraft(*given, **by_name)
+    draft.__class__ = Review
+    review: Review = draft
+    return review
 
 
 @dataclass(frozen=True, slots=True)
