@@ -168,7 +168,12 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
     ours, theirs, negatives = case.generated.positions, case.reference.positions, case.negative.positions
     again = _said_again(judged, outcome) if case.rules.meaning else {}
     location, meaning, left_out = case.rules.location, case.rules.meaning, outcome.left_out
+    unpaired = False if location else None, False if meaning else None
+    paired = {*line, *full, *rejected, *again, *left_out}
     for index, comment in enumerate(case.generated.comments):
+        if index not in paired:
+            yield ScoredComment(ours[index], comment, *unpaired, False)
+            continue
         by_line, reference, negative = line.get(index), full.get(index), rejected.get(index)
         yield ScoredComment(
             ours[index],

@@ -62,7 +62,7 @@ def _verdicts(block: PairBlock) -> Iterator[str]:
 
 
 def _pair_lines(block: PairBlock, verdicts: Iterable[str]) -> Iterator[str]:
-    head = to_text({"pr": block.pr, "reviewer": block.reviewer})[:-1]
+    head = f'{{"pr":{encode_basestring(block.pr)},"reviewer":{encode_basestring(block.reviewer)}'
     negative = _CONSTANTS[block.negative]
     run = "" if block.run is None else f',"run":{encode_basestring(block.run)}'
     columns = (block.generated, block.reference, block.gap, block.eligible, verdicts, block.aligned)

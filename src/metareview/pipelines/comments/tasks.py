@@ -9,7 +9,7 @@ from typing import Any
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.judges.protocol import Question
-from metareview.model.comment import Comment, Review
+from metareview.model.comment import Comment, Review, checked_review
 
 GIANT = 1_000_000
 """Pairs, from which on the lines of a single task are written piece by piece, and so by the process that writes."""
@@ -104,6 +104,6 @@ def _review(
     tokens: float | None,
     seconds: float | None,
 ) -> Review:
-    return Review(
+    return checked_review(
         pr, comments, language=language, pr_category=pr_category, run=run, cost=cost, tokens=tokens, seconds=seconds
     )
