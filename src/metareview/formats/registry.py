@@ -25,8 +25,8 @@ _GROUP = "metareview.formats"
 COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit", "sqlite", "gharchive"))
 
-HELD = 32_000_000
-"""Bytes of a file from which its comments are not held: some hundred thousand of them."""
+HELD = 8_000_000
+"""Bytes of a file from which its comments are not held: some twenty thousand of them."""
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson", ".sarif", ".rdjson", ".rdjsonl"}
 
