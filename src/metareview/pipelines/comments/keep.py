@@ -14,6 +14,7 @@ from metareview.comments.summary import CommentsSummary
 from metareview.engines.choice import SPARK, local_engine
 from metareview.engines.spark import spark_session
 from metareview.judges.protocol import ModelJudge, SummedRemarks
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.light import unpacked
@@ -66,7 +67,8 @@ def carry_out(
                     progress(len(figures), len(plan.tasks))
 
         if plan.may_be_sent and writer is not None:
-            remarks = _in_chunks(plan, writer, figures.keys(), take)
+            with garbage_collection_paused():
+                remarks = _in_chunks(plan, writer, figures.keys(), take)
         else:
             left = (task.case(plan.rules) for task in plan.tasks if task.key not in figures)
             for _, judged, record in records_of(answer_in_batches(left, plan.judge)):
