@@ -73,8 +73,17 @@ _VALUES: Callable[[Counts], tuple[float | None, ...]] = attrgetter(*_COLUMN)
 
 def table(counts: Iterable[Counts]) -> Sums:
     """One row for each, one column per count; None is 0 here."""
-    rows = [[value or 0 for value in row.values()] for row in counts]
-    return np.array(rows, np.float64).reshape(-1, len(_COLUMN))
+    rows = np.array(list(map(_VALUES, counts)), np.float64).reshape(-1, len(_COLUMN))
+    rows[np.isnan(rows)] = 0
+    return rows
+
+
+def recall_table(tallies: Iterable[tuple[float, float, float]]) -> Sums:
+    """The same of references alone: how many, how many were raised, and how many some comment points at."""
+    rows = np.array(list(tallies), np.float64).reshape(-1, 3)
+    counts = np.zeros((len(rows), len(_COLUMN)))
+    counts[:, [_COLUMN[name] for name in ("expected", "covered", "line_covered")]] = rows
+    return counts
 
 
 def total(counts: Sums) -> Sums:
