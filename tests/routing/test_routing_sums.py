@@ -23,7 +23,7 @@ from metareview.routing.summary import MergedRates
 from metareview.routing.sums import Outcomes, RoutingSums, merged
 from metareview.routing.weeks import by_week, week_of
 from metareview.runs.routing_json import summary_to_json
-from metareview.runs.routing_sums_json import cells, from_cells, sums_from_json, sums_to_json
+from metareview.runs.routing_sums_json import cells, from_cells
 from metareview.stats import differences, intervals
 
 truths = st.sampled_from(["first_response", SEVERAL])
@@ -45,11 +45,9 @@ def test_any_groups_in_any_order_add_up_to_the_same_and_to_the_same_digits(data,
     for record in data.draw(st.permutations(made)):
         groups.setdefault(data.draw(st.integers(0, 3)), []).append(record)
     pieces = [sum_up(group, config) for group in groups.values()] + [sum_up([], config, part) for part in parts]
-    way = data.draw(st.sampled_from(["at once", "in twos", "as JSON", "as cells", "as added cells"]))
+    way = data.draw(st.sampled_from(["at once", "in twos", "as cells", "as added cells"]))
     pieces = data.draw(st.permutations(pieces))
-    if way == "as JSON":
-        pieces = [sums_from_json(json.loads(json.dumps(sums_to_json(piece)))) for piece in pieces]
-    if way in ("at once", "as JSON"):
+    if way == "at once":
         total = merged(iter(pieces))
     elif way == "in twos":
         while len(pieces) > 1:
@@ -66,7 +64,7 @@ def test_any_groups_in_any_order_add_up_to_the_same_and_to_the_same_digits(data,
         total = from_cells(held)
     if pieces:
         assert total == whole
-        assert sums_to_json(total) == sums_to_json(whole)
+        assert sorted(cells(total)) == sorted(cells(whole))
     assert figures(total, config) == figures(whole, config)
     missing = {"first": "nothing to go by"}
     assert figures(total, config, not_applicable=missing) == figures(whole, config, not_applicable=missing)
