@@ -236,6 +236,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
     return put_together(reader, given, read())
 
 
+@garbage_collection_paused()  # There is a row per person and repository of each piece, and no cycle in any.
 def put_together(reader: Reader, given: HistoryInput, pieces: Iterable[tuple[Piece, PieceFacts]]) -> Scattered:
     """What the pieces tell, in their order. InputError where none has a pull request."""
     repositories: dict[str, RepositoryFacts] = {}
