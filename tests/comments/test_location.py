@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metareview.comments.location import Places, candidate_pairs, line_gap, may_match, near, same_file
+from metareview.comments.location import Candidates, Places, candidate_pairs, line_gap, may_match, near, same_file
 from metareview.model.comment import MAX_LINE, Comment
 
 
@@ -63,6 +63,17 @@ def test_exactly_what_the_definition_allows_is_found(generated, reference, dista
         if may_match(a, b, distance)
     ]
     assert list(zip(found.generated.tolist(), found.reference.tolist(), found.gap.tolist(), strict=True)) == expected
+
+
+@given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.randoms(), st.booleans())
+def test_pairs_are_found_again_at_their_positions(pairs, random, by_index):
+    ordered = sorted(pairs)
+    found = Candidates(*np.array(ordered, np.int64).T, np.zeros(len(ordered), np.int64))
+    wanted = random.sample(ordered, len(ordered) // 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("metareview.comments.location.FEW", 0 if by_index else 10**6)
+        edges = found.edges([comment for comment, _ in wanted], [reference for _, reference in wanted])
+    assert [ordered[edge] for edge in edges] == wanted
 
 
 def test_where_place_is_not_asked_every_pair_may_match():

@@ -10,6 +10,7 @@ from metareview.comments.measures import (
     positive_match_rate,
     rates,
     rates_of_each,
+    recall_table,
     table,
 )
 from metareview.errors import UsageError
@@ -64,6 +65,17 @@ def test_counts_come_back_from_a_table():
     counts = Counts(10, 8, 6, 5, 5, 6, 3, 2, 1, 0)
     assert Counts.from_sums(table([counts])[0], location=True) == counts
     assert Counts.from_sums(table([counts])[0], location=False) == counts.without_lines()
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 9) | st.floats(0, 9)] * 3), max_size=4))
+def test_a_table_of_references_is_that_of_their_counts(tallies):
+    counts = [Counts(expected=all_of_them, covered=some, line_covered=near) for all_of_them, some, near in tallies]
+    assert recall_table(tallies).tolist() == table(counts).tolist()
+
+
+def test_counts_that_are_not_known_are_0_in_a_table():
+    assert table([Counts(1, 2).without_lines()]).tolist() == [[1, 2, 0, 0, 0, 0, 0, 0, 0, 0]]
+    assert table([]).shape == (0, 10)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,15 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from metareview.api import evaluate_comments, evaluate_routing
 from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.paired import compare
+from metareview.comparison.weekly_board import weekly_board
 from metareview.errors import UsageError
+from metareview.model.time import DAY
 from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord, Truth
 from metareview.routing.summarise import summarise
 from metareview.routing.summary import HistoryFacts, RoutingConfig
@@ -15,7 +19,7 @@ from metareview.runs.routing_json import manifest_config
 from metareview.runs.run import ROUTING, Manifest, Run
 
 
-def routing_run(ranks, *, truth="ann", cutoff="created_at"):
+def routing_run(ranks, *, truth="ann", cutoff="created_at", days_apart=0):
     """A routing run in memory: {router: [rank, or 0 for a miss, one per pull request]}."""
     config = RoutingConfig(
         cutoff=cutoff, truth="first_response", truth_window=None, include_bots=False, include_author=False, k=(1, 3),
@@ -24,7 +28,8 @@ def routing_run(ranks, *, truth="ann", cutoff="created_at"):
     )  # fmt: skip
     records = [
         RoutingRecord(
-            repo="o/r", pr=number, author="dan", created_at=0, cutoff=0, truth=Truth("observed", (truth,)),
+            repo="o/r", pr=number, author="dan", created_at=0, cutoff=number * days_apart * DAY,
+            truth=Truth("observed", (truth,)),
             ttfr_seconds=None, ttfc_seconds=None, declarations=Declarations(False, False, False), merged=False,
             merged_within=None,
             answers={
@@ -71,6 +76,34 @@ def test_the_leaderboard_sorts_by_mrr():
         ("old", 1.75 / 4, 0.25),
     ]
     assert [row["ties"] for row in board["rows"]] == ["a", "a"]
+
+
+@given(
+    st.integers(18, 60).flatmap(
+        lambda prs: st.fixed_dictionaries(
+            {name: st.lists(st.integers(0, 4), min_size=prs, max_size=prs) for name in ("old", "new", "third")}
+        )
+    )
+)
+@settings(max_examples=25)
+def test_the_board_from_sums_by_week_is_that_from_the_records(ranks):
+    run = routing_run(ranks, days_apart=3)
+    ours, theirs = weekly_board(run).to_dict(), leaderboard([run]).to_dict()
+    assert ours.pop("rows") == approximately(theirs.pop("rows"))
+    assert ours == theirs
+
+
+def test_there_is_no_board_from_few_weeks():
+    assert weekly_board(routing_run({"old": [1, 0, 4, 2], "new": [2, 1, 4, 1]}, days_apart=7)) is None
+
+
+def approximately(found):
+    """Means of the records are rounded on the way, means of the sums once."""
+    if isinstance(found, dict):
+        return {key: approximately(value) for key, value in found.items()}
+    if isinstance(found, list):
+        return list(map(approximately, found))
+    return pytest.approx(found, abs=1e-12) if isinstance(found, float) else found
 
 
 def test_a_router_without_figures_is_on_no_leaderboard_and_not_compared(tmp_path):

@@ -1,8 +1,13 @@
 """Bodies of the kinds that people write: what they declare, told by eye."""
 
+import re
+
 import pytest
 from disclosure_bodies import HELD_OUT, TUNED
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from metareview.routing import assistants
 from metareview.routing.declarations import read_declarations
 from metareview.routing.records import Declarations
 from metareview.routing.summarise import merged_rates
@@ -309,3 +314,14 @@ def test_rates_by_hand():
     assert (rates.n, rates.missing_rate) == (5, 0.6)
     assert merged_rates({True: 1}, {True: 0}) == MergedRates(None, 0.0)
     assert DeclarationRates(0, 0, merged_rates({}, {})).missing_rate is None
+
+
+@pytest.mark.parametrize("sentence", assistants._SENTENCES)
+def test_no_sentence_about_an_assistant_is_passed_over_before_it_is_looked_for(sentence):
+    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
+    @given(st.from_regex(re.compile(sentence, re.IGNORECASE | re.MULTILINE), alphabet=st.characters(codec="ascii")))
+    def holds(text):
+        assert assistants._may_say(text.lower())
+        assert assistants.mentions_assistants(text.lower())
+
+    holds()

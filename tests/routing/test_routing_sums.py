@@ -17,14 +17,13 @@ from metareview.model.time import SECOND
 from metareview.routing.list_measures import SEVERAL
 from metareview.routing.multiset import merged_multisets, multiset
 from metareview.routing.queue import QueueTimes
-from metareview.routing.rank_figures import weekly
 from metareview.routing.sum_up import sum_up
 from metareview.routing.summarise import summarise, summary_of
 from metareview.routing.summary import MergedRates
 from metareview.routing.sums import Outcomes, RoutingSums, merged
 from metareview.routing.weeks import by_week, week_of
 from metareview.runs.routing_json import summary_to_json
-from metareview.runs.routing_sums_json import cells, from_cells, sums_from_json, sums_to_json
+from metareview.runs.routing_sums_json import cells, from_cells
 from metareview.stats import differences, intervals
 
 truths = st.sampled_from(["first_response", SEVERAL])
@@ -46,11 +45,9 @@ def test_any_groups_in_any_order_add_up_to_the_same_and_to_the_same_digits(data,
     for record in data.draw(st.permutations(made)):
         groups.setdefault(data.draw(st.integers(0, 3)), []).append(record)
     pieces = [sum_up(group, config) for group in groups.values()] + [sum_up([], config, part) for part in parts]
-    way = data.draw(st.sampled_from(["at once", "in twos", "as JSON", "as cells", "as added cells"]))
+    way = data.draw(st.sampled_from(["at once", "in twos", "as cells", "as added cells"]))
     pieces = data.draw(st.permutations(pieces))
-    if way == "as JSON":
-        pieces = [sums_from_json(json.loads(json.dumps(sums_to_json(piece)))) for piece in pieces]
-    if way in ("at once", "as JSON"):
+    if way == "at once":
         total = merged(iter(pieces))
     elif way == "in twos":
         while len(pieces) > 1:
@@ -67,7 +64,7 @@ def test_any_groups_in_any_order_add_up_to_the_same_and_to_the_same_digits(data,
         total = from_cells(held)
     if pieces:
         assert total == whole
-        assert sums_to_json(total) == sums_to_json(whole)
+        assert sorted(cells(total)) == sorted(cells(whole))
     assert figures(total, config) == figures(whole, config)
     missing = {"first": "nothing to go by"}
     assert figures(total, config, not_applicable=missing) == figures(whole, config, not_applicable=missing)
@@ -217,10 +214,12 @@ def test_weekly_tables_are_what_routers_are_compared_over(data, truth):
     config = config_of(truth)
     made = data.draw(records(config, 12))
     sums = sum_up(made, config)
-    tables = [weekly(sums, name, config.measures) for name in ROUTERS]
-    assert len(tables[0]) == len(tables[1]) == len(sums.weeks)
+    routers = summary_of(sums, config, FACTS).routers
     if len(sums.weeks) < 8:
+        assert all(router.weekly is None for router in routers.values())
         return
+    tables = [np.array(routers[name].weekly) for name in ROUTERS]
+    assert len(tables[0]) == len(tables[1]) == len(sums.weeks)
     made = data.draw(st.permutations(made))
     weeks = [week_of(record.cutoff) for record in made]
     by_records = [

@@ -7,7 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.api import evaluate_comments, load_run
-from metareview.comments.records import CommentRecord, Comparison, PairBlock, Verdict
+from metareview.comments.costs import Spent
+from metareview.comments.records import (
+    CommentRecord,
+    Comparison,
+    Negative,
+    PairBlock,
+    ScoredComment,
+    ScoredReference,
+    Verdict,
+)
+from metareview.model.comment import Comment
 from metareview.runs.comments_json import pair_to_json, record_to_json
 from metareview.runs.comments_text import pieces
 from metareview.runs.files import PAIRS, RESULTS, to_line
@@ -84,3 +94,29 @@ def test_a_run_that_was_killed_goes_on_in_the_same_words(tmp_path):
     for name in (PAIRS, RESULTS):
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
     assert len(list(load_run(killed).read_pairs())) == 7 * 9
+
+
+kept_values = st.none() | st.floats() | st.sampled_from([1e-5, 1e16, float("nan"), 2**70, "\ud800", {"a": [1e-7]}])
+spent_values = st.none() | st.integers(0, 2**70) | st.sampled_from([1e-5, 0.25, 1e300])
+
+
+@settings(max_examples=100)
+@given(
+    kept_values, kept_values, kept_values, spent_values,
+    st.none() | st.floats(0, 1) | st.sampled_from([1e-9, 0.1 + 0.2]), texts,
+)  # fmt: skip
+def test_what_is_no_whole_number_is_written_as_json_writes_it(kept, of_reference, of_negative, cost, score, note):
+    """A line is looked through for what the quick encoder writes otherwise only where such a thing can be."""
+
+    def comment(value):
+        return Comment(note, path="a.py", meta=None if value is None else {"kept": value})
+
+    record = CommentRecord(
+        "pr", "bot", None, None, 1, 1, rates={"precision": score},
+        comments=(ScoredComment(0, comment(kept), True, True, False, verdict=Verdict(score, True, "judge", note)),),
+        references=(ScoredReference(0, comment(of_reference), True, True, True),),
+        negatives=(Negative(0, comment(of_negative)),),
+        matches=((0, 0),), spent=Spent(cost),
+    )  # fmt: skip
+    [(_, line)] = pieces(record, [])
+    assert line == json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"))

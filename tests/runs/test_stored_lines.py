@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from metareview.comments.records import Comparison, Verdict
 from metareview.errors import InputError
 from metareview.runs.comments_json import record_from_json
-from metareview.runs.files import parsed_line, read_lines, to_text
+from metareview.runs.files import parsed_line, read_lines, to_document, to_text
 from metareview.runs.stored_items import COMPARISONS, StoredItems, parsed_record
 
 values = st.recursive(
@@ -30,16 +30,20 @@ def same(a, b):
 @given(st.dictionaries(st.text(max_size=5), values | st.floats(-1e-3, 1e-3) | st.floats(1e15, 1e17), max_size=4))
 def test_whatever_json_holds_is_written_as_the_standard_encoder_writes_it(document):
     assert to_text(document) == json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    assert to_document(document) == json.dumps(document, ensure_ascii=False, indent=2)
 
 
 @pytest.mark.parametrize(
     "value",
     [1e-5, 9.999999999999999e-5, 1e-4, 0.1 + 0.2, -0.0, 1e16, 9999999999999998.0, 5e-324, 1.7976931348623157e308,
-     math.nan, math.inf, 2**64, 2**63, -(2**63) - 1, "\ud800", "\x00\x1f\x7f\x80\u2028", {1: "one"}, (1, 2), True],
+     math.nan, math.inf, 2**64, 2**63, -(2**63) - 1, "\ud800", "\x00\x1f\x7f\x80\u2028", {1: "one"},
+     {1: 1e-5}, {"a": {}, "b": [], "c": 1e-5},
+     (1, 2), True],
 )  # fmt: skip
 def test_a_value_is_written_as_the_standard_encoder_writes_it(value):
     for document in ({"value": value}, {"deep": [{"value": [value]}]}):
         assert to_text(document) == json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+        assert to_document(document) == json.dumps(document, ensure_ascii=False, indent=2)
 
 
 @given(st.dictionaries(st.text(max_size=5), values, max_size=4), st.booleans())

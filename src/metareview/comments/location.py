@@ -70,8 +70,8 @@ class Places:
 
     @classmethod
     def of(cls, comments: Sequence[Comment]) -> Places:
-        path = numbered(normal_path(comment.path) for comment in comments)
-        side = numbered(normal_side(comment.side) for comment in comments)
+        path = numbered(map(normal_path, [comment.path for comment in comments]))
+        side = numbered(map(normal_side, [comment.side for comment in comments]))
         given = np.array([(comment.from_line or 0, comment.to_line or 0) for comment in comments], np.int64)
         first, last = given.reshape(-1, 2).T
         # As `Comment.span` has it, where 0 is no line.
@@ -117,6 +117,10 @@ class Candidates:
 
     def edges(self, generated: Collection[int], reference: Collection[int]) -> list[int]:
         """The positions of pairs that are among them."""
+        if len(self) <= FEW:
+            pairs = zip(self.generated.tolist(), self.reference.tolist(), strict=True)
+            position = {pair: edge for edge, pair in enumerate(pairs)}
+            return [position[pair] for pair in zip(generated, reference, strict=True)]
         width = int(self.reference.max(initial=0)) + 1
         wanted = np.array([*generated], np.int64) * width + np.array([*reference], np.int64)
         edges: list[int] = np.searchsorted(self.generated * width + self.reference, wanted).tolist()
@@ -159,19 +163,21 @@ def candidate_pairs(
 
 def _pair_by_pair(generated: Sequence[Comment], reference: Sequence[Comment], distance: int) -> Candidates:
     """The same by looking at every pair: where they are few, the arrays of an index take longer to make."""
-    places = [(normal_path(comment.path), normal_side(comment.side), *comment.span) for comment in reference]
+    places = [
+        (other, normal_path(comment.path), normal_side(comment.side), *comment.span)
+        for other, comment in enumerate(reference)
+    ]
+    in_file: dict[str | None, list[tuple[int, str | None, str | None, int, int]]] = {None: places}
     ours: list[int] = []
     theirs: list[int] = []
     gaps: list[int] = []
     for position, comment in enumerate(generated):
         path, side, (first, last) = normal_path(comment.path), normal_side(comment.side), comment.span
-        for other, (their_path, their_side, their_first, their_last) in enumerate(places):
+        if path not in in_file:
+            in_file[path] = [place for place in places if place[1] == path or place[1] is None]
+        for other, _, their_side, their_first, their_last in in_file[path]:
             gap = their_first - last if their_first > last else first - their_last
-            if (
-                gap <= distance
-                and (path == their_path or path is None or their_path is None)
-                and (side == their_side or side is None or their_side is None)
-            ):
+            if gap <= distance and (side == their_side or side is None or their_side is None):
                 ours.append(position)
                 theirs.append(other)
                 gaps.append(gap if gap > 0 else 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import isfinite
+from math import fsum, isfinite
 from operator import attrgetter
 from typing import TypedDict, Unpack
 
@@ -73,13 +73,25 @@ _VALUES: Callable[[Counts], tuple[float | None, ...]] = attrgetter(*_COLUMN)
 
 def table(counts: Iterable[Counts]) -> Sums:
     """One row for each, one column per count; None is 0 here."""
-    rows = [[value or 0 for value in row.values()] for row in counts]
-    return np.array(rows, np.float64).reshape(-1, len(_COLUMN))
+    rows = np.array(list(map(_VALUES, counts)), np.float64).reshape(-1, len(_COLUMN))
+    rows[np.isnan(rows)] = 0
+    return rows
+
+
+def recall_table(tallies: Iterable[tuple[float, float, float]]) -> Sums:
+    """The same of references alone: how many, how many were raised, and how many some comment points at."""
+    rows = np.array(list(tallies), np.float64).reshape(-1, 3)
+    counts = np.zeros((len(rows), len(_COLUMN)))
+    counts[:, [_COLUMN[name] for name in ("expected", "covered", "line_covered")]] = rows
+    return counts
 
 
 def total(counts: Sums) -> Sums:
-    """The sums of a table's columns. Thirds of repeated runs that add up to a whole number are that number."""
-    sums: Sums = counts.sum(axis=0)
+    """The sums of a table's columns, each rounded once, so that no order of rows makes one of two equals the greater.
+
+    Thirds of repeated runs that add up to a whole number are that number.
+    """
+    sums: Sums = np.array([fsum(column) for column in counts.T.tolist()], np.float64)
     nearest = np.rint(sums)
     return np.where(np.abs(sums - nearest) < _ROUNDING, nearest, sums)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import attrgetter
 from typing import overload
 
@@ -125,14 +126,24 @@ def _scored_references(case: Case, outcome: Outcome) -> Iterator[ScoredReference
         yield ScoredReference(position, comment, kept, index in covered, by_line)
 
 
-def _slices(references: Sequence[ScoredReference]) -> dict[str, dict[str, Tally]]:
-    alike: dict[tuple[tuple[str | None, ...], bool, bool | None], int] = {}
+def _slices(references: Sequence[ScoredReference]) -> Mapping[str, Mapping[str, Tally]]:
+    alike: dict[_Kind, int] = {}
     for each in references:
         if each.kept:
             kind = (_DIMENSION_VALUES(each.comment), each.covered, each.line_covered)
             alike[kind] = alike.get(kind, 0) + 1
+    return _tallied(tuple(alike.items()))
+
+
+_Kind = tuple[tuple[str | None, ...], bool, bool | None]
+"""The values of a reference's dimensions, whether it was raised, and whether some comment points at it."""
+
+
+@lru_cache(maxsize=65_536)
+def _tallied(alike: tuple[tuple[_Kind, int], ...]) -> Mapping[str, Mapping[str, Tally]]:
+    """Remembered: of a hundred thousand pull requests most have references like those of others."""
     numbers: list[dict[str, list[int]]] = [{} for _ in DIMENSIONS]
-    for (values, covered, line_covered), count in alike.items():
+    for (values, covered, line_covered), count in alike:
         for tallies, value in zip(numbers, values, strict=True):
             tally = tallies.setdefault(value or "unknown", [0, 0, 0])
             tally[0] += count
@@ -157,7 +168,12 @@ def _scored_comments(judged: JudgedCase, outcome: Outcome) -> Iterator[ScoredCom
     ours, theirs, negatives = case.generated.positions, case.reference.positions, case.negative.positions
     again = _said_again(judged, outcome) if case.rules.meaning else {}
     location, meaning, left_out = case.rules.location, case.rules.meaning, outcome.left_out
+    unpaired = False if location else None, False if meaning else None
+    paired = {*line, *full, *rejected, *again, *left_out}
     for index, comment in enumerate(case.generated.comments):
+        if index not in paired:
+            yield ScoredComment(ours[index], comment, *unpaired, False)
+            continue
         by_line, reference, negative = line.get(index), full.get(index), rejected.get(index)
         yield ScoredComment(
             ours[index],

@@ -24,13 +24,15 @@ def pairs_of(judged: JudgedCase, record: CommentRecord) -> Iterator[Pair]:
 def pair_blocks(judged: JudgedCase, record: CommentRecord) -> Iterator[PairBlock]:
     """The same, some thousand pairs at a time: those with references, then those with negatives."""
     case = judged.case
+    yield from _blocks(judged, False, frozenset(record.matches))
+    if not len(case.negative_candidates):
+        return
     rejected: Sequence[_Position] = [(each.position, each.negative) for each in record.comments]
     if case.rules.alignment == "coverage":
         edges = edges_of(case, case.negative_candidates, judged.negative_answer, undecided_match=False)
         rejected = list(
             zip(_in_input(case.generated, edges.generated), _in_input(case.negative, edges.reference), strict=True)
         )
-    yield from _blocks(judged, False, frozenset(record.matches))
     yield from _blocks(judged, True, frozenset(rejected))
 
 

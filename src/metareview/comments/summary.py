@@ -11,7 +11,18 @@ import numpy as np
 from metareview.comments.averaging import averaged_by_pull_request
 from metareview.comments.costs import Costs, costs_of
 from metareview.comments.filters import FilterConfig
-from metareview.comments.measures import MEASURES, RECALLS, Counts, Rates, measured, rates, table, total, whole
+from metareview.comments.measures import (
+    MEASURES,
+    RECALLS,
+    Counts,
+    Rates,
+    measured,
+    rates,
+    recall_table,
+    table,
+    total,
+    whole,
+)
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.comments.repeated_runs import Repeats, repeats_of
 from metareview.judges.offline.trust import HeldOut
@@ -279,9 +290,7 @@ def _reference_slices(records: Iterable[CommentRecord], name: str, config: Comme
             groups.setdefault(value, []).append(tally)
     slices = {}
     for value, group in sorted(groups.items()):
-        counts = table(
-            Counts(expected=tally.references, covered=tally.covered, line_covered=tally.line_covered) for tally in group
-        )
+        counts = recall_table(map(Tally.values, group))
         sums = total(counts)
         of_slice = Counts.from_sums(sums, location=config.location)
         slices[value] = ReferenceSlice(

@@ -71,6 +71,11 @@ class LineComments(KnownComments):
             raise InputError(problem, file=self.file.path, fix="Run the command again.")
         return line
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is sent to another process: a hundred thousand of them are, and slots go field by field otherwise."""
+        fields = (self.file, self.offset, self.length, self.checksum, self.known, self.author, self.paths)
+        return LineComments, fields
+
     def by(self, author: str) -> LineComments:
         return replace(self, author=self.author or author, known=self.known._replace(has_authors=True))
 

@@ -6,13 +6,13 @@ import io
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from metareview.formats.line_comments import facts_of_values
 from metareview.formats.plain_comments import is_plain
-from metareview.model.comment import Comment, Review
+from metareview.model.comment import Comment, Review, checked_review
 from metareview.model.facts import CommentFacts
 
 _ABSENT = type(None)
@@ -29,29 +29,14 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 _NO_FACTS = CommentFacts()
 
 
-class PlainHead(NamedTuple):
-    """What a line says of the review itself."""
-
-    pr: str
-    reviewer: str | None
-    language: str | None
-    pr_category: str | None
-    run: str | None
-    author: str | None
-    cost: float | None
-    tokens: float | None
-    seconds: float | None
-
-
-class IndexedLine(NamedTuple):
-    """What is known of a line without holding it."""
-
-    length: int
-    checksum: int = 0
-    head: PlainHead | None = None
-    """None: the line is blank, or needs care."""
-    facts: CommentFacts = _NO_FACTS
-    blank: bool = False
+_Text = str | None
+_Amount = float | None
+PlainHead = tuple[str, _Text, _Text, _Text, _Text, _Text, _Amount, _Amount, _Amount]
+"""What a line says of the review itself: the pull request, reviewer, language, category, run, author, cost, tokens and
+seconds."""
+IndexedLine = tuple[int, int, PlainHead | None, CommentFacts, bool]
+"""What is known of a line without holding it: its length, its checksum, its head, the facts of its comments, and
+whether it is blank. Without a head it is blank, or needs care. Plain tuples: a worker sends one for each line."""
 
 
 def plain_value(line: bytes) -> dict[str, Any] | None:
@@ -78,7 +63,7 @@ def is_blank(line: bytes) -> bool:
 def head_of(value: Mapping[str, Any]) -> PlainHead:
     get = value.get
     run = get("run")
-    return PlainHead(
+    return (
         value["pr"],
         get("reviewer") or None,
         get("language"),
@@ -93,7 +78,7 @@ def head_of(value: Mapping[str, Any]) -> PlainHead:
 
 def plain_review(head: PlainHead, comments: Sequence[Comment], source: str) -> Review:
     pr, reviewer, language, pr_category, run, author, cost, tokens, seconds = head
-    return Review(
+    return checked_review(
         pr,
         comments,
         reviewer,
@@ -111,14 +96,15 @@ def plain_review(head: PlainHead, comments: Sequence[Comment], source: str) -> R
 def index_lines(file: str, block: tuple[int, int]) -> list[IndexedLine]:
     """What is known of each line between two places of a file."""
     start, end = block
+    known: dict[CommentFacts, CommentFacts] = {}  # Nearly all lines share theirs with others, and so they are sent.
     with Path(file).open("rb") as stream:
         stream.seek(start)
-        return [_indexed(line) for line in io.BytesIO(stream.read(end - start))]
+        return [_indexed(line, known) for line in io.BytesIO(stream.read(end - start))]
 
 
-def _indexed(line: bytes) -> IndexedLine:
+def _indexed(line: bytes, known: dict[CommentFacts, CommentFacts]) -> IndexedLine:
     value = plain_value(line)
     if value is None:
-        return IndexedLine(len(line), blank=is_blank(line))
+        return len(line), 0, None, _NO_FACTS, is_blank(line)
     facts = facts_of_values(value.get("comments") or ())
-    return IndexedLine(len(line), zlib.crc32(line), head_of(value), facts)
+    return len(line), zlib.crc32(line), head_of(value), known.setdefault(facts, facts), False

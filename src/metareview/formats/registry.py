@@ -25,8 +25,8 @@ _GROUP = "metareview.formats"
 COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit", "sqlite", "gharchive"))
 
-HELD = 32_000_000
-"""Bytes of a file from which its comments are not held: some hundred thousand of them."""
+HELD = 8_000_000
+"""Bytes of a file from which its comments are not held: some twenty thousand of them."""
 # In a folder, other files (a README, a picture) are listed as skipped, and not looked into.
 _SUFFIXES = {".txt", ".json", ".jsonl", ".ndjson", ".sarif", ".rdjson", ".rdjsonl"}
 
@@ -352,6 +352,8 @@ def _by_nobody(review: Review) -> Review:
 
 def _of_references(negatives: Mapping[str, Review], references: Mapping[str, Review]) -> dict[str, Review]:
     """The negatives by the keys of the references that they meet, however each side writes its addresses."""
+    if not negatives:
+        return {}
     book = AddressBook({key: (review.pr, *review.other_names) for key, review in references.items()})
     met = [(review, book.find(review.pr)) for review in negatives.values()]
     known = [replace(review, pr=references[keys[0]].pr) if len(keys) == 1 else review for review, keys in met]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 _NUMBER = r"(?P<number>[0-9]{1,18})"
@@ -114,11 +114,16 @@ class AddressBook:
     def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
         """`names` has, by key, whatever the pull request is called."""
         self._keys = names
-        self._by_name: dict[str, dict[str, str]] = {}
-        for key, texts in names.items():
+
+    @cached_property
+    def _by_name(self) -> dict[str, dict[str, str]]:
+        """Made when something is looked up that is not written as it is here: most often nothing is."""
+        by_name: dict[str, dict[str, str]] = {}
+        for key, texts in self._keys.items():
             for text in texts:
                 for short in (_short(text), _with_owner(text)):
-                    self._by_name.setdefault(short, {}).setdefault(key, text)
+                    by_name.setdefault(short, {}).setdefault(key, text)
+        return by_name
 
     def find(self, text: str) -> list[str]:
         """The keys of all that it may mean: one if it is known, several where a short address does not tell."""
@@ -156,6 +161,8 @@ def full_addresses(texts: Iterable[str]) -> dict[str, str]:
     {'acme/shop#7': 'https://github.com/acme/shop/pull/7'}
     """
     known = {text: address for text in texts if (address := parse_address(text)) and not address.is_bare}
+    if all(address.host for address in known.values()):
+        return {}
     hosts: dict[str, dict[str, str]] = {}
     for text, address in known.items():
         if address.host:

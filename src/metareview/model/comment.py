@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
 from enum import StrEnum
 from functools import reduce
 from itertools import chain
@@ -167,7 +167,7 @@ class Comment:
 
 
 _FIELD_NAMES = tuple(f.name for f in fields(Comment))
-_Draft: Any = make_dataclass("_Draft", [(name, object) for name in _FIELD_NAMES], slots=True)
+_Draft: Any = make_dataclass("_Draft", [(name, object, None) for name in _FIELD_NAMES], slots=True)
 """A comment that is being made. Its slots are those of a comment, which it becomes: a frozen one takes three times as
 long, because each of its fields is set past its own guard."""
 _REST_NAMES = _FIELD_NAMES[5:]
@@ -177,7 +177,7 @@ _NOTHING = (None,) * len(_REST_NAMES)
 
 def checked_comment(fields_by_name: Mapping[str, Any]) -> Comment:
     """The comment of these fields, by a reader that has looked at every one of them, the lines too."""
-    draft = _Draft(*map(fields_by_name.get, _FIELD_NAMES))
+    draft = _Draft(**fields_by_name)
     if draft.note is None:
         draft.note = ""
     draft.__class__ = Comment
@@ -243,6 +243,21 @@ class Review:
     def only_answers(self) -> bool:
         """Whether all of it answers others: that is no review, nor a silence."""
         return facts_of(self.comments).only_answers
+
+
+_ReviewDraft: Any = make_dataclass(
+    "_ReviewDraft",
+    [(each.name, object, None if each.default is MISSING else each.default) for each in fields(Review)],
+    slots=True,
+)
+
+
+def checked_review(*given: Any, **by_name: Any) -> Review:
+    """The review of these fields, made as `checked_comment` makes a comment: a large file has a great many."""
+    draft = _ReviewDraft(*given, **by_name)
+    draft.__class__ = Review
+    review: Review = draft
+    return review
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class Selection:
             raise UsageError(f"{self.option} {empty[0]!r} names nobody. Give a name, or a pattern such as '*[bot]'.")
 
     def __contains__(self, name: str) -> bool:
+        if not self.patterns:
+            return True
         chosen = [pattern for pattern in self.patterns if not pattern.startswith("!")]
         excluded = [pattern[1:] for pattern in self.patterns if pattern.startswith("!")]
         return (not chosen or any(_matches(each, name) for each in chosen)) and not any(

@@ -135,9 +135,13 @@ def show_time(instant: int) -> str:
     """
     seconds, fraction = divmod(instant, SECOND)
     days, clock = divmod(seconds, 86_400)
-    day = date.fromordinal(_EPOCH_DAY + days).isoformat()
     digits = f".{fraction:09d}".rstrip("0") if fraction else ""
-    return f"{day}T{clock // 3_600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}{digits}Z"
+    return f"{_day(days)}T{clock // 3_600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}{digits}Z"
+
+
+@lru_cache(maxsize=10_000)
+def _day(days: int) -> str:
+    return date.fromordinal(_EPOCH_DAY + days).isoformat()
 
 
 def parse_span(text: str, option: str) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metareview.errors import UsageError, did_you_mean
+from metareview.runs.files import to_document
 
 if TYPE_CHECKING:
     from metareview.runs.run import AnyRun
@@ -79,9 +80,9 @@ def write_whole(target: Path, text: str) -> Path:
 
 def json_text(document: Mapping[str, object], encoding: str = "utf-8") -> str:
     """The document as JSON. What the encoding lacks, such as half characters, is written as JSON's own escapes."""
-    text = json.dumps(document, ensure_ascii=False, indent=1)
+    text = to_document(document)
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return json.dumps(document, indent=1)
+        return json.dumps(document, indent=2)
     return text

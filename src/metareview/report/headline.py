@@ -9,6 +9,7 @@ from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
 from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.standings import Leaderboard, has_enough
+from metareview.comparison.weekly_board import weekly_board
 from metareview.model.words import plural
 from metareview.report.numbers import count, interval, of_all, ranked, rate
 from metareview.routing.summary import RoutingSummary
@@ -40,11 +41,11 @@ def order(summary: CommentsSummary) -> Order:
 def board_of(run: AnyRun) -> Leaderboard | None:
     """The run's own leaderboard, which every "leads" rests on; None where there is nobody to compare or rank.
 
-    It reads all records of the run, which a lone reviewer is spared.
+    It reads all records of the run, which a lone reviewer is spared, and so are routers whose sums by week are at hand.
     """
     if is_comments(run):
         return leaderboard([run]) if len(run.result.reviewers) > 1 else None
-    return leaderboard([run]) if _applicable(run.result) else None
+    return (weekly_board(run) or leaderboard([run])) if _applicable(run.result) else None
 
 
 def headline(run: AnyRun, board: Leaderboard | None = None) -> str:

@@ -96,13 +96,13 @@ class AnswerReader:
         for ranking, pull_request, truth in zip(rankings, pull_requests, truths, strict=True):
             author = None if self._eligible.include_author else pull_request.author
             candidates = ranking.candidates
-            if isinstance(candidates, Counted):
+            if type(candidates) is Counted:
                 block.append((ranking, Asked(candidates, author, truth.targets)))
                 if len(block) * len(candidates.people) < _BLOCK:
                     continue
             yield from self._read_block(block)
             block = []
-            if not isinstance(candidates, Counted):
+            if type(candidates) is not Counted:
                 yield self._answer(ranking, self._read_one(candidates, author, truth.targets), truth.targets)
         yield from self._read_block(block)
 
@@ -128,9 +128,9 @@ class AnswerReader:
         return RouterAnswer(logins, scores, listed, rank, risk, figures, evidence, remarks, kept)
 
     def _read_one(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
-        if isinstance(candidates, Numbered):
-            return self._read_numbers(candidates, author, targets)
-        return self._read_pairs(candidates, author, targets)
+        if type(candidates) is list or not isinstance(candidates, Numbered):
+            return self._read_pairs(candidates, author, targets)
+        return self._read_numbers(candidates, author, targets)
 
     def _read_pairs(self, candidates: Candidates, author: str | None, targets: Sequence[str]) -> _Read:
         pairs = [

@@ -21,9 +21,21 @@ _PLAIN = (
 NAME = rf"(?:{_PLAIN})"
 """An assistant by its name."""
 ASSISTANT_WORDS = (
-    *("llm", "genai", "language model", "artificial", "pilot", "gpt", "claude", "codex", "gemini", "cursor", "devin"),
-    *("windsurf", "codeium", "aider", "tabnine", "amazon q", "whisperer", "jules", "cody", "deepseek", "openhands"),
-    *("cline", "junie", "augment", "vibe", "machine"),
+    *(
+        "llm",
+        "llms",
+        "genai",
+        "generativeai",
+        "language model",
+        "language models",
+        "artificial",
+        "copilot",
+        "gpt",
+        "chatgpt",
+        "claude",
+    ),
+    *("codex", "gemini", "cursor", "devin", "windsurf", "codeium", "aider", "tabnine", "amazon q", "codewhisperer"),
+    *("jules", "cody", "deepseek", "openhands", "cline", "junie", "augment", "machine", "sweep ai"),
 )
 _AI_WORD = re.compile(r"a(?:i|\.i)(?<![\w.@/]ai)(?!\w)")
 
@@ -90,6 +102,14 @@ _SENTENCES = (
     rf"^[^\w\n]{{0,20}}(?:co-?authored|assisted|generated|written|created|drafted)[- ]by:\s*{NAME}{_VERSION}"
     rf"(?:[-\[<(@\w]*\[bot\]|[-\w]*\s*(?:[<(@,.;]|$)|{_END})",
 )
+_SAYS = (
+    *("writ", "wrote", "generated", "drafted", "created", "authored", "produced", "developed", "implemented", "coded"),
+    *("designed", "made", "prepared", "composed", "translated", "refactored", "ported", "optimi", "scaffolded"),
+    *("documented", "polished", "assist", "done", "programmed", "help", "leaned", "relied", "involved", "asked"),
+    *("prompted", "disclosure"),
+)
+_SAYS_SHORTLY = re.compile(r"\b(?:aid(?:ed)?|had|let|no|used?|using)\b")
+"""One of these is in everything that `_SAID` finds."""
 _SAID = re.compile("|".join(_SENTENCES), re.IGNORECASE | re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ ?\].*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|_+(?!\w)")
@@ -98,9 +118,20 @@ _EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|_+(?!\w)")
 def mentions_assistants(lowered: str, words: Iterable[str] = ASSISTANT_WORDS) -> bool:
     """Whether a text in small letters may be about AI at all: most are not, and this tells quickly.
 
-    `words` are those of ASSISTANT_WORDS that it may have.
+    `words` are those of ASSISTANT_WORDS that it may have. They count as whole words, so that nobody declines a cline;
+    but after "by" a name may go on, as in "Co-authored-by: cursoragent".
     """
-    return any([word in lowered for word in words]) or _AI_WORD.search(lowered) is not None  # noqa: C419 (quicker)
+    return any(_has_word(lowered, word) for word in words) or _AI_WORD.search(lowered) is not None
+
+
+def _has_word(lowered: str, word: str) -> bool:
+    at = lowered.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not lowered[at - 1 : at].isalnum() and (not lowered[end : end + 1].isalpha() or "by" in lowered):
+            return True
+        at = lowered.find(word, end)
+    return False
 
 
 def says_assisted(text: str) -> bool:
@@ -109,4 +140,11 @@ def says_assisted(text: str) -> bool:
     >>> says_assisted("Drafted with ChatGPT, then edited."), says_assisted("Rows are fetched with a cursor.")
     (True, False)
     """
-    return _SAID.search(_EMPHASIS.sub("", _UNTICKED.sub("", text))) is not None
+    plain = _UNTICKED.sub("", text) if "[" in text else text
+    if any(mark in plain for mark in "*~[]_"):
+        plain = _EMPHASIS.sub("", plain)
+    return _may_say(plain.lower()) and _SAID.search(plain) is not None
+
+
+def _may_say(lowered: str) -> bool:
+    return any([word in lowered for word in _SAYS]) or _SAYS_SHORTLY.search(lowered) is not None  # noqa: C419 (quicker)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 from metareview.routing.assistants import AI, ASSISTANT_WORDS, NAME, mentions_assistants, says_assisted
@@ -37,8 +38,12 @@ def declarations_of(bodies: Iterable[str]) -> list[Declarations]:
     for text, mine, small in zip(texts, own, lowered, strict=True):
         assisted = mentions_assistants(small, of_assistants) and (_declares(mine, _AI) or says_assisted(mine))
         provenance = any(word in small for word in of_provenance) and _declares(mine, _PROVENANCE)
-        declared.append(Declarations(has_issue(text), assisted, provenance))
+        declared.append(_DECLARED[has_issue(text), assisted, provenance])
     return declared
+
+
+_DECLARED = {each: Declarations(*each) for each in product((False, True), repeat=3)}
+"""One for all bodies that declare the same."""
 
 
 # -- the issue ---------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from functools import cache
 
 from metareview.routing.list_measures import Places, RoutingMeasure
 from metareview.routing.measures import RankMeasure
-from metareview.routing.sums import Ranked, RouterSums, RoutingSums
-from metareview.routing.weekly_cells import Cell, Table, WeeklyCells
+from metareview.routing.sums import Ranked
+from metareview.routing.weekly_cells import Cell, WeeklyCells, WeeklyRows
 from metareview.stats import Interval, intervals
 
 
@@ -36,6 +36,11 @@ class RankFigures:
         """Over the weeks that the pull requests are of."""
         return intervals(self.cells.units(), self._measures)
 
+    def weekly(self) -> WeeklyRows | None:
+        """What two routers of one run are compared on, which have the same weeks: its pull requests, and what the lists
+        are worth in all under each measure. None where chance is not measured over weeks."""
+        return None if not self.cells.enough_weeks else tuple(map(tuple, self.cells.by_week().tolist()))
+
     def absent(self) -> dict[str, None]:
         """Of a router that is not applicable."""
         return {measure.name: None for measure in self._measures}
@@ -46,12 +51,3 @@ def _worth(measure: RoutingMeasure) -> Callable[[Places], float]:
         return measure.worth
     of_rank = cache(measure.of_rank)
     return lambda places: of_rank(places.first)
-
-
-def weekly(sums: RoutingSums, router: str, measures: Sequence[RoutingMeasure]) -> Table:
-    """A row for each week in order of time: its pull requests, and what the router's lists are worth in all.
-
-    Two routers of one run have the same weeks, so that such tables are what `stats.differences` takes, and what its
-    jackknife and sign flips are over where there are enough weeks.
-    """
-    return RankFigures(sums.routers.get(router, RouterSums()).ranked, measures).cells.by_week()

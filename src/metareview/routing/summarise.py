@@ -95,6 +95,7 @@ def _router_summary(
         not_applicable=lacking,
         expertise=router_expertise(of_one.experts, config.ks) if has_figures else None,
         files_at_risk=sums.outcomes.recommended.get(name) if has_figures else None,
+        weekly=figures.weekly() if has_figures else None,
     )
 
 

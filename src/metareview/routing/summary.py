@@ -14,6 +14,7 @@ from metareview.routing.queue import QueueTimes
 from metareview.routing.responses import Responses
 from metareview.routing.truth import USUAL_SOURCES
 from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
+from metareview.routing.weekly_cells import WeeklyRows
 from metareview.stats import Interval
 
 
@@ -97,6 +98,9 @@ class RouterSummary:
     expertise: RouterExpertise | None = None
     """None, as for files at risk, where no pull request has files, or where the router is not applicable."""
     files_at_risk: RecommendedRisk | None = None
+    weekly: WeeklyRows | None = field(default=None, compare=False, repr=False)
+    """For each week in order of time its pull requests and what the lists are worth in all under each measure; not
+    stored. None where there are too few weeks to measure chance over, and for a run that was loaded."""
 
 
 @dataclass(frozen=True, slots=True)

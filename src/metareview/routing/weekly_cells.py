@@ -12,6 +12,8 @@ from metareview.routing.exact import Scale
 from metareview.routing.weeks import FEWEST_WEEKS
 
 Table = NDArray[np.float64]
+WeeklyRows = tuple[tuple[float, ...], ...]
+"""What `by_week` gives, to be kept."""
 
 
 class Cell(NamedTuple):
@@ -54,9 +56,14 @@ class WeeklyCells:
             weeks.setdefault(week, []).append(sums)
         return self._table([self._row(of_week) for of_week in weeks.values()])
 
+    @property
+    def enough_weeks(self) -> bool:
+        """Whether chance is measured over weeks."""
+        return len({week for week, _ in self._sums}) >= FEWEST_WEEKS
+
     def units(self) -> Table:
         """What chance is measured over: weeks, or where there are too few, a row for each pull request."""
-        if len({week for week, _ in self._sums}) >= FEWEST_WEEKS:
+        if self.enough_weeks:
             return self.by_week()
         cells = sorted(self._cells)  # rounding depends on the order of rows, which must depend on nothing
         return np.repeat(self._table([[1.0, *cell.worth] for cell in cells]), [cell.prs for cell in cells], axis=0)

@@ -103,7 +103,7 @@ def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObjec
         head["runs"] = list(record.runs)
     if record.skipped:
         return head | dict.fromkeys(_BODY_KEYS)
-    references = {each.position: each for each in record.references}
+    references = {each.position: each.comment.to_dict() for each in record.references}
     body = {
         **counts_to_json(record.counts),
         **record.rates,
@@ -116,7 +116,7 @@ def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObjec
         },
         "match_details": [_scored_comment_to_json(each) for each in record.comments],
         "matched_reference_comments": [
-            {"reference": reference, **references[reference].comment.to_dict(), "generated": generated}
+            {"reference": reference, **references[reference], "generated": generated}
             for generated, reference in record.matches
         ],
         "llm_comparisons": [
@@ -126,7 +126,7 @@ def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObjec
         "reference_comments": [
             {
                 "reference": each.position,
-                **each.comment.to_dict(),
+                **references[each.position],
                 "kept": each.kept,
                 "covered": each.covered,
                 "line_covered": each.line_covered,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from json.encoder import encode_basestring
+from typing import Any
 
 from metareview.comments.records import CommentRecord, PairBlock
 from metareview.runs.comments_json import record_to_json
@@ -16,15 +18,16 @@ _STREAMED = "llm_comparisons"
 def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple[str, str]]:
     """What goes into which file: whole lines of pairs, and the record's line, but for its end, around them."""
     document = record_to_json(record, compared=False)
+    doubtful = None if record.runs else list(_doubtful(record))
     if not record.comparisons:
-        yield RESULTS, to_text(document)
+        yield RESULTS, to_text(document, doubtful)
         for block in blocks:
             yield PAIRS, "".join(_pair_lines(block, _verdicts(block)))
         return
     names = list(document)
     place = names.index(_STREAMED)
     before, after = ({name: document[name] for name in part} for part in (names[:place], names[place + 1 :]))
-    yield RESULTS, f'{to_text(before)[:-1]},"{_STREAMED}":['
+    yield RESULTS, f'{to_text(before, doubtful)[:-1]},"{_STREAMED}":['
     separator = ""
     for block in blocks:
         verdicts = list(_verdicts(block))
@@ -32,7 +35,23 @@ def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple
         if compared := "" if block.negative else ",".join(_comparisons(block, verdicts)):
             yield RESULTS, separator + compared
             separator = ","
-    yield RESULTS, f"],{to_text(after)[1:]}"
+    yield RESULTS, f"],{to_text(after, doubtful)[1:]}"
+
+
+def _doubtful(record: CommentRecord) -> Iterator[Any]:
+    """The values of a single run's line that its types do not make sure of: numbers that need not be whole, and
+    whatever else files keep of comments."""
+    yield from record.rates.values()
+    yield from (record.spent.cost, record.spent.tokens, record.spent.seconds)
+    for scored in record.comments:
+        if scored.verdict is not None:
+            yield scored.verdict.score
+    comments = chain(
+        (each.comment for each in record.comments),
+        (each.comment for each in record.references),
+        (each.comment for each in record.negatives),
+    )
+    yield from (comment.meta for comment in comments if comment.meta is not None)
 
 
 def _verdicts(block: PairBlock) -> Iterator[str]:
@@ -43,7 +62,7 @@ def _verdicts(block: PairBlock) -> Iterator[str]:
 
 
 def _pair_lines(block: PairBlock, verdicts: Iterable[str]) -> Iterator[str]:
-    head = to_text({"pr": block.pr, "reviewer": block.reviewer})[:-1]
+    head = f'{{"pr":{encode_basestring(block.pr)},"reviewer":{encode_basestring(block.reviewer)}'
     negative = _CONSTANTS[block.negative]
     run = "" if block.run is None else f',"run":{encode_basestring(block.run)}'
     columns = (block.generated, block.reference, block.gap, block.eligible, verdicts, block.aligned)

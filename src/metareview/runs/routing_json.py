@@ -53,12 +53,13 @@ def record_line(record: RoutingRecord) -> bytes:
     if any(answer.evidence is not None or answer.notes for answer in record.answers.values()):
         return _whole_line(record)
     truth, declarations = record.truth, record.declarations
+    created_at = show_time(record.created_at)
     document = {
         "repo": record.repo,
         "pr": record.pr,
         "author": record.author,
-        "created_at": show_time(record.created_at),
-        "cutoff": show_time(record.cutoff),
+        "created_at": created_at,
+        "cutoff": created_at if record.cutoff == record.created_at else show_time(record.cutoff),
         "truth": {
             "state": truth.state,
             "targets": truth.targets,
@@ -186,7 +187,7 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
                 "answered": router.answered,
                 "observed_only": {"prs": router.observed_prs, **router.observed_metrics},
                 "queue": {risk: asdict(times) for risk, times in router.queue.items()},
-                "load": asdict(router.load) | {"people": [asdict(person) for person in router.load.people]},
+                "load": _load_to_json(router.load),
                 "expertise": outcomes_json.router_expertise_to_json(router.expertise),
                 "files_at_risk": outcomes_json.router_risk_to_json(router.files_at_risk),
                 **({"not_applicable": router.not_applicable} if router.not_applicable else {}),
@@ -199,6 +200,20 @@ def summary_to_json(summary: RoutingSummary, folder: str | Path | None = None) -
         "gates": {name: _rates_to_json(rates) for name, rates in summary.declarations.items()},
         "build_gates": [asdict(each) for each in summary.build_gates],
         "warnings": list(summary.warnings),
+    }
+
+
+def _load_to_json(load: Load) -> JsonObject:
+    """There may be a hundred thousand people, whom `asdict` would take a second for."""
+    return {
+        "gini": load.gini,
+        "top1_share": load.top1_share,
+        "actual": asdict(load.actual),
+        "population": load.population,
+        "people": [
+            {"login": person.login, "recommended": person.recommended, "actual": person.actual}
+            for person in load.people
+        ],
     }
 
 

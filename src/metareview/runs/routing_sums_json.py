@@ -1,4 +1,4 @@
-"""What the records of a routing run add up to, as JSON, and as cells that a cluster can add up.
+"""What the records of a routing run add up to, as cells that anybody can add up.
 
 A cell is a JSON text and a whole number, and sums are nothing else: cells of many parts, with the numbers of equal
 texts added up, are the cells of all parts together. So whoever can group by a text and add whole numbers can merge.
@@ -25,29 +25,12 @@ from metareview.routing.queue import Waits
 from metareview.routing.responses import Request
 from metareview.routing.sums import Declared, Expert, Missing, Outcomes, Pull, Ranked, Risks, RouterSums, RoutingSums
 from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
-from metareview.runs.files import JsonObject
 
-SCHEMA = "metareview.routing-sums/1"
 _MOST = 10**12
 """No cell counts more, so that no sum of millions of them leaves 64 bits."""
 _FARTHEST = 2**63
 
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
-
-
-def sums_to_json(sums: RoutingSums) -> JsonObject:
-    """A document; that of equal sums is equal, whatever they were merged from."""
-    return {"schema": SCHEMA, "cells": [[json.loads(text), number] for text, number in sorted(cells(sums))]}
-
-
-def sums_from_json(document: JsonObject) -> RoutingSums:
-    """What `sums_to_json` was made from."""
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise ValueError(f"not a document of {SCHEMA}")
-    held = document.get("cells")
-    if not isinstance(held, list):
-        raise ValueError("cells must be a list")
-    return _read(_pair(cell) for cell in held)
 
 
 def cells(sums: RoutingSums) -> Iterator[tuple[str, int]]:
@@ -122,12 +105,6 @@ def _parsed(text: str) -> Any:
             return json.loads(text)
         except RecursionError:
             raise ValueError("nested too deeply") from None
-
-
-def _pair(cell: Any) -> tuple[Any, Any]:
-    if type(cell) is not list or len(cell) != 2:
-        raise ValueError(f"not a cell: {str(cell)[:40]!r}")
-    return cell[0], cell[1]
 
 
 def _read(parts: Iterable[tuple[Any, Any]]) -> RoutingSums:

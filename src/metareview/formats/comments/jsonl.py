@@ -15,7 +15,7 @@ from metareview.errors import InputError
 from metareview.formats.json_lines import hashed_lines, line_blocks, line_record, records_since
 from metareview.formats.line_comments import IndexedFile, LineComments
 from metareview.formats.plain_comments import plain_comment
-from metareview.formats.plain_lines import head_of, index_lines, is_blank, plain_review, plain_value
+from metareview.formats.plain_lines import IndexedLine, head_of, index_lines, is_blank, plain_review, plain_value
 from metareview.formats.protocol import CommentFormat, Mapped
 from metareview.formats.record import OWN_NAMES, Record
 from metareview.formats.source import Source, content_hash
@@ -83,19 +83,20 @@ def index(source: Source, mapped: Mapped) -> Iterator[Review]:
     known: dict[CommentFacts, CommentFacts] = {}
     with ThreadPoolExecutor(1) as beside, source.opened() as stream:
         sha256 = beside.submit(content_hash, source.path)
-        for line in chain.from_iterable(mapped(index_lines, file.path, line_blocks(source, _BLOCK))):
+        lines: Iterable[IndexedLine] = chain.from_iterable(mapped(index_lines, file.path, line_blocks(source, _BLOCK)))
+        for length, checksum, head, facts, blank in lines:
             number += 1
-            if line.head is not None:
-                facts = known.setdefault(line.facts, line.facts)  # Nearly all reviews share theirs with others.
-                comments = LineComments(file, offset, line.length, line.checksum, facts) if facts.comments else ()
-                yield plain_review(line.head, comments, source.name)
-            elif not line.blank:
+            if head is not None:
+                facts = known.setdefault(facts, facts)  # Nearly all reviews share theirs with others.
+                comments = LineComments(file, offset, length, checksum, facts) if facts.comments else ()
+                yield plain_review(head, comments, source.name)
+            elif not blank:
                 stream.seek(offset)
-                reviews, is_last = _careful_reviews(source, number, offset, stream.read(line.length))
+                reviews, is_last = _careful_reviews(source, number, offset, stream.read(length))
                 yield from reviews
                 if is_last:
                     return
-            offset += line.length
+            offset += length
         vars(source)["sha256"] = sha256.result()
 
 

@@ -14,11 +14,13 @@ from metareview.comments.summary import CommentsSummary
 from metareview.engines.choice import SPARK, local_engine
 from metareview.engines.spark import spark_session
 from metareview.judges.protocol import ModelJudge, SummedRemarks
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.light import unpacked
 from metareview.pipelines.comments.on_spark import carry_out_on_spark
 from metareview.pipelines.comments.plan import Plan
+from metareview.pipelines.comments.tasks import Task
 from metareview.pipelines.comments.work import Chunk, Scoring, chunks_of, remark_facts, score, scored
 from metareview.runs.comments_json import config_to_json
 from metareview.runs.run import COMMENTS, CommentsRun, Key, Manifest, Run, now
@@ -65,7 +67,8 @@ def carry_out(
                     progress(len(figures), len(plan.tasks))
 
         if plan.may_be_sent and writer is not None:
-            remarks = _in_chunks(plan, writer, figures.keys(), take)
+            with garbage_collection_paused():
+                remarks = _in_chunks(plan, writer, figures.keys(), take)
         else:
             left = (task.case(plan.rules) for task in plan.tasks if task.key not in figures)
             for _, judged, record in records_of(answer_in_batches(left, plan.judge)):
@@ -91,8 +94,7 @@ def _in_chunks(
     """Score what is left, in other processes where that pays; what the judge has to say of all pairs."""
     scoring = Scoring(plan.rules, plan.judge)
     tasks = [(task, task.key in before) for task in plan.tasks]
-    left = sum(task.size for task, done in tasks if not done and not task.is_giant)
-    engine = local_engine(plan.workers, worthwhile=left >= PAYS)
+    engine = local_engine(plan.workers, worthwhile=plan.workers is None and _pays(tasks))
     tells = isinstance(plan.judge, SummedRemarks)
     chunks = chunks_of((task, done) for task, done in tasks if tells or not done)
     facts: list[object] = []
@@ -109,6 +111,11 @@ def _in_chunks(
             take(map(unpacked, result.records))
             facts.append(result.remarks)
     return plan.judge.remarks_of(facts) if isinstance(plan.judge, SummedRemarks) else plan.remarks()
+
+
+def _pays(tasks: Iterable[tuple[Task, bool]]) -> bool:
+    """Whether so much is left to do that can be sent away that other processes pay."""
+    return sum(task.size for task, done in tasks if not done and not task.is_giant) >= PAYS
 
 
 def _noted(chunks: Iterable[Chunk], sent: deque[Chunk]) -> Iterator[Chunk]:

@@ -9,7 +9,7 @@ from typing import Any
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.judges.protocol import Question
-from metareview.model.comment import Comment, Review
+from metareview.model.comment import Comment, Review, checked_review
 
 GIANT = 1_000_000
 """Pairs, from which on the lines of a single task are written piece by piece, and so by the process that writes."""
@@ -41,8 +41,8 @@ class Task:
     @property
     def most_pairs(self) -> int:
         """As many as there would be if every comment could match everything."""
-        theirs = len(self.reference.comments) + (len(self.negative.comments) if self.negative else 0)
-        return len(self.generated.comments) * theirs
+        ours, theirs = self._comments
+        return ours * theirs
 
     @property
     def is_giant(self) -> bool:
@@ -52,8 +52,14 @@ class Task:
     @property
     def size(self) -> int:
         """About how much there is to do, in comments that are read."""
-        comments = sum(len(side.comments) for side in (self.generated, self.reference, self.negative) if side)
-        return 1 + comments + self.most_pairs // _PAIRS_PER_COMMENT
+        ours, theirs = self._comments
+        return 1 + ours + theirs + ours * theirs // _PAIRS_PER_COMMENT
+
+    @property
+    def _comments(self) -> tuple[int, int]:
+        """How many there are of the reviewer, and how many that each of them may match."""
+        theirs = len(self.reference.comments)
+        return len(self.generated.comments), theirs + len(self.negative.comments) if self.negative else theirs
 
     def is_dropped_by(self, filters: FilterConfig) -> bool:
         language = self.reference.language or self.generated.language
@@ -98,6 +104,6 @@ def _review(
     tokens: float | None,
     seconds: float | None,
 ) -> Review:
-    return Review(
+    return checked_review(
         pr, comments, language=language, pr_category=pr_category, run=run, cost=cost, tokens=tokens, seconds=seconds
     )

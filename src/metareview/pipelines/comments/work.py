@@ -62,7 +62,8 @@ class Scored:
 def chunks_of(tasks: Iterable[tuple[Task, bool]]) -> Iterator[Chunk]:
     """Tasks, each with whether it is done, in chunks that are the same however many there are to do them."""
     for part in chunks_by_size(tasks, lambda each: each[0].size, CHUNK):
-        is_giant = any(task.is_giant and not done for task, done in part)
+        first, first_done = part[0]
+        is_giant = len(part) == 1 and first.is_giant and not first_done  # It is larger than any chunk.
         yield Chunk([task for task, _ in part], [done for _, done in part], is_giant)
 
 

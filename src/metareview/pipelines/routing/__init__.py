@@ -90,7 +90,8 @@ def evaluate(
         check(plan_routers(inputs, options).names)
     with watch(RANKINGS) as progress:
         result = score(inputs, options, progress)
-    return keep(result, options, out=out, overwrite=overwrite)
+    with garbage_collection_paused():
+        return keep(result, options, out=out, overwrite=overwrite)
 
 
 def _size(given: HistoryInput) -> int:

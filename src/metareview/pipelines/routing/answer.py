@@ -38,12 +38,15 @@ class Ticker:
 
     def ticking(self, rankings: Iterable[Ranking]) -> Iterator[Ranking]:
         """The same, each of which is a step."""
+        return iter(rankings) if self._progress is None else self._told_of(rankings, self._progress)
+
+    def _told_of(self, rankings: Iterable[Ranking], progress: Progress) -> Iterator[Ranking]:
         for ranking in rankings:
             yield ranking
             self._done += 1
-            if self._progress is not None and (now := time.monotonic()) - self._told >= _TOLD_EVERY:
+            if (now := time.monotonic()) - self._told >= _TOLD_EVERY:
                 self._told = now
-                self._progress(self._done, self._total)
+                progress(self._done, self._total)
 
 
 def answer(plan: Plan, progress: Progress | None = None) -> Answers:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from sys import intern
+from typing import NamedTuple
 
 from metareview.model.event import Event, PullRequest
 from metareview.pipelines.routing.packed import from_bytes, shared_paths, to_bytes
@@ -15,13 +16,12 @@ from metareview.routing.declarations import declarations_of
 from metareview.routing.queue import COMMENTS, REVIEWS, seconds_to_first
 from metareview.routing.records import Declarations, Truth, TruthEvent
 from metareview.routing.replay import take_snapshots
-from metareview.routing.responses import Request, follow_requests
+from metareview.routing.responses import REQUESTED, Request, follow_requests
 from metareview.routing.truth import find_truth
 from metareview.routing.turnover import Review, first_review
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(NamedTuple):
     """The course of one pull request."""
 
     pull: PullRequest
@@ -89,7 +89,8 @@ class CourseReader:
                     first_review(story, pull, self.until, eligible),
                 )
             )
-        requests = Counter(request for pull in pulls for request in follow(stories[pull.pr], pull.author))
+        asked = [pull for pull in pulls if REQUESTED in [event.kind for event in stories[pull.pr]]]
+        requests = Counter(request for pull in asked for request in follow(stories[pull.pr], pull.author))
         return courses, requests
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 from metareview.pipelines.routing.count import RoutingResult
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.read import hash_inputs
-from metareview.runs.routing_json import manifest_config
+from metareview.runs.files import RESULTS
+from metareview.runs.routing_json import manifest_config, record_line
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
 from metareview.runs.writer import RunWriter, changed_since
+
+_BLOCK = 1_000
+"""Records that are written at once."""
 
 
 def keep(
@@ -24,17 +29,19 @@ def keep(
     if out is None:
         manifest = Manifest(ROUTING.name, config, inputs, started=now(), status="finished")
         return Run(ROUTING, result.summary, manifest, None, result.records)
-    records = {ROUTING.key(record): record for record in result.records}
     with RunWriter(out, ROUTING, config, inputs, overwrite=overwrite) as writer:
         kept = writer.done
         if writer.finished is not None:
             kept = {ROUTING.key(record): record for record in writer.finished.read_records()}
-        if any(kept.get(key, record) != record for key, record in records.items()):
+        order = list(map(ROUTING.key, result.records))
+        if kept and any(kept.get(key, record) != record for key, record in zip(order, result.records, strict=True)):
             raise changed_since(out)
         if writer.finished is not None:
             summary = result.summary.with_gates(writer.finished.result.build_gates)
             return Run(ROUTING, summary, writer.finished.manifest, out)
-        for key, record in records.items():
-            if key not in writer.done:
-                writer.append(record)
-        return writer.finish(result.summary, list(records))
+        new = iter(result.records)
+        if writer.done:
+            new = (record for key, record in zip(order, result.records, strict=True) if key not in writer.done)
+        while block := list(islice(new, _BLOCK)):
+            writer.append_lines([(RESULTS, b"".join(map(record_line, block)))])
+        return writer.finish(result.summary, order)

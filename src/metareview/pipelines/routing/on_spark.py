@@ -28,7 +28,6 @@ from metareview.formats.parquet import cells_of
 from metareview.formats.protocol import Reading
 from metareview.formats.source import Source, readable
 from metareview.model.event import Event, History
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.count import configured
 from metareview.pipelines.routing.gather import Batch, Replaying
 from metareview.pipelines.routing.large import Large, Watch, unwatched
@@ -80,8 +79,7 @@ def evaluate_on_spark(
     reader = Reader("events", texts_wanted(options), options.as_sent(), Path())
     exchange = SparkExchange(session)
     try:
-        # What the pieces tell is a row per person and per repository of each, and there is no cycle in any.
-        with watch("reading the history"), garbage_collection_paused():
+        with watch("reading the history"):
             if frame is None:
                 scattered, hashes = _read_files(exchange, reader)
             else:
@@ -131,8 +129,7 @@ def _make_of_files(reading: tuple[Reader, Sequence[Piece]], batches: Iterator[An
     for batch in batches:
         for number in batch.column(0).to_pylist():
             with _folder() as folder:
-                with garbage_collection_paused():
-                    facts = read_piece(replace(reader, folder=folder), pieces[number])
+                facts = read_piece(replace(reader, folder=folder), pieces[number])
                 yield Made(number, facts, _bundles(facts, number, folder))
 
 

@@ -7,10 +7,11 @@ that before it can begin.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import compress, count
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,9 +25,12 @@ from metareview.formats.remarks import Remarks
 from metareview.formats.source import Progress, Source
 from metareview.model.event import KINDS, RESPONSES, Event, Outline, bots_of, in_order, names_of, no_pull_requests
 from metareview.model.time import LATEST
+from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.packed import pack
 from metareview.routing.responses import REQUESTED
+
+_KIND, _ACTOR, _ACTOR_AND_TYPE = itemgetter(3), itemgetter(4), itemgetter(4, 5)
 
 PIECE = 24 * 2**20
 """Bytes of a file of JSON lines that are read by themselves: some hundred megabytes of events."""
@@ -153,7 +157,8 @@ def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     reading = Reading(reader.texts)
     read = history_formats(reader.format)[reader.format].events
     assert read is not None
-    facts = pack_piece(reader, piece.number, read(source, reading), reading)
+    with garbage_collection_paused():
+        facts = pack_piece(reader, piece.number, read(source, reading), reading)
     facts.remarks = source.remarks
     return facts
 
@@ -163,23 +168,24 @@ def pack_piece(reader: Reader, number: int, events: Iterable[Event], reading: Re
     ordered = in_order(events)
     if ordered:
         reading.reaches(ordered[-1].at)
-    unknown = Counter(event.kind for event in ordered if event.kind not in KINDS)
+    kinds = Counter(map(_KIND, ordered))
+    unknown = Counter({kind: times for kind, times in kinds.items() if kind not in KINDS})
     if unknown:
         ordered = [event for event in ordered if event.kind in KINDS]
+    first_of = dict(zip(map(_ACTOR, reversed(ordered)), reversed(ordered), strict=True))
     facts = PieceFacts(
         end=reading.end,
         unknown=unknown,
-        bots=bots_of({(event.actor, event.actor_type) for event in ordered}),
+        spellings={actor: (e.at, e.kind != "opened", e.id) for actor, e in first_of.items() if actor is not None},
+        bots=bots_of(set(map(_ACTOR_AND_TYPE, ordered))),
         gaps=reading.gaps,
         warnings=reading.warnings,
-        kinds=frozenset(event.kind for event in ordered),
+        kinds=frozenset(kinds - unknown),
         has_bodies=any(event.body for event in ordered if event.kind not in RESPONSES),
     )
-    by_repository: dict[str, list[Event]] = {}
+    by_repository: defaultdict[str, list[Event]] = defaultdict(list)
     for event in ordered:
-        if event.actor is not None and event.actor not in facts.spellings:
-            facts.spellings[event.actor] = event.at, event.kind != "opened", event.id
-        by_repository.setdefault(event.repo, []).append(event)
+        by_repository[event[0]].append(event)
     openings = _openings(ordered, reader, number)
     offset = 0
     with packed_file(reader.folder, number).open("wb") as file:
@@ -200,11 +206,12 @@ def packed_file(folder: Path, piece: int) -> Path:
     return folder / f"piece-{piece:05d}"
 
 
-def _openings(events: Iterable[Event], reader: Reader, piece: int) -> dict[str, list[Opening]]:
+def _openings(events: Sequence[Event], reader: Reader, piece: int) -> dict[str, list[Opening]]:
     found: dict[str, list[Opening]] = {}
     is_scored = reader.options.is_scored
-    for position, event in enumerate(events):
-        if event.kind == "opened" and is_scored(event.repo, event.pr, event.at):
+    for position in compress(count(), map("opened".__eq__, map(_KIND, events))):
+        event = events[position]
+        if is_scored(event.repo, event.pr, event.at):
             found.setdefault(event.repo, []).append(Opening(event.at, event.id, piece, position, event.pr))
     return found
 
@@ -229,6 +236,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
     return put_together(reader, given, read())
 
 
+@garbage_collection_paused()  # There is a row per person and repository of each piece, and no cycle in any.
 def put_together(reader: Reader, given: HistoryInput, pieces: Iterable[tuple[Piece, PieceFacts]]) -> Scattered:
     """What the pieces tell, in their order. InputError where none has a pull request."""
     repositories: dict[str, RepositoryFacts] = {}
