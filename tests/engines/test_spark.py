@@ -83,7 +83,8 @@ def test_work_is_mapped_in_order_and_what_it_refuses_is_raised(spark):
 def test_what_one_step_makes_comes_to_the_next_by_its_keys(spark):
     keys = ["a", "b", "ü", "half \ud83d", "e"]
     exchange = SparkExchange(spark)
-    assert exchange.make(engine_work.make, keys, spark.range(0, 3, 1, 3)) == [(0, "0!"), (1, "1!"), (2, "2!")]
+    made = exchange.make(engine_work.make, keys, spark.range(0, 3, 1, 3))
+    assert list(made) == [(0, "0!"), (1, "1!"), (2, "2!")]
     chunks = [["b", "e"], ["a"], ["half \ud83d"], ["ü"]]
     for factor in (1, 10):  # As often as one likes.
         found = exchange.use(engine_work.receive, factor, chunks, list)
@@ -97,7 +98,7 @@ def test_what_one_step_makes_comes_to_the_next_by_its_keys(spark):
         exchange.use(engine_work.receive, 2, [["a"], ["none"]], list)
     exchange.close()
     with pytest.raises(InputError, match=r"a.jsonl:41: not readable. Export it again."):
-        SparkExchange(spark).make(engine_work.make, [], spark.range(0, 3, 1, 3))
+        list(SparkExchange(spark).make(engine_work.make, [], spark.range(0, 3, 1, 3)))
 
 
 @pytest.fixture

@@ -64,16 +64,25 @@ class SparkExchange:
         self.session = session
         self._bundles: Frame | None = None
 
-    def make(self, make: Make[Context, Result], context: Context, rows: Frame) -> list[tuple[int, Result]]:
-        """The results of the first step by number; what a task refuses is raised, of several the first."""
+    def make(self, make: Make[Context, Result], context: Context, rows: Frame) -> Iterator[tuple[int, Result]]:
+        """The results of the first step, when all of it is done, in the order of the partitions; what a task refuses is
+        raised. One partition's are held at a time: all of them may be more than Spark lets a driver have at once.
+        """
         from pyspark import StorageLevel
         from pyspark.sql import functions as f
 
         with explained():
             made = rows.mapInArrow(_making(make, _sent(context)), _BUNDLES).persist(StorageLevel.DISK_ONLY)
             self._bundles = made
-            found = made.filter(f.col("key").isNull()).select("number", "content").collect()
-        return list(_received(found))
+            results = made.filter(f.col("key").isNull()).select("number", "content")
+            results.count()  # Else one partition would be made after the other.
+            left = results.toLocalIterator(prefetchPartitions=True)
+        while True:
+            with explained():
+                row = next(left, None)
+            if row is None:
+                return
+            yield row.number, _result(row)
 
     def use(
         self,
@@ -109,7 +118,7 @@ class SparkExchange:
             rows = rows.repartition(len(chunks), "home").select("key", "number", "place", "first", "content")
             with _in_small_batches(self.session):
                 found = rows.mapInArrow(_using(receive, _sent(context)), _RESULTS).collect()
-        return list(_received(found))
+        return [(row.number, _result(row)) for row in sorted(found, key=lambda row: row.number)]
 
     def close(self) -> None:
         if self._bundles is not None:
@@ -156,9 +165,9 @@ def _making(make: Make[Any, Any], context: bytes) -> Callable[[Iterator[Any]], I
                     if size >= _SENT:
                         yield _batch(held)
                         held, size = [], 0
-                held.append((None, number, None, None, _sent((True, result))))
+                held.append((None, number, None, None, _done(result)))
         except MetareviewError as error:
-            held.append((None, partition(), None, None, _sent((False, told(error)))))
+            held.append((None, partition(), None, None, _refused(error)))
         if held:
             yield _batch(held)
 
@@ -182,9 +191,9 @@ def _using(receive: Receive[Any, Any, Any], context: bytes) -> Callable[[Iterato
         found: list[tuple[int, bytes]] = []
         try:
             with receive(_loaded(context), _bundles_of(batches, chunks)) as work:
-                found += ((number, _sent((True, work(pickle.loads(chunk))))) for number, chunk in chunks)
+                found += ((number, _done(work(pickle.loads(chunk)))) for number, chunk in chunks)
         except MetareviewError as error:
-            found.append((partition(), _sent((False, told(error)))))
+            found.append((partition(), _refused(error)))
         for number, content in found:
             columns = {"number": pa.array([number], pa.int64()), "content": pa.array([content], pa.binary())}
             yield pa.RecordBatch.from_pydict(columns)
@@ -206,13 +215,20 @@ def _encoded(key: str) -> bytes:
     return key.encode("utf-8", "surrogatepass")
 
 
-def _received(rows: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """The results by number; the first refusal is raised instead."""
-    for number, content in sorted((row.number, bytes(row.content)) for row in rows):
-        done, value = pickle.loads(content)
-        if not done:
-            raise value
-        yield number, value
+def _done(result: object) -> bytes:
+    return pickle.dumps((True, result), pickle.HIGHEST_PROTOCOL)
+
+
+def _refused(error: MetareviewError) -> bytes:
+    return pickle.dumps((False, told(error)), pickle.HIGHEST_PROTOCOL)
+
+
+def _result(row: Any) -> Any:
+    """What a task came to; what it refused is raised."""
+    done, value = pickle.loads(row.content)
+    if not done:
+        raise value
+    return value
 
 
 def _sent(thing: object) -> bytes:

@@ -139,10 +139,17 @@ def _read_frame(exchange: SparkExchange, reader: Reader, frame: Frame) -> tuple[
     names = [name for name in frame.columns if name in Event._fields]
     found = exchange.make(_make_of_frame, (reader, names), frame.select(*names))
     source = Source(Path(_FRAME))
-    pieces = ((Piece(number, source.path, None), each.facts) for number, each in found)
-    scattered = put_together(reader, HistoryInput("events", PLUGIN, (source,), ()), pieces)
-    text = f"{sum(each.events for _, each in found)} {sum(each.hashes for _, each in found)}"
-    return scattered, hashlib.sha256(text.encode()).hexdigest()
+    number_of_events = hashes = 0
+
+    def pieces() -> Iterator[tuple[Piece, PieceFacts]]:
+        nonlocal number_of_events, hashes
+        for number, each in found:
+            number_of_events += each.events
+            hashes += each.hashes
+            yield Piece(number, source.path, None), each.facts
+
+    scattered = put_together(reader, HistoryInput("events", PLUGIN, (source,), ()), pieces())
+    return scattered, hashlib.sha256(f"{number_of_events} {hashes}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
