@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 
 from metareview import __version__
+from metareview.engines.threads import use_one_thread
 from metareview.errors import GateFailed, MetareviewError, did_you_mean
 
 COMMANDS = {
@@ -78,6 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
     4 pairs stayed undecided, 130 interrupted."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that an old code page lacks ends no run
+    use_one_thread()
     try:
         code = _run(arguments)
     except BrokenPipeError as error:  # nobody reads our errors either

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from metareview.engines.frames import Frames
+from metareview.engines.threads import ONE_THREAD
 from metareview.errors import UsageError
 
 Context = TypeVar("Context")
@@ -32,7 +33,6 @@ TRIES = 3
 """How often a chunk is begun before its worker's death is taken to be the chunk's fault."""
 _AHEAD = 2
 """Chunks per worker that are under way or done and not yet taken: what bounds the memory of this process."""
-_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def cores() -> int:
@@ -166,7 +166,7 @@ class _Worker:
 
     def _frames(self) -> Frames:
         if self._process is None:
-            settings = {**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(sys.path)}
+            settings = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(sys.path)}
             command = [sys.executable, "-P", "-m", "metareview.engines.worker"]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=settings)
             assert process.stdin is not None
