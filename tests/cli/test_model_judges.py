@@ -97,7 +97,7 @@ def test_a_run_asks_once_and_the_next_not_at_all(model, tmp_path, capsys):
     assert KEY not in "".join(path.read_text() for path in Path().rglob("*.json*"))
     assert _run(["cache", "info", "--json"]) == 0
     captured = capsys.readouterr().out
-    assert json.loads(captured[captured.index('{\n "schema": "metareview.cache') :])["entries"] == 6
+    assert json.loads(captured[captured.index('{\n  "schema": "metareview.cache') :])["entries"] == 6
     assert _run(["cache", "clear"]) == 0
     assert "6 answers removed" in capsys.readouterr().err
 

@@ -37,7 +37,7 @@ def test_writes_each_file_by_its_suffix(folder, tmp_path, capsys):
     assert (code, out) == (0, "")
     assert err.count("Wrote ") == 5
     starts = [(tmp_path / name).read_text("utf-8")[:5] for name in names]
-    assert starts == ["<!DOC", "# Cod", "githu", '{\n "s', "<?xml"]
+    assert starts == ["<!DOC", "# Cod", "githu", '{\n  "', "<?xml"]
     assert json.loads((tmp_path / "r.json").read_text("utf-8")) == load_run(folder).summary
 
 
