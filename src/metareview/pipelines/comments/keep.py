@@ -67,8 +67,7 @@ def carry_out(
                     progress(len(figures), len(plan.tasks))
 
         if plan.may_be_sent and writer is not None:
-            with garbage_collection_paused():
-                remarks = _in_chunks(plan, writer, figures.keys(), take)
+            remarks = _in_chunks(plan, writer, figures.keys(), take)
         else:
             left = (task.case(plan.rules) for task in plan.tasks if task.key not in figures)
             for _, judged, record in records_of(answer_in_batches(left, plan.judge)):
@@ -102,14 +101,15 @@ def _in_chunks(
         facts += (_here(scoring, chunk, writer, take) for chunk in chunks)
     else:
         sent: deque[Chunk] = deque()
-        for result in engine.map(score, scoring, _noted(chunks, sent)):
-            chunk = sent.popleft()
-            if result is None:
-                facts.append(_here(scoring, chunk, writer, take))
-                continue
-            writer.append_lines(result.lines)
-            take(map(unpacked, result.records))
-            facts.append(result.remarks)
+        with garbage_collection_paused():  # What comes back is kept, and forms no cycle.
+            for result in engine.map(score, scoring, _noted(chunks, sent)):
+                chunk = sent.popleft()
+                if result is None:
+                    facts.append(_here(scoring, chunk, writer, take))
+                    continue
+                writer.append_lines(result.lines)
+                take(map(unpacked, result.records))
+                facts.append(result.remarks)
     return plan.judge.remarks_of(facts) if isinstance(plan.judge, SummedRemarks) else plan.remarks()
 
 
