@@ -28,4 +28,4 @@ TRUTH = ("simulation", "unpaired", "agreement", "labels", "outcome_labels", "unl
 """Simulations, and verdicts replayed: they say how far figures are off, not how fast they come."""
 
 GROWTH = ("growth",)
-"""Half an hour of whole commands, for docs/scale.md."""
+"""A quarter of an hour of whole commands, for docs/scale.md."""

@@ -1,6 +1,6 @@
 """How whole commands grow with their data, with one worker and with two: what docs/scale.md shows.
 
-Half an hour, and so by itself: python -m bench growth. BENCH_SCALE=0.01 tries it at a hundredth of the size.
+A quarter of an hour, and so by itself: python -m bench growth. BENCH_SCALE=0.01 tries it at a hundredth of the size.
 """
 
 from __future__ import annotations
