@@ -110,13 +110,13 @@ def opened_part(file: Path) -> Iterator[Any]:
         raise InputError(f"not readable as Parquet: {reason}", file=file, fix=AGAIN) from error
 
 
-def arrow(folder: Path) -> tuple[Any, Any]:
+def arrow(name: str | Path) -> tuple[Any, Any]:
     """Arrow, and its Parquet; UsageError where they are not installed."""
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         fix = 'Install it: pip install "metareview[parquet]"'
-        raise UsageError(f"{folder} is Parquet, which needs an extra. {fix}") from error
+        raise UsageError(f"{name} is Parquet, which needs an extra. {fix}") from error
 
 
 @dataclass

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
-from metareview.errors import InputError, UsageError
+from metareview.errors import InputError
+from metareview.formats.line_parts import arrow
 from metareview.formats.protocol import TextsWanted
 from metareview.formats.record import Nanoseconds
 from metareview.formats.source import Source
@@ -31,7 +31,7 @@ def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Col
 
     Of a group of rows none of which is wanted, the texts are not read. A part of a source is a range of groups.
     """
-    pa, pq = _pyarrow(source)
+    pa, pq = arrow(source.name)
     try:
         with pq.ParquetFile(source.path) as file:
             columns = [name for name in file.schema_arrow.names if name in Event._fields]
@@ -55,7 +55,7 @@ def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Col
 
 def group_parts(source: Source, rows: int) -> list[tuple[int, int]]:
     """Ranges of the file's groups of rows, each of about so many rows."""
-    _, pq = _pyarrow(source)
+    _, pq = arrow(source.name)
     try:
         with pq.ParquetFile(source.path) as file:
             sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
@@ -68,14 +68,6 @@ def group_parts(source: Source, rows: int) -> list[tuple[int, int]]:
             ends.append(group)
             held = 0
     return list(pairwise(ends))
-
-
-def _pyarrow(source: Source) -> tuple[Any, Any]:
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        fix = 'Install it: pip install "metareview[parquet]"'
-        raise UsageError(f"{source.name} is Parquet, which needs an extra. {fix}") from error
 
 
 def _spellings(file: Any, keys: Collection[str]) -> list[str]:
