@@ -1,11 +1,14 @@
 """What a reviewer says again on a pull request, against the definition applied to one pair at a time."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments import repeats
+from metareview.comments.alike_notes import AlikeNotes
 from metareview.comments.location import may_match
 from metareview.comments.repeats import repeated
 from metareview.judges.offline.judge import OfflineJudge
@@ -82,7 +85,7 @@ def test_only_what_is_asked_about_is_answered_for():
 
 
 def test_notes_are_only_compared_where_they_must_be(monkeypatch):
-    monkeypatch.setattr(repeats, "_are_alike", None)
+    monkeypatch.setattr(EncodedTexts, "shared_pairs", None)
     assert repeated([said(LEAK) + said(LEAK_AGAIN, path="b.py") + said(LEAK)]) == [[None, None, 0]]
 
 
@@ -159,3 +162,46 @@ def test_it_is_the_definition_for_each_pair(some, distance, location, size, larg
         patch.setattr(repeats, "LARGE", large)
         found = repeated(some, line_distance=distance, location=location)
     assert found == [by_definition(review, distance, location) for review in some]
+
+
+def random_notes(count, words, seed, longest=30):
+    rng = random.Random(seed)
+    return [
+        " ".join(f"w{int(rng.paretovariate(0.6)) % words}" for _ in range(rng.randint(0, longest)))
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("words", [5, 60, 2_000])
+def test_no_pair_that_may_be_alike_is_left_out(words):
+    notes = random_notes(150, words, seed=words)
+    every = np.array([(one, other) for one in range(150) for other in range(40, 90)], np.int64)
+    shared = EncodedTexts(notes).shared_pairs(every)
+    wanted = {tuple(pair) for pair, share in zip(every.tolist(), shared, strict=True) if share > 1 / 3}
+    one, other = AlikeNotes(notes).sharing(np.arange(150), 40, 90)
+    found = list(zip(one.tolist(), other.tolist(), strict=True))
+    assert found == sorted(set(found))
+    assert wanted <= set(found)
+
+
+def test_the_words_that_two_texts_share_are_the_lesser_recall():
+    texts = EncodedTexts(["close the file handle", "The handle: close the handle!", ""])
+    pairs = [(0, 1), (1, 0), (0, 2), (2, 2), (1, 1)]
+    both = np.minimum(texts.recall_pairs(pairs), texts.recall_pairs([pair[::-1] for pair in pairs]))
+    assert texts.shared_pairs(pairs).tolist() == both.tolist() == [0.6, 0.6, 0.0, 0.0, 1.0]
+
+
+def test_of_many_comments_on_the_same_lines_few_are_compared(monkeypatch):
+    compared = []
+    shared_pairs = EncodedTexts.shared_pairs
+    monkeypatch.setattr(
+        EncodedTexts, "shared_pairs", lambda self, pairs: compared.append(len(pairs)) or shared_pairs(self, pairs)
+    )
+    rng = random.Random(3)
+    others = [" ".join(f"w{rng.randrange(2_000)}" for _ in range(20)) for _ in range(1_000)]
+    assert sum(first is not None for first in repeated([said(*others)])[0]) < 100
+    assert sum(compared) < 20_000  # of 499,500 pairs
+    compared.clear()
+    alike = [f"{LEAK} It is the case number {number} of this kind." for number in range(1_000)]
+    assert repeated([said(*alike)]) == [[None, *[0] * 999]]
+    assert sum(compared) < 2_000

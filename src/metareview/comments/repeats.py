@@ -21,23 +21,19 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.comments.location import Indices, Places, candidate_pairs, near, numbered, same_file
+from metareview.comments.alike_notes import AlikeNotes
+from metareview.comments.location import Indices, Places, near, numbered, same_file
 from metareview.comments.records import ScoredComment
-from metareview.judges.protocol import judged_part
-from metareview.model.comment import Comment
+from metareview.model.comment import MAX_LINE, Comment
 from metareview.model.time import parse_time
-from metareview.text.equality import collapsed
-from metareview.text.rouge import EncodedTexts
 
 PAIRS, SCORED = 200_000, 20_000
 """How many pairs are compared by place, and about how many by meaning, at a time: bounds memory."""
 LARGE = 50
-"""Reviews of more comments are searched by place; in smaller ones it is quicker to look at every pair."""
-WORDS = 0.7
-"""The share of either note's words that the other must have, in order: the same as for the judge `rouge`."""
-WORDS_ON_THE_LINES = 1 / 3
-"""The same for two comments on the same lines that the offline judge calls the same. Of 66 pairs of AACR-Bench's
-references that it does, 6 share so many words; the others are different issues."""
+"""Of groups of more comments, only those that share some of their rarest words are compared; in smaller ones it is
+quicker to look at every pair."""
+CELLS = 2_000_000
+"""How many pairs of a large group are looked at for shared words at a time: bounds memory."""
 _BEFORE_ALL = -(2**63)
 
 
@@ -56,8 +52,9 @@ def repeated(
     answered for.
     """
     found: list[list[int | None]] = [[None] * len(review) for review in comments]
-    said = _Said(comments, asked)
-    for later, earlier in _firsts(said, min(line_distance, 2**31), location):
+    distance = min(line_distance, MAX_LINE)
+    said = _Said(comments, asked, distance, location)
+    for later, earlier in _firsts(said, distance, location):
         for one, other in zip(later.tolist(), earlier.tolist(), strict=True):
             found[said.review[one]][said.position[one]] = int(said.position[other])
     return found
@@ -90,32 +87,63 @@ def _marked(review: Sequence[ScoredComment], first: Sequence[int | None]) -> tup
 
 
 class _Said:
-    """The comments that count of all reviews: review after review, and in each from the earliest on."""
+    """The comments that count of all reviews: review after review, in each those that may match by place together, and
+    of these from the earliest on."""
 
-    def __init__(self, reviews: Sequence[Sequence[Comment]], asked: Sequence[Sequence[bool]] | None) -> None:
+    def __init__(
+        self,
+        reviews: Sequence[Sequence[Comment]],
+        asked: Sequence[Sequence[bool]] | None,
+        distance: int,
+        location: bool,
+    ) -> None:
         positions = [_in_time(review) if len(review) > 1 else [] for review in reviews]
-        self.review = np.repeat(np.arange(len(reviews)), list(map(len, positions)))
-        self.position = np.array(list(chain.from_iterable(positions)), np.int64)
-        self.comments = [review[at] for review, in_time in zip(reviews, positions, strict=True) for at in in_time]
-        self.places = Places.of(self.comments)
-        self.commit = numbered(comment.commit for comment in self.comments)
-        starts = np.searchsorted(self.review, self.review)
-        self.earlier = np.arange(len(self.comments)) - starts
-        """How many of its review each comment is to be compared with: those right before it."""
+        review = np.repeat(np.arange(len(reviews)), list(map(len, positions)))
+        comments = [review[at] for review, in_time in zip(reviews, positions, strict=True) for at in in_time]
+        places = Places.of(comments)
+        commit = numbered(comment.commit for comment in comments)
+        group = _groups(places, review, commit, distance) if location else review
+        order = np.argsort(group, kind="stable")
+        self.review, self.commit, self.places = review[order], commit[order], places.take(order)
+        self.position = np.array(list(chain.from_iterable(positions)), np.int64)[order]
+        self.comments = [comments[at] for at in order.tolist()]
+        self.groups = np.flatnonzero(np.diff(group[order], prepend=-1, append=-1))
+        """Where each group begins; one more entry than groups."""
+        self.earlier = np.arange(len(comments)) - np.repeat(self.groups[:-1], np.diff(self.groups))
+        """How many of its group each comment is to be compared with: those right before it."""
         if asked is not None:
-            self.earlier *= np.array(
-                [marks[at] for marks, in_time in zip(asked, positions, strict=True) for at in in_time], np.int64
-            )
+            marks = [marks[at] for marks, in_time in zip(asked, positions, strict=True) for at in in_time]
+            self.earlier *= np.array(marks, np.int64)[order]
 
-    def texts(self, comments: Indices) -> Indices:
-        """A number for the note of each of these comments: the same for notes that are equal but for white space."""
-        distinct, place = np.unique(comments, return_inverse=True)
-        return numbered(collapsed(judged_part(self.comments[at].note)) for at in distinct.tolist())[place]
+    def notes(self, comments: Indices) -> AlikeNotes:
+        return AlikeNotes([self.comments[at].note for at in comments.tolist()])
 
     def on_lines(self, comments: Indices) -> NDArray[np.bool_]:
         """Which of these comments are on lines of a file."""
         own = (self.comments[at] for at in comments.tolist())
         return np.array([bool(each.path and (each.from_line or each.to_line)) for each in own], bool)
+
+
+def _groups(places: Places, review: Indices, commit: Indices, distance: int) -> Indices:
+    """A number for each comment, in the order of reviews; those that may match by place have the same.
+
+    A group is a run of lines of a file without a gap that is too wide. Whoever has no path may match anything of the
+    review; where comments are on several commits, lines do not part them.
+    """
+    reviews = int(review.max(initial=-1)) + 1
+    anywhere = np.bincount(review, places.path == 0, minlength=reviews) > 0
+    moved = _with_several(review, commit, reviews)[review]
+    path = np.where(anywhere[review], 0, places.path)
+    first, last = np.where(moved, 1, places.first), np.where(moved, MAX_LINE, places.last)
+    order = np.lexsort((first, path, review))
+    file = np.cumsum(np.diff(review[order], prepend=0).astype(bool) | np.diff(path[order], prepend=0).astype(bool))
+    reached = np.maximum.accumulate(file * (2 * MAX_LINE) + last[order])
+    apart = np.ones(len(order), bool)
+    apart[1:] = file[1:] * (2 * MAX_LINE) + first[order][1:] - reached[:-1] > distance
+    apart[1:] |= np.diff(file) > 0
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(apart)
+    return group
 
 
 def _in_time(review: Sequence[Comment]) -> list[int]:
@@ -133,8 +161,41 @@ def _in_time(review: Sequence[Comment]) -> list[int]:
 
 def _firsts(said: _Said, distance: int, location: bool) -> Iterator[tuple[Indices, Indices]]:
     """Comments and the first earlier ones that say the same, some comments at a time."""
-    for later, earlier in _together(_near_each_other(said, distance) if location else _all_pairs(said.earlier)):
-        yield _first(*_say_the_same(said, later, earlier, location))
+    is_large = np.repeat(np.diff(said.groups) > LARGE, np.diff(said.groups))
+    small = _all_pairs(np.where(is_large, 0, said.earlier))
+    near_each_other = (_may_match(said, *pairs, distance) for pairs in small) if location else small
+    for later, earlier in _together(near_each_other):
+        place, of_comment = np.unique(np.concatenate([later, earlier]), return_inverse=True)
+        one, other = of_comment[: len(later)], of_comment[len(later) :]
+        yield _first(*_say_the_same(said, said.notes(place), (later, earlier), (one, other), location))
+    for start, end in pairwise(said.groups.tolist()):
+        if end - start > LARGE:
+            yield from _firsts_of_group(said, start, end, distance, location)
+
+
+def _firsts_of_group(
+    said: _Said, start: int, end: int, distance: int, location: bool
+) -> Iterator[tuple[Indices, Indices]]:
+    """The same for a large group: from the earliest comments on, in steps. Whoever is found to repeat one of them need
+    not be compared with later ones; and only notes that share some of their rarest words are compared at all."""
+    notes = said.notes(np.arange(start, end))
+    left = start + np.flatnonzero(said.earlier[start:end])
+    first, step = start, 1
+    while len(left) and first < end:
+        last = min(first + step, end)
+        left = left[left > first]
+        step = max(1, min(2 * step, CELLS // max(1, len(left))))
+        later, earlier = (each + start for each in notes.sharing(left - start, first - start, last - start))
+        later, earlier = later[earlier < later], earlier[earlier < later]
+        if location:
+            later, earlier = _may_match(said, later, earlier, distance)
+        for part in range(0, len(later), PAIRS):
+            pairs = later[part : part + PAIRS], earlier[part : part + PAIRS]
+            found = _first(*_say_the_same(said, notes, pairs, (pairs[0] - start, pairs[1] - start), location))
+            new = np.isin(found[0], left)  # The pairs of a comment may be in two parts.
+            yield found[0][new], found[1][new]
+            left = np.setdiff1d(left, found[0], assume_unique=True)
+        first = last
 
 
 def _together(parts: Iterable[tuple[Indices, Indices]]) -> Iterator[tuple[Indices, Indices]]:
@@ -155,24 +216,6 @@ def _joined(parts: Sequence[tuple[Indices, Indices]]) -> tuple[Indices, Indices]
     )
 
 
-def _near_each_other(said: _Said, distance: int) -> Iterator[tuple[Indices, Indices]]:
-    """The pairs that may match by place, by the later and then the earlier comment."""
-    sizes = np.bincount(said.review, minlength=1)
-    several_commits = _with_several(said.review, said.commit, len(sizes))
-    large = (sizes > LARGE) & ~several_commits
-    for later, earlier in _all_pairs(np.where(large[said.review], 0, said.earlier)):
-        close = _may_match(said, later, earlier, distance)
-        yield later[close], earlier[close]
-    for review in np.flatnonzero(large).tolist():
-        start, end = np.searchsorted(said.review, [review, review + 1]).tolist()
-        asked = start + np.flatnonzero(said.earlier[start:end])
-        rows = max(1, PAIRS // (end - start))
-        for part in (asked[at : at + rows] for at in range(0, len(asked), rows)):
-            found = candidate_pairs([said.comments[at] for at in part.tolist()], said.comments[start:end], distance)
-            later, earlier = part[found.generated], found.reference + start
-            yield later[earlier < later], earlier[earlier < later]
-
-
 def _with_several(review: Indices, commit: Indices, reviews: int) -> NDArray[np.bool_]:
     """Which reviews have comments on several commits."""
     known = np.unique(np.column_stack([review, commit])[commit > 0], axis=0)
@@ -190,10 +233,12 @@ def _all_pairs(numbers: Indices) -> Iterator[tuple[Indices, Indices]]:
         yield later, np.arange(len(later)) - np.repeat(np.cumsum(sizes), sizes) + later
 
 
-def _may_match(said: _Said, later: Indices, earlier: Indices, distance: int) -> NDArray[np.bool_]:
+def _may_match(said: _Said, later: Indices, earlier: Indices, distance: int) -> tuple[Indices, Indices]:
+    """Those of the pairs that may match by place."""
     ours, theirs = said.places.take(later), said.places.take(earlier)
     moved = _on_other_commits(said, later, earlier)
-    return np.where(moved, same_file(ours, theirs), near(ours, theirs, distance))
+    close = np.where(moved, same_file(ours, theirs), near(ours, theirs, distance))
+    return later[close], earlier[close]
 
 
 def _on_other_commits(said: _Said, later: Indices, earlier: Indices) -> NDArray[np.bool_]:
@@ -203,51 +248,25 @@ def _on_other_commits(said: _Said, later: Indices, earlier: Indices) -> NDArray[
     return moved
 
 
-def _say_the_same(said: _Said, later: Indices, earlier: Indices, location: bool) -> tuple[Indices, Indices]:
-    """Those of the pairs, in their order, whose notes say the same. What comes behind an equal note is left out."""
-    text, earlier_text = np.split(said.texts(np.concatenate([later, earlier])), 2)
-    same = text == earlier_text
-    equal = np.flatnonzero(same)
+def _say_the_same(
+    said: _Said, notes: AlikeNotes, pairs: Sequence[Indices], at: Sequence[Indices], location: bool
+) -> tuple[Indices, Indices]:
+    """Those of the pairs, in their order, whose notes say the same; `at` says where in `notes` theirs are. What comes
+    behind an equal note is left out."""
+    (later, earlier), (one, other) = pairs, at
+    equal = np.flatnonzero(notes.text[one] == notes.text[other])
     if len(equal):
         answered, first = np.unique(later[equal], return_index=True)
         until = np.full(len(said.comments), len(later))
         until[answered] = equal[first]
         wanted = np.arange(len(later)) <= until[later]
-        later, earlier, text, earlier_text, same = (each[wanted] for each in (later, earlier, text, earlier_text, same))
-    unequal = np.flatnonzero(~same)
-    if len(unequal):
-        unlike = [each[unequal] for each in (later, earlier, text, earlier_text)]
-        same[unequal] = _are_alike(said, unlike[:2], unlike[2:], location)
+        later, earlier, one, other = (each[wanted] for each in (later, earlier, one, other))
+    on_lines = np.full(len(later), location)
+    if location:
+        on_lines &= ~_on_other_commits(said, later, earlier)
+        on_lines &= said.on_lines(later) & said.on_lines(earlier)
+    same = notes.alike(one, other, on_lines)
     return later[same], earlier[same]
-
-
-def _are_alike(said: _Said, pairs: Sequence[Indices], texts: Sequence[Indices], location: bool) -> NDArray[np.bool_]:
-    """Whether the notes of each pair share so many words that they say the same. Of a pair are given the later and the
-    earlier comment, and the numbers of their notes."""
-    later, earlier = pairs
-    _, first, place = np.unique(np.concatenate(texts), return_index=True, return_inverse=True)
-    notes = [judged_part(said.comments[at].note) for at in np.concatenate(pairs)[first].tolist()]
-    one, other = place[: len(later)], place[len(later) :]
-    shared = _shared_words(notes, one, other)
-    alike: NDArray[np.bool_] = shared > WORDS
-    doubtful = np.flatnonzero(location & ~alike & (shared > WORDS_ON_THE_LINES))
-    doubtful = doubtful[~_on_other_commits(said, later[doubtful], earlier[doubtful])]
-    doubtful = doubtful[said.on_lines(later[doubtful]) & said.on_lines(earlier[doubtful])]
-    if len(doubtful):
-        from metareview.judges.offline.alone import MutualScores  # reads the model's weights: only where there is need
-
-        kept, position = np.unique(np.concatenate([one[doubtful], other[doubtful]]), return_inverse=True)
-        scores = MutualScores([notes[at] for at in kept.tolist()])
-        alike[doubtful] |= scores.same(position[: len(doubtful)], position[len(doubtful) :])
-    return alike
-
-
-def _shared_words(notes: Sequence[str], one: Indices, other: Indices) -> NDArray[np.float64]:
-    """The lesser of the two shares of words that either note has in common with the other, in order."""
-    encoded = EncodedTexts(notes)
-    return np.minimum(
-        encoded.recall_pairs(np.column_stack([one, other])), encoded.recall_pairs(np.column_stack([other, one]))
-    )
 
 
 def _first(later: Indices, earlier: Indices) -> tuple[Indices, Indices]:

@@ -57,22 +57,53 @@ class EncodedTexts:
         """Recall of every reference (a row) in every candidate (a column): positions, None for all."""
         everything = range(len(self._codes))
         references = everything if references is None else references
-        rows = [self._codes[i] for i in references]
-        columns = [self._codes[i] for i in (everything if candidates is None else candidates)]
-        # No score_cutoff: below one, the search gives 0 instead of the length. No text has 2**31 tokens.
-        common = process.cdist(rows, columns, scorer=LCSseq.similarity, dtype=np.int32, workers=1)
+        common = self._common_matrix(references, everything if candidates is None else candidates)
         return _recall(common, self._lengths[np.asarray(references, dtype=np.int64), np.newaxis])
 
     def recall_pairs(self, pairs: ArrayLike) -> NDArray[np.float64]:
         """Recall of each given pair, in their order: (position of the reference, of the candidate)."""
         wanted = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        return _recall(self._common(wanted), self._lengths[wanted[:, 0]])
+
+    def shared_pairs(self, pairs: ArrayLike) -> NDArray[np.float64]:
+        """The lesser of each given pair's two recalls, either text being the reference."""
+        wanted = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        return _recall(self._common(wanted), self._lengths[wanted].max(axis=1, initial=0))
+
+    def occurrences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Every word of every text, as two arrays: the text's position, and a number that is the same for the same
+        word where it occurs the same number of times before in its text. A text without words has one of its own."""
+        sizes = np.maximum(self._lengths, 1)
+        text = np.repeat(np.arange(len(sizes)), sizes)
+        codes = (code if isinstance(code, tuple) else tuple(map(ord, code)) for code in self._codes)
+        # One that no word has, for each text without words.
+        listed = (words or (-1 - position,) for position, words in enumerate(codes))
+        word = np.fromiter((word for words in listed for word in words), np.int64, len(text))
+        order = np.lexsort((word, text))
+        begins = np.ones(len(order), bool)
+        begins[1:] = (np.diff(text[order]) != 0) | (np.diff(word[order]) != 0)
+        start = np.flatnonzero(begins)
+        before = np.arange(len(order)) - np.repeat(start, np.diff(np.append(start, len(order))))
+        _, number = np.unique(np.column_stack([word[order], before]), axis=0, return_inverse=True)
+        return text[order], number.reshape(-1)
+
+    def _common(self, wanted: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The length of the longest common subsequence of each pair."""
         rows, row = np.unique(wanted[:, 0], return_inverse=True)
         columns, column = np.unique(wanted[:, 1], return_inverse=True)
         if len(rows) * len(columns) <= DENSE_ADVANTAGE * len(wanted):
-            return self.recall_matrix(rows.tolist(), columns.tolist())[row, column]
+            return self._common_matrix(rows.tolist(), columns.tolist())[row, column]
         references, candidates = ([self._codes[i] for i in positions] for positions in wanted.T)
-        common = process.cpdist(references, candidates, scorer=LCSseq.similarity, dtype=np.int32, workers=1)
-        return _recall(common, self._lengths[wanted[:, 0]])
+        common: NDArray[np.int32] = process.cpdist(
+            references, candidates, scorer=LCSseq.similarity, dtype=np.int32, workers=1
+        )
+        return common
+
+    def _common_matrix(self, references: Sequence[int], candidates: Sequence[int]) -> NDArray[np.int32]:
+        rows, columns = ([self._codes[i] for i in positions] for positions in (references, candidates))
+        # No score_cutoff: below one, the search gives 0 instead of the length. No text has 2**31 tokens.
+        common: NDArray[np.int32] = process.cdist(rows, columns, scorer=LCSseq.similarity, dtype=np.int32, workers=1)
+        return common
 
 
 def _recall(common: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -138,6 +138,27 @@ def nearness(notes: Notes, grid: Grid, known: Sequence[KnownNotes | None], found
     return Nearness(words, meaning, there)
 
 
+def nearness_of(notes: Notes, board: Board, known: KnownNotes, pairs: Ints) -> Nearness:
+    """The same for some pairs of one question, in the order of their comments: (comment, reference) in each row."""
+    kinds = _kinds(board.match)
+    out = np.array(known.left_out, np.int64)
+    words, meaning = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
+    rows = max(1, BLOCK // max(1, len(board.known)))
+    step = max(1, BLOCK // max(1, kinds[0].size))
+    for first in range(0, len(board.generated), rows):
+        texts = board.generated[first : first + rows]
+        by_words = _SharedWords(notes, [texts], [board.known]).of(0, 0, len(texts))
+        by_meaning = notes.meaning[texts] @ notes.meaning[board.known].T
+        start, end = np.searchsorted(pairs[:, 0], [first, first + rows]).tolist()
+        for part in range(start, end, step):
+            own = slice(part, min(part + step, end))
+            comment, reference = pairs[own, 0] - first, pairs[own, 1]
+            words[own] = _nearest_of(by_words[comment], kinds[reference], out)
+            meaning[own] = _nearest_of(by_meaning[comment], kinds[reference], out)
+    there = kinds.sum(2) > kinds[:, :, out].sum(2)
+    return Nearness(words, meaning, there[pairs[:, 1]])
+
+
 class _SharedWords:
     """How many words generated notes share with the known notes of their board, weighted by rarity, from 0 to 1.
 
@@ -181,6 +202,13 @@ def _nearest(near: Floats, kinds: NDArray[np.bool_], left_out: Ints) -> Floats:
     near[:, left_out] = 0.0
     best: Floats = np.where(kinds, near[:, None, None, :], 0.0).max(axis=3)
     return np.clip(best, 0.0, 1.0).reshape(-1, 3)
+
+
+def _nearest_of(near: Floats, kinds: NDArray[np.bool_], left_out: Ints) -> Floats:
+    """The same where each row of `near` belongs to one pair, and `kinds` says what known notes are to its reference."""
+    near[:, left_out] = 0.0
+    best: Floats = np.where(kinds, near[:, None, :], 0.0).max(axis=2)
+    return np.clip(best, 0.0, 1.0)
 
 
 def _kinds(match: NDArray[np.int8]) -> NDArray[np.bool_]:

@@ -45,11 +45,21 @@ class Grid:
     generated: list[Ints]  # for each question: the texts of its generated notes
     reference: list[Ints]  # for each question: the texts of its references
     start: Ints  # where each question's pairs begin; one more entry than questions
-    row: Ints  # each pair's generated slot
-    column: Ints  # each pair's reference slot
     row_start: Ints  # where each generated slot's pairs begin; one more entry than slots
     note: Ints  # each generated slot's text
     reference_note: Ints  # each reference slot's text
+
+    @cached_property
+    def row(self) -> Ints:
+        """Each pair's generated slot."""
+        return np.repeat(np.arange(len(self.note)), np.diff(self.row_start))
+
+    @cached_property
+    def column(self) -> Ints:
+        """Each pair's reference slot."""
+        rows, columns = (np.array(list(map(len, side)), np.int64) for side in (self.generated, self.reference))
+        first_column = np.repeat(np.cumsum(columns) - columns, rows)
+        return np.arange(len(self.row)) - self.row_start[self.row] + first_column[self.row]
 
     @cached_property
     def crowded(self) -> list[int]:
@@ -89,18 +99,12 @@ def lay_out(questions: Sequence[Question]) -> tuple[list[str], Grid]:
         for sides in ([q.generated for q in questions], [q.reference for q in questions])
     )
     rows, columns = (np.array(list(map(len, side)), np.int64) for side in (generated, reference))
-    pairs_per_row = np.repeat(columns, rows)
-    row = np.repeat(np.arange(len(pairs_per_row)), pairs_per_row)
-    row_start = np.concatenate([[0], np.cumsum(pairs_per_row)])
-    first_column = np.repeat(np.cumsum(columns) - columns, rows)
     nothing = np.zeros(0, np.int64)
     return list(numbers), Grid(
         generated=generated,
         reference=reference,
         start=np.concatenate([[0], np.cumsum(rows * columns)]),
-        row=row,
-        column=np.arange(len(row)) - row_start[row] + first_column[row],
-        row_start=row_start,
+        row_start=np.concatenate([[0], np.cumsum(np.repeat(columns, rows))]),
         note=np.concatenate([nothing, *generated]),
         reference_note=np.concatenate([nothing, *reference]),
     )
@@ -165,7 +169,7 @@ def extract(questions: Sequence[Question], background: Background) -> Features:
 
 def extract_from(texts: Sequence[str], notes: Notes, grid: Grid) -> Features:
     """The same from texts that were read and laid out before."""
-    terms = _QuestionTerms(notes, grid)
+    terms = QuestionTerms(notes, grid)
     length = np.log(np.maximum(notes.length[grid.reference_note], 1))[grid.column]
     values = np.column_stack([terms.overlap(), _alignment(notes, grid, terms), _meaning(notes, grid), length])
     comments, references = terms.alike(terms.generated), terms.alike(terms.reference)
@@ -182,7 +186,7 @@ def _equal(texts: Sequence[str], grid: Grid) -> NDArray[np.bool_]:
     return equal
 
 
-class _QuestionTerms:
+class QuestionTerms:
     """The terms of each slot, numbered anew for each question, so that one sparse product stays within questions."""
 
     def __init__(self, notes: Notes, grid: Grid) -> None:
@@ -205,7 +209,7 @@ class _QuestionTerms:
     def overlap(self) -> Floats:
         """For each pair: the weight of the shared terms over the geometric mean of both notes' weights."""
         grid = self._grid
-        generated, reference = (np.sqrt(_sums(side, self.weight)) for side in (self.generated, self.reference))
+        generated, reference = (np.sqrt(sums(side, self.weight)) for side in (self.generated, self.reference))
         shared = grid.gather(sp.csr_array((self.generated * self.weight) @ self.reference.T))
         scale: Floats = generated[grid.row] * reference[grid.column]
         return np.minimum(shared / scale, 1.0)
@@ -213,7 +217,7 @@ class _QuestionTerms:
     def alike(self, presence: sp.csr_array) -> sp.csr_array:
         """How alike the notes of one side are to each other."""
         shared = sp.coo_array((presence * self.rarity) @ presence.T)
-        total = _sums(presence, self.rarity)
+        total = sums(presence, self.rarity)
         off_diagonal = shared.row != shared.col
         row, column = shared.row[off_diagonal], shared.col[off_diagonal]
         likeness = np.minimum(shared.data[off_diagonal] / np.sqrt(total[row] * total[column]), 1.0)
@@ -225,7 +229,7 @@ class _QuestionTerms:
         return np.where(term >= 0, np.append(self.weight, 1.0)[place], 1.0)
 
 
-def _sums(presence: sp.csr_array, weight: Floats) -> Floats:
+def sums(presence: sp.csr_array, weight: Floats) -> Floats:
     """The weight of each row's terms; 1 for a row without any, which shares nothing."""
     total = np.asarray(presence @ weight)
     total[total == 0] = 1
@@ -239,7 +243,7 @@ def _meaning(notes: Notes, grid: Grid) -> Floats:
     return cosine
 
 
-def _alignment(notes: Notes, grid: Grid, terms: _QuestionTerms) -> Floats:
+def _alignment(notes: Notes, grid: Grid, terms: QuestionTerms) -> Floats:
     """For each pair: the harmonic mean of how well the words of each note find a counterpart in the other."""
     values = np.empty(len(grid.row))
     left, right = (
@@ -260,7 +264,7 @@ class _Words:
     """The words that are compared by meaning, of all notes of one side of a batch: each distinct one once per question,
     and which slot has it. Questions follow one another, and in them slots."""
 
-    def __init__(self, notes: Notes, terms: _QuestionTerms, slots: Ints, slots_of_question: Ints) -> None:
+    def __init__(self, notes: Notes, terms: QuestionTerms, slots: Ints, slots_of_question: Ints) -> None:
         words_of = [notes.words[text] for text in slots.tolist()]
         counts = np.array(list(map(len, words_of)), np.int64)
         question = np.repeat(np.arange(len(slots_of_question)), slots_of_question)

@@ -14,6 +14,7 @@ import numpy as np
 from metareview.errors import UsageError
 from metareview.judges.examples import Examples
 from metareview.judges.offline.batches import batches
+from metareview.judges.offline.crowded import answer_crowded, distinct_notes, is_crowded
 from metareview.judges.offline.examples import boards, nearness
 from metareview.judges.offline.features import extract_from, lay_out
 from metareview.judges.offline.languages import NotesSeen, language_remarks, notes_seen, remarks_on, with_composed_notes
@@ -45,7 +46,7 @@ class OfflineJudge(Judge):
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
-        composed = list(map(with_composed_notes, questions))
+        composed = map(with_composed_notes, questions)
         return [answer for batch in batches(composed, _pairs, BATCH) for answer in self._answers(batch)]
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
@@ -63,6 +64,11 @@ class OfflineJudge(Judge):
         return OfflineJudge, (self.threshold, self.examples)
 
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
+        if any(map(is_crowded, batch)):
+            # Whatever else is in the batch is answered in parts around it: no answer depends on another question.
+            for question in batch:
+                yield self._answer_crowded(question) if is_crowded(question) else next(self._answers([question]))
+            return
         texts, grid = lay_out(batch)
         known = [self.examples.known(question) if self.examples else None for question in batch]
         all_texts, found = boards(texts, grid, known)
@@ -72,8 +78,8 @@ class OfflineJudge(Judge):
         nearest = None
         if self.examples is not None:
             near = nearness(notes, grid, known, found)
-            score, nearest = self._model.score_with(score, near, features), near.nearest
-        standings = Standings(grid, fit)
+            score, nearest = self._model.score_with(score, near, features.equal), near.nearest
+        standings = Standings(fit, grid.row, grid.column, len(grid.note), len(grid.reference_note))
         match = np.where(score >= self.threshold, SAME, DIFFERENT).astype(np.int8)
         note, reference = grid.note[grid.row], grid.reference_note[grid.column]
         for number, question in enumerate(batch):
@@ -91,6 +97,11 @@ class OfflineJudge(Judge):
                 nearest=None if nearest is None else nearest[places],
             )
             yield Answer(scores, match[places], reasons)
+
+    def _answer_crowded(self, question: Question) -> Answer:
+        question = distinct_notes(question)
+        known = self.examples.known(question) if self.examples else None
+        return answer_crowded(question, self._model, self.threshold, known)
 
 
 def _pairs(question: Question) -> int:

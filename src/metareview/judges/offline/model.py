@@ -85,12 +85,12 @@ class Model:
 
     def score(self, features: Features) -> tuple[Floats, Floats]:
         """For every pair: how well it fits by itself, and the probability that it is the same issue."""
-        fit = self._fit(features.values)
-        return fit.round(9), self._probability(compete(fit, features, self.competition), features.equal)
+        fit = self.fit(features.values)
+        return fit.round(9), self.probability(compete(fit, features, self.competition), features.equal)
 
-    def score_with(self, score: Floats, near: Nearness, features: Features) -> Floats:
+    def score_with(self, score: Floats, near: Nearness, equal: Bools) -> Floats:
         """The same probabilities, given known verdicts on the same references."""
-        return np.where(features.equal, score, self.examples.rescored(score, near))
+        return np.where(equal, score, self.examples.rescored(score, near))
 
     def score_alone(self, values: Floats, equal: Bools) -> Floats:
         """The probability for pairs that have no rivals, as `score` gives it for questions of one note each way.
@@ -98,17 +98,19 @@ class Model:
         `values` are their features, `equal` says which are the same but for white space.
         """
         c = self.competition
-        logit = c.own * _saturated(self._fit(values), c) + c.intercept
-        return self._probability(logit - c.rival_candidates * c.candidates - c.rival_references * c.references, equal)
+        logit = c.own * _saturated(self.fit(values), c) + c.intercept
+        return self.probability(logit - c.rival_candidates * c.candidates - c.rival_references * c.references, equal)
 
-    def _fit(self, values: Floats) -> Floats:
+    def fit(self, values: Floats) -> Floats:
+        """How well each pair fits by itself, from its features."""
         fit: Floats = np.zeros(len(values))
         for column, mean, scale, weight in zip(values.T, self.mean, self.scale, self.weight, strict=True):
             fit += (column - mean) / scale * weight  # pair by pair: a matrix product may add each row up in its own way
         return np.clip(fit, LOWEST, HIGHEST)
 
     @staticmethod
-    def _probability(logit: Floats, equal: Bools) -> Floats:
+    def probability(logit: Floats, equal: Bools) -> Floats:
+        """The score of each pair; `equal` says which are the same but for white space."""
         score: Floats = 1 / (1 + np.exp(-logit))
         score = np.where(equal, np.maximum(score, EQUAL), score)
         # Sums over rivals and words depend on their order in the last digits; what is told of a pair must not.
@@ -131,25 +133,41 @@ def other_references(values: Floats, features: Features) -> Floats:
 
 def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     """The logit of each pair's score: steps 2 and 3, and the rule for the best comment."""
-    strength = np.exp(np.minimum(fit, RIVALRY))
+    strength = strength_of(fit)
     # The difference of two equal sums may come out a little below 0.
     others = np.maximum(other_comments(strength, features), 0)
+    wanted = np.maximum(other_references(yielded(strength, others, c), features), 0)
+    best = np.full(len(features.grid.reference_note), -np.inf)
+    np.maximum.at(best, features.grid.column, fit)
+    return logit_among(fit, others, wanted, best[features.grid.column], c)
+
+
+def strength_of(fit: Floats) -> Floats:
+    """What a pair counts as a rival."""
+    strength: Floats = np.exp(np.minimum(fit, RIVALRY))
+    return strength
+
+
+def yielded(strength: Floats, others: Floats, c: Competition) -> Floats:
+    """The strength of a pair as a rival of its comment's other references, given that of other comments on its own."""
+    left: Floats = strength * ((np.exp(c.candidates) + others) / np.exp(c.candidates)) ** -c.yielding
+    return left
+
+
+def logit_among(fit: Floats, others: Floats, wanted: Floats, best: Floats, c: Competition) -> Floats:
+    """The logit of each pair's score, given its rivals: the strength of other comments on its reference, of its
+    comment's other references, and the best fit on its reference."""
     claimed = np.exp(c.candidates) + others
-    yielded = strength * (claimed / np.exp(c.candidates)) ** -c.yielding
-    wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
     logit: Floats = (
         c.own * _saturated(fit, c)
         - c.rival_candidates * np.log(claimed)
-        - c.rival_references * np.log(wanted)
+        - c.rival_references * np.log(np.exp(c.references) + wanted)
         + c.intercept
     )
-    claimed_at_most = np.exp(c.candidates) + np.minimum(others, CROWD * strength)
+    claimed_at_most = np.exp(c.candidates) + np.minimum(others, CROWD * strength_of(fit))
     raised = np.minimum(logit + c.rival_candidates * np.log(claimed / claimed_at_most), 0)
-    best = np.full(len(features.grid.reference_note), -np.inf)
-    np.maximum.at(best, features.grid.column, fit)
     # Several comments on a reference may be best, if rounding alone parts them.
-    is_best = fit >= best[features.grid.column] - 1e-9
-    return np.where(is_best, np.maximum(logit, raised), logit)
+    return np.where(fit >= best - 1e-9, np.maximum(logit, raised), logit)
 
 
 def _saturated(fit: Floats, c: Competition) -> Floats:

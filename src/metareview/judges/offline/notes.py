@@ -167,7 +167,7 @@ def read_notes(texts: Sequence[str], background: Background) -> Notes:
 
     counts = np.array(list(map(len, words_of_run)), np.int64)
     words_in_order = new_word[np.array([word for words in words_of_run for word in words], np.int64)]
-    word = words_in_order[_ranges(np.cumsum(counts)[run] - counts[run], counts[run])]
+    word = words_in_order[ranges(np.cumsum(counts)[run] - counts[run], counts[run])]
     word_end = np.concatenate([[0], np.cumsum(counts[run])])[run_end]
     identified = identifier_of_run[run] >= 0
     identifier = run[identified]
@@ -215,7 +215,7 @@ def _runs_of(texts: Sequence[str], vocabulary: _Vocabulary) -> tuple[Ints, Ints]
     return np.array(numbers, np.int64), np.array(ends, np.int64)
 
 
-def _ranges(starts: Ints, sizes: Ints) -> Ints:
+def ranges(starts: Ints, sizes: Ints) -> Ints:
     """The numbers from each start on, as many as its size says, one after another."""
     return np.arange(int(sizes.sum())) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
 

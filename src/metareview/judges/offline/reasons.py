@@ -10,7 +10,6 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from metareview.judges.offline.features import Grid
 from metareview.judges.offline.notes import Floats, Ints, Notes
 
 FEW = 1_000  # of so many pairs the reasons are kept once they are put into words
@@ -57,17 +56,23 @@ def _short(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Standings:
-    """For each pair of a batch whether a rival fits better, worked out for all at once when somebody asks."""
+    """For each pair whether a rival fits better, worked out for all at once when somebody asks.
 
-    grid: Grid
+    Pairs are given by their comments and their references, so many of each; they need not be all that these can form.
+    """
+
     fit: Floats
+    comment: Ints
+    reference: Ints
+    comments: int
+    references: int
 
     @cached_property
     def phrase(self) -> NDArray[np.int8]:
         """As the number of a phrase."""
         own = self.fit
-        best_comment = _best_other(own, self.grid.column, len(self.grid.reference_note))
-        best_reference = _best_other(own, self.grid.row, len(self.grid.note))
+        best_comment = _best_other(own, self.reference, self.references)
+        best_reference = _best_other(own, self.comment, self.comments)
         best_rival = np.maximum(best_comment, best_reference)
         alone = np.isneginf(best_rival)
         cases = [
@@ -97,7 +102,7 @@ class Reasons(Sequence[str]):
 
     notes: Notes
     standings: Standings
-    pairs: Ints  # by their places in the batch
+    pairs: Ints  # by their places in the standings
     generated: Ints  # each pair's generated note, by its number in the batch
     reference: Ints  # each pair's reference, by its number in the batch
     score: Floats  # each pair's score
