@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Generic, TypeVar
 
 from metareview.judges.remote import context
 from metareview.judges.remote.model import OTHER_PROCESS, Job, RemoteModel
 from metareview.judges.remote.pool import NotYet
-from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer
+from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer, Shown
+from metareview.model.words import one_line
 
 PARAMETERS: JsonObject = {"temperature": 0}
 Told = TypeVar("Told", ModelAnswer, IssueAnswer, AddressedAnswer)
@@ -22,7 +23,10 @@ class Chat(Generic[Job, Told]):
 
     messages: Callable[[Job], list[dict[str, str]]]
     response_format: JsonObject
-    read: Callable[[str], Told]
+    read: Callable[[str, Iterable[str], Shown], Told]
+    """Of what a model wrote, the notes that it was asked about, and what may be kept of a reason."""
+    notes: Callable[[Job], Iterable[str]]
+    """All that a stranger wrote in the question of a job."""
     check: Callable[[object], Told]
 
     def kept(self, stored: Mapping[str, JsonObject]) -> dict[str, Told]:
@@ -73,9 +77,7 @@ class ChatModel(RemoteModel):
                 raise NotYet(OTHER_PROCESS, sent=False)
             with self._asking([key]):
                 reply = self._post(job, {**request, "messages": chat.messages(job)}, sent)
-                answer = chat.read(content_of(reply))
-                if self.settings.api_key.is_in(answer.reason):
-                    answer = replace(answer, reason="(left out: it repeats a part of the key)")
+                answer = chat.read(content_of(reply), chat.notes(job), self._shown)
                 self._keep(key, asdict(answer))
             outcomes[job] = Outcome(answer)
 
@@ -84,6 +86,11 @@ class ChatModel(RemoteModel):
 
         self._send(unknown[:allowed], attempt, give_up, sent)
         return outcomes
+
+    def _shown(self, text: str) -> str:
+        """What may be shown and kept of a text that the model wrote."""
+        # Before it is cut: the rest of a key that was cut would not be known as one.
+        return "(left out: it repeats a part of the key)" if self.settings.api_key.is_in(text) else one_line(text)
 
     def _unanswered(self, chat: Chat[Job, Told], keys: Collection[str]) -> int:
         """How many of these the cache has no answer to."""

@@ -22,7 +22,7 @@ from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import ModelAnswer, Verdict, check_answer, read_answer
 
 _CHAT: Chat[Pair, ModelAnswer] = Chat(
-    lambda pair: load_prompt().messages(*pair), RESPONSE_FORMAT, read_answer, check_answer
+    lambda pair: load_prompt().messages(*pair), RESPONSE_FORMAT, read_answer, lambda pair: pair, check_answer
 )
 
 
