@@ -11,7 +11,6 @@ from metareview.judges.remote import context
 from metareview.judges.remote.model import OTHER_PROCESS, Job, RemoteModel
 from metareview.judges.remote.pool import NotYet
 from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer, Shown
-from metareview.model.words import one_line
 
 PARAMETERS: JsonObject = {"temperature": 0}
 Told = TypeVar("Told", ModelAnswer, IssueAnswer, AddressedAnswer)
@@ -89,8 +88,7 @@ class ChatModel(RemoteModel):
 
     def _shown(self, text: str) -> str:
         """What may be shown and kept of a text that the model wrote."""
-        # Before it is cut: the rest of a key that was cut would not be known as one.
-        return "(left out: it repeats a part of the key)" if self.settings.api_key.is_in(text) else one_line(text)
+        return self.settings.api_key.line_of(text, instead="(left out: it repeats a part of the key)")
 
     def _unanswered(self, chat: Chat[Job, Told], keys: Collection[str]) -> int:
         """How many of these the cache has no answer to."""

@@ -7,16 +7,13 @@ one case, without escapes, with numbers written in one way. A reason is repeated
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import unicodedata
 from collections.abc import Iterable
-from urllib.parse import unquote
 
-_LAYERS = 3
-"""A note may hold an object inside of a text inside of an object: so often are its escapes resolved."""
-_CODED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+from metareview.http.escapes import unescaped
+
 _WHITE = re.compile(r"\\+[nrtbf]")
 _NUMBER = re.compile(r":([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?)")
 _KEPT = frozenset("{}[]:,.+-")
@@ -64,11 +61,7 @@ def _folded(text: str) -> str:
     >>> _folded('{"Match" :\\ttrue, "confidence": 1.00}') == _folded("{'match': True, '\\\\u0063onfidence':1e0}")
     True
     """
-    for _ in range(_LAYERS):
-        plain = _CODED.sub(lambda code: chr(int(code[1] or code[2], 16)), html.unescape(unquote(text)))
-        if plain == text:
-            break
-        text = plain
+    *_, text = unescaped(text)
     text = unicodedata.normalize("NFKC", _WHITE.sub(" ", text)).casefold()
     text = "".join(c for c in text if c.isalnum() or c in _KEPT)
     return _NUMBER.sub(lambda number: f":{float(number[1]):g}", text).translate(_OF_NUMBERS)
