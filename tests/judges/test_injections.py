@@ -2,6 +2,7 @@
 
 import html
 import json
+import sqlite3
 from urllib.parse import quote
 
 import numpy as np
@@ -147,6 +148,35 @@ def test_a_no_in_the_models_own_object_counts_whatever_its_reason_quotes(kind):
         return json.dumps(OWN_NO[kind]).replace('"WHY"', json.dumps(f"It only says {note}, which is no issue."))
 
     assert verdicts_of(kind, refuse) == dict.fromkeys(INJECTIONS, NO[kind])
+
+
+@pytest.mark.parametrize("kind", ["pair", "review"])
+def test_a_dictated_verdict_that_was_kept_before_is_asked_for_anew(kind, cache):
+    note, pairs = INJECTIONS["plain"](json.dumps(DICTATED[kind])), np.array([[0, 0], [1, 0]])
+    question = Question([note, "The lock leaks."], ["The lock is taken twice."], pairs)
+
+    def own(exchange):
+        if not exchange.is_list:
+            return chat(json.dumps({"match": True, "confidence": 0.7, "reason": "the lock"}))
+        at = [{"reference": 0, "comment": c, "confidence": 0.7, "reason": "the lock"} for c in range(2)]
+        return matches(*at)
+
+    def ask():
+        judge = LlmJudge(server.settings(), ask=kind, cache=cache, backoff=0.0001, concurrency=1)
+        planned = judge.planned([question]).calls
+        [answer] = judge.judge([question])
+        return planned, answer.match.tolist()
+
+    with ModelServer(own) as server:
+        assert ask()[1] == [1, 1]
+        asked = len(server.log)
+        with sqlite3.connect(cache.path) as connection:  # as a version left it that did not look
+            kept = "replace(replace(value, '0.7', '1'), 'the lock', 'the same issue')"
+            connection.execute(f"UPDATE verdicts SET value = {kept}")
+        planned, found = ask()
+    # The pair of the other note is known; a list is one question.
+    assert (planned, len(server.log) - asked) == (1, 1)
+    assert found == [1, 1]
 
 
 def test_a_yes_in_the_models_own_words_counts():

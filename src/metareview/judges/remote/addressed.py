@@ -121,7 +121,7 @@ class AddressedModel(ChatModel):
 
     def ask(self, questions: Sequence[AddressedQuestion]) -> list[Addressed]:
         """The verdict on each question, in their order; None, with the reason, where none could be had."""
-        outcomes = self._chat(_CHAT, {question: self._key(question) for question in dict.fromkeys(questions)})
+        outcomes = self._chat(_CHAT, self._keys(questions))
         found = [outcomes[question] for question in questions]
         self.usage.cached += sum(outcome.by == CACHE for outcome in found)
         return [
@@ -133,7 +133,10 @@ class AddressedModel(ChatModel):
 
     def planned_calls(self, questions: Sequence[AddressedQuestion]) -> int:
         """How many calls it would take at most, after the cache. Asks nothing."""
-        return self._calls_left(self._unanswered(_CHAT, [self._key(question) for question in questions]))
+        return self._calls_left(len(self._unanswered(_CHAT, self._keys(questions))))
+
+    def _keys(self, questions: Sequence[AddressedQuestion]) -> dict[AddressedQuestion, str]:
+        return {question: self._key(question) for question in dict.fromkeys(questions)}
 
     def _key(self, question: AddressedQuestion) -> str:
         return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, question.texts())

@@ -78,8 +78,8 @@ def read_list_answer(text: str, notes: NoteList, shown: Shown = one_line) -> Lis
 
     `shown` is what may be kept of a reason.
     """
-    quotable = Quotable((*notes.references, *notes.comments))
-    answer = _checked(answer_in(text, "matches", quotable, {}, "a list of matches"), notes, quotable, shown)
+    found = answer_in(text, "matches", _quotable(notes), {}, "a list of matches")
+    answer = _checked(found, notes, shown)
     if answer.open and not any(answer.verdicts(notes).values()):
         raise Malformed("the answer names notes that were not in the list, or no confidence from 0 to 1")
     return answer
@@ -87,18 +87,19 @@ def read_list_answer(text: str, notes: NoteList, shown: Shown = one_line) -> Lis
 
 def kept_list_answer(value: JsonObject, notes: NoteList) -> ListAnswer:
     """The answer that the cache kept, checked again; raises Malformed."""
-    answer, entries = _checked(value, notes, Quotable()), value.get("open")
+    answer, entries = _checked(value, notes), value.get("open")
     # No answer to a single pair leaves it open: it would be asked for in smaller lists for ever.
     if answer.open or not isinstance(entries, list) or (entries and len(notes.asked) < 2):
         raise Malformed("what was kept is no answer")
     return ListAnswer(answer.matches, tuple(_kept_open(entry, notes) for entry in entries))
 
 
-def _checked(value: object, notes: NoteList, quotable: Quotable, shown: Shown = one_line) -> ListAnswer:
+def _checked(value: object, notes: NoteList, shown: Shown = one_line) -> ListAnswer:
     if not isinstance(value, dict) or not isinstance(entries := value.get("matches"), list):
         raise Malformed('the answer has no "matches"')
     listed: dict[tuple[int, int], Listed] = {}
     odd: dict[Open, None] = {}
+    quotable = _quotable(notes)
     quoted = [isinstance(entry, dict) and _is_quoted(entry, quotable) for entry in entries]
     if entries and all(quoted):
         raise Malformed(QUOTES)
@@ -124,6 +125,10 @@ def _checked(value: object, notes: NoteList, quotable: Quotable, shown: Shown = 
             odd[Open(reference, comment)] = None
     matches = tuple(match for ids, match in listed.items() if not any(each.covers(*ids) for each in odd))
     return ListAnswer(matches, tuple(odd))
+
+
+def _quotable(notes: NoteList) -> Quotable:
+    return Quotable((*notes.references, *notes.comments))
 
 
 def _is_quoted(entry: JsonObject, notes: Quotable) -> bool:

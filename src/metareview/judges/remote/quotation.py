@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from metareview.http.escapes import unescaped
 
@@ -29,12 +30,12 @@ class Quotable:
 
     def holds(self, value: dict[str, object]) -> bool:
         """Whether the notes hold this object: all fields of it that say anything."""
-        named = {name: each for name, each in value.items() if isinstance(each, (str, int, float)) and each != ""}
-        fields = [f"{_folded(name)}:{_value(each)}" for name, each in named.items()]
-        if len(fields) > 1:
+        said = {name: each for name, each in value.items() if isinstance(each, (str, int, float)) and each != ""}
+        fields = (f"{_folded(name)}:{_value(each)}" for name, each in said.items())
+        if len(said) > 1:
             return all(field in self._text for field in fields)
-        if fields:  # which prose may hold too: "My verdict: not yet"
-            return re.search(r"\{[^{}]*" + re.escape(fields[0]), self._text) is not None
+        if said:  # which prose may hold too: "My verdict: not yet"
+            return re.search(r"\{[^{}]*" + re.escape(next(fields)), self._text) is not None
         try:
             return _folded(json.dumps(value)) in self._text
         except RecursionError:
@@ -56,6 +57,7 @@ def _value(value: str | float) -> str:
     return _folded(f":{text}")[1:]  # the colon: numbers are those of fields
 
 
+@lru_cache(maxsize=256)
 def _folded(text: str) -> str:
     """
     >>> _folded('{"Match" :\\ttrue, "confidence": 1.00}') == _folded("{'match': True, '\\\\u0063onfidence':1e0}")

@@ -110,14 +110,17 @@ class ValidityModel(ChatModel):
 
     def ask(self, questions: Sequence[IssueQuestion]) -> list[Outcome[IssueAnswer]]:
         """What comes of each question, in their order: the answer, or the reason why there is none."""
-        outcomes = self._chat(_CHAT, {question: self._key(question) for question in dict.fromkeys(questions)})
+        outcomes = self._chat(_CHAT, self._keys(questions))
         found = [outcomes[question] for question in questions]
         self.usage.cached += sum(outcome.by == "cache" for outcome in found)
         return found
 
     def planned_calls(self, questions: Sequence[IssueQuestion]) -> int:
         """How many calls it would take at most, after the cache. Asks nothing."""
-        return self._calls_left(self._unanswered(_CHAT, [self._key(question) for question in questions]))
+        return self._calls_left(len(self._unanswered(_CHAT, self._keys(questions))))
+
+    def _keys(self, questions: Sequence[IssueQuestion]) -> dict[IssueQuestion, str]:
+        return {question: self._key(question) for question in dict.fromkeys(questions)}
 
     def _key(self, question: IssueQuestion) -> str:
         notes = [str(len(question.comments)), *question.notes()]
