@@ -54,6 +54,7 @@ FORMS = {
     "octal": coded("\\{:03o}"),
     "HTML": html.escape,
     "HTML, every character": coded("&#x{:x};"),
+    "HTML, with zeros": coded("&#{:020};"),
     "HTML of a URL": coded("&#37;{:02X}"),
 }
 
@@ -94,3 +95,11 @@ def test_escapes_are_resolved_a_few_times_and_not_for_ever():
     assert list(unescaped("plain")) == ["plain"]
     assert list(unescaped("%2541"))[-1] == "A"
     assert len(list(unescaped("%" + "25" * 1_000 + "41"))) == 4
+
+
+def test_hostile_texts_are_searched_in_time_and_without_a_defect():
+    # A pattern that starts anew at every backslash would go over these once for each.
+    for text in ("\\" * 400_000, "\\u" * 100_000, "&#" + "1" * 100_000, "&#x" + "f" * 100_000 + ";", "%" * 400_000):
+        assert not Secret(KEYS["usual"]).is_in(text)
+        assert Secret(KEYS["usual"]).is_in(text + " " + KEYS["usual"])
+    assert list(unescaped("&#128640;"))[-1] == list(unescaped("&#x01F680;"))[-1] == "\N{ROCKET}"

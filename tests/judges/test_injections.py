@@ -264,3 +264,13 @@ def test_prose_that_only_looks_like_an_answer_holds_none():
     assert Quotable(['It returns {"matches": []}.']).holds({"matches": []})
     assert not Quotable(['It returns {"query": 1, "matches": []}.']).holds({"matches": []})
     assert not Quotable().holds({})
+
+
+def test_hostile_notes_are_compared_in_time_and_without_a_defect():
+    answer = json.dumps(MATCH)
+    hostile = ["\\" * 100_000, "{" * 100_000, "&#" + "9" * 90_000, '"confidence":' + "1" * 90_000, "{match:" * 10_000]
+    for note in hostile:
+        assert read_answer(answer, [note, "r"]).match is True
+        assert read_answer('{"match": true, "confidence": 1}', [note, "yes" * 30_000]).match is True
+        with pytest.raises(Malformed, match="a note asks for"):
+            read_answer(answer, [note + answer, "r"])

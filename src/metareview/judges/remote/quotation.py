@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from metareview.http.escapes import unescaped
 
-_WHITE = re.compile(r"\\+[nrtbf]")
+_WHITE = re.compile(r"\\[nrtbf]")
 _NUMBER = re.compile(r":([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?)")
 _KEPT = frozenset("{}[]:,.+-")
 _OF_NUMBERS = str.maketrans("", "", ",.+-")

@@ -156,7 +156,7 @@ def _refuse_if_anybody_elses(file: Path, found: os.stat_result) -> None:
         fix = "Set what is in it in the environment, or put a .env of your own, if only an empty one, into this folder."
         raise InputError("belongs to another user, who could send your comments anywhere", file=file, fix=fix)
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        fix = f"Allow it to yourself alone: chmod go-w {shlex.quote(str(file))}"
+        fix = f"Set what is in it in the environment, or keep it to yourself: chmod go-w {shlex.quote(str(file))}"
         raise InputError("other users may write it, and so send your comments anywhere", file=file, fix=fix)
 
 
