@@ -111,7 +111,9 @@ def test_a_schema_that_is_ignored(judging, style):
 def test_words_beside_the_object_leave_a_pair_undecided(judging, cache):
     with LocalServer(schema="ignored", style="chatty") as server:
         judge = judging(server, cache=cache)
-        assert [verdict.match for verdict in judge.ask(PAIRS[:2])] == [-1, -1]
+        verdicts = judge.ask(PAIRS[:2])
+    assert [verdict.match for verdict in verdicts] == [-1, -1]
+    assert "the answer is not the JSON asked for and nothing else" in verdicts[0].reason
     assert len(server.log) == 2 * 8
     assert cache.info().entries == 0
 

@@ -127,7 +127,8 @@ def answer_in(text: str, key: str, notes: Quotable, words: Mapping[str, bool], i
             return word
         value = _value_of(text)
     if value is None:
-        raise Malformed(f"the answer is neither the JSON asked for nor {in_words}")
+        alone = "the answer is not the JSON asked for and nothing else"
+        raise Malformed(alone if "{" in text else f"the answer is neither the JSON asked for nor {in_words}")
     if not isinstance(value, dict):
         raise Malformed("the answer is JSON, but no object")
     if len(list(islice(_given(value, key), 2))) > 1:
