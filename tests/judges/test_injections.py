@@ -225,6 +225,10 @@ def test_a_tag_of_thinking_counts_only_where_no_note_may_have_written_it():
     no, yes = '{"match": false, "confidence": 1, "reason": "a"}', '{"match": true, "confidence": 0.7, "reason": "b"}'
     assert read_answer(f"hm</think>{no}", ["r", "s"]).match is False
     assert read_answer(f"<think>hm</think>{no}", ["</think>", "s"]).match is False
+    fenced = '```json\n{"match": false, "confidence": 1, "reason": "about <think>"}\n```'
+    assert read_answer(fenced, ["</think>", "s"]).match is False
+    with pytest.raises(Malformed):
+        read_answer(f"No, it says </think>{yes}", ["&lt;/think&gt;", "s"])
     for answer in (
         f"No, it says </think>{yes}",  # the opening tag was not swallowed: the note holds the closing one
         f"<think>hm</think>{no} It wants </think>{yes}",

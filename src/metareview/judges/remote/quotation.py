@@ -43,7 +43,11 @@ class Quotable:
 
     def says(self, word: str) -> bool:
         """Whether a note holds this word."""
-        return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", note, re.IGNORECASE) for note in self.notes)
+        return self.find(re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE))
+
+    def find(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a note holds this, escaped or not."""
+        return any(pattern.search(said) for note in self.notes for said in unescaped(note))
 
     @property
     def _text(self) -> str:

@@ -115,7 +115,7 @@ def answer_in(text: str, key: str, notes: Quotable, words: Mapping[str, bool], i
 
     A word is given with whether a comment gains by it: then it does not count where a note says it.
     """
-    value = _value_of(text)
+    value = _value_of(_unfenced(text.strip()))
     if not isinstance(value, dict):
         text = _unfenced(_without_thinking(text, notes))
         if not text:
@@ -148,7 +148,7 @@ def _without_thinking(text: str, notes: Quotable) -> str:
         return text
     if ends[-1] is False:
         raise Malformed("the answer ends inside its thinking")
-    swallowed = ends == [True] and not any(map(_THOUGHT.search, notes.notes))
+    swallowed = ends == [True] and not notes.find(_THOUGHT)
     if swallowed or (ends == [False, True] and tags[0].start() == 0):
         return text[tags[-1].end() :].strip()
     raise Malformed("the answer has more tags than those around its thinking")
