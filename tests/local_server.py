@@ -25,10 +25,11 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 STYLES = {
     "plain": "{}",
     "fenced": "```json\n{}\n```",
-    "prose": "Sure! Let me compare the two comments.\n\n{}",
     "thinking": "<think>\nThe reference says one thing, {{the candidate}} another.\n</think>\n\n{}",
     "thinking, its start swallowed": 'It may be {{"match": false}}, but no.\n</think>\n```json\n{}\n```\n',
 }
+"""In which an answer counts."""
+_STYLES = {**STYLES, "chatty": "Sure! Let me compare the two comments.\n\n{}"}
 
 
 def same_first_word(generated: str, reference: str) -> bool:
@@ -137,7 +138,7 @@ class LocalServer(ModelServer):
         else:
             self.answered[asked] += 1
         said = json.dumps(told)
-        content = said if schema == "kept" else STYLES[habits.style].format(said)
+        content = said if schema == "kept" else _STYLES[habits.style].format(said)
         whole = len(content) <= habits.predict
         choice = {
             "message": {"role": "assistant", "content": content[: habits.predict]},

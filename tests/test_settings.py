@@ -2,6 +2,7 @@ import copy
 import dataclasses
 import json
 import logging
+import os
 import pickle
 import traceback
 
@@ -23,6 +24,7 @@ def env(tmp_path):
 
     def write(text, folder=tmp_path):
         (folder / ".env").write_text(text, encoding="utf-8")
+        (folder / ".env").chmod(0o600)  # whatever the umask: one that others may write is refused
         return start
 
     return write
@@ -39,6 +41,60 @@ def test_the_nearest_env_file_fills_in_and_the_environment_wins(env, tmp_path):
     settings = ModelSettings.load("LLM", {"LLM_MODEL": "set"}, start)
     assert (settings.url, settings.model, settings.api_key.reveal()) == ("http://near/v1", "set", "file")
     assert nearest_env_file(start) == tmp_path / "a" / ".env"
+
+
+@pytest.mark.parametrize("kind", ["LLM", "EMBEDDING"])
+@pytest.mark.parametrize("own_key", ["", "LLM_API_KEY=file\nEMBEDDING_API_KEY=file\n"])
+def test_a_key_of_the_environment_goes_to_no_address_of_a_file(env, kind, own_key):
+    start = env(f"{kind}_MODEL_URL=http://elsewhere/v1\n{kind}_MODEL=m\n{own_key}")
+    with pytest.raises(
+        UsageError, match=rf"^{kind}_MODEL_URL is that of .*\.env, and {kind}_API_KEY that of"
+    ) as caught:
+        ModelSettings.load(kind, {f"{kind}_API_KEY": KEY, f"{kind}_MODEL": "set"}, start)
+    assert f"Set {kind}_MODEL_URL in the environment too, or unset {kind}_API_KEY there" in str(caught.value)
+    assert KEY not in str(caught.value)
+    mine = {f"{kind}_API_KEY": KEY, f"{kind}_MODEL_URL": "https://mine/v1"}
+    assert ModelSettings.load(kind, mine, start).url == "https://mine/v1"
+    assert ModelSettings.load(kind, {f"{kind}_API_KEY": " "}, start).url == "http://elsewhere/v1"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system knows no such owners")
+@pytest.mark.parametrize("mode", [0o666, 0o664, 0o620, 0o602, 0o777])
+def test_a_file_that_others_may_write_is_refused_with_the_command_that_mends_it(env, tmp_path, mode):
+    start = env("LLM_MODEL_URL=http://elsewhere/v1\nLLM_MODEL=m\n")
+    (tmp_path / ".env").chmod(mode)
+    with pytest.raises(InputError, match=r"\.env: other users may write it.* chmod go-w /.*\.env$"):
+        ModelSettings.load("LLM", {}, start)
+    assert ModelSettings.load("LLM", FULL, start).url == FULL["LLM_MODEL_URL"]  # nothing of it is wanted
+    (tmp_path / ".env").chmod(0o644)
+    assert ModelSettings.load("LLM", {}, start).url == "http://elsewhere/v1"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system knows no such owners")
+def test_a_file_of_another_user_is_refused(env, tmp_path, monkeypatch):
+    start = env("LLM_MODEL_URL=http://elsewhere/v1\nLLM_MODEL=m\nLLM_API_KEY=k\n")
+    owner = (tmp_path / ".env").stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    if owner == 0:  # whom everybody trusts, as it is
+        assert ModelSettings.load("LLM", {}, start).model == "m"
+        os.chown(tmp_path / ".env", 4_321, -1)
+    with pytest.raises(InputError, match=r"\.env: belongs to another user.* put a \.env of your own"):
+        ModelSettings.load("LLM", {"LLM_API_KEY": KEY}, start)
+    assert ModelSettings.load("LLM", FULL, start).url == FULL["LLM_MODEL_URL"]
+    if owner == 0:
+        (start / ".env").write_text("")
+        with pytest.raises(UsageError, match="not set"):  # the nearest is one's own, and empty
+            ModelSettings.load("LLM", {}, start)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a link away")
+def test_a_link_of_another_user_is_refused(env, tmp_path):
+    start = env("")
+    (tmp_path / ".env").rename(tmp_path / "mine")
+    (tmp_path / ".env").symlink_to(tmp_path / "mine")
+    os.chown(tmp_path / ".env", 4_321, -1, follow_symlinks=False)
+    with pytest.raises(InputError, match="belongs to another user"):
+        ModelSettings.load("LLM", {}, start)
 
 
 def test_an_empty_variable_of_the_environment_wins_too(env):

@@ -74,6 +74,18 @@ def test_the_first_run_creates_and_the_second_edits(server, step):
     assert len(server.written) == 2  # nothing new, nothing sent
 
 
+def test_an_address_that_repeats_the_token_is_not_shown(server, step):
+    server.script = lambda exchange: (
+        Reply(201, {"html_url": f"https://github.com/{'y' * 270}?{TOKEN}"})
+        if exchange.method == "POST" and exchange.path != "/graphql"
+        else None
+    )
+    code, said = step("first")
+    assert code == 0
+    assert "Commented on pull request 7: " in said
+    assert TOKEN[:8] not in said
+
+
 def test_another_key_is_another_comment(server, step):
     step("a", INPUT_COMMENT_KEY="prompt")
     step("b", INPUT_COMMENT_KEY="prompt-2")

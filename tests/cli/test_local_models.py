@@ -46,7 +46,7 @@ def comments(judge, said=SAID, expected=EXPECTED):
     return ["comments", "said.jsonl", "--reference", "expected.jsonl", "--judge", judge]
 
 
-@pytest.mark.parametrize("style", ["prose", "thinking", "thinking, its start swallowed"])
+@pytest.mark.parametrize("style", ["fenced", "thinking", "thinking, its start swallowed"])
 @pytest.mark.parametrize("judge", ["llm", "cascade"])
 def test_a_server_with_every_bad_habit_gives_the_figures_of_one_without(serve, run, monkeypatch, judge, style):
     command = [*comments(judge), "--json", "--no-cache"]

@@ -165,6 +165,25 @@ def test_without_settings_the_fix_is_in_the_message(monkeypatch, tmp_path, capsy
         asyncio.run(mr.get_evaluator_ans_from_json("https://github.com/o/r/pull/1", [], []))
 
 
+def test_the_environments_key_does_not_go_where_a_file_above_says(model, monkeypatch, tmp_path, capsys):
+    server = model(same_letter)
+    arguments = ["comments", *files(tmp_path), "-q", "--no-cache"]
+    (tmp_path / ".env").write_text(f"LLM_MODEL_URL={server.url}\n")
+    (tmp_path / ".env").chmod(0o600)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    monkeypatch.delenv("LLM_MODEL_URL")
+    assert _run(arguments) == 2
+    message = capsys.readouterr().err
+    assert f"LLM_MODEL_URL is that of {tmp_path / '.env'}, and LLM_API_KEY that of the environment" in message
+    assert KEY not in message
+    assert server.log == []
+    monkeypatch.delenv("LLM_API_KEY")
+    assert _run(arguments) == 0
+    assert server.log
+    assert not any("authorization" in exchange.headers for exchange in server.log)
+
+
 def test_a_wrong_key_is_one_message_without_the_key(model, tmp_path, capsys):
     model(lambda e: error(401, f"bad key {KEY}"))
     assert _run(["comments", *files(tmp_path), "-q"]) == 2

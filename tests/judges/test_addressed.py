@@ -141,7 +141,7 @@ def test_a_reason_that_repeats_the_key_is_left_out():
     [
         ('{"verdict": "fully", "reason": "x"}', "fully"),
         ('<think>not? no</think>```json\n{"verdict": "partly"}\n```', "partly"),
-        ('Here it is: {"verdict": "unknown", "reason": "{}"}', "unknown"),
+        ('{"verdict": "unknown", "reason": "{}"}', "unknown"),
     ],
 )
 def test_answers_are_found(text, said):
@@ -161,6 +161,8 @@ def test_answers_are_found(text, said):
         '{"verdict": null}',
         '{"verdict": ["fully"]}',
         '{"match": true}',
+        'Here it is: {"verdict": "unknown", "reason": "x"}',
+        '{"verdict": "unknown", "reason": "x"}. Or is it?',
         '["fully"]',
         '{"verdict": "fully", "verdict": "not"}',
         '{"verdict": "fully"} {"verdict": "not"}',

@@ -101,18 +101,8 @@ def test_an_entry_may_lack_its_reason_and_say_that_it_is_a_match():
 GOOD = '{"matches": [{"reference": 1, "comment": 0, "confidence": 0.5, "reason": "x"}]}'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        GOOD,
-        f"<think>{{not json}} or is it 0?</think>\n{GOOD}",
-        f"```json\n{GOOD}\n```",
-        f"Here is what I found:\n{GOOD}",
-        f"{GOOD}\nI hope that this helps.",
-        f"{GOOD}\n\n{GOOD}",
-    ],
-)
-def test_what_stands_around_the_answer_is_tolerated(text):
+@pytest.mark.parametrize("text", [GOOD, f"<think>{{not json}} or is it 0?</think>\n{GOOD}", f"```json\n{GOOD}\n```"])
+def test_thinking_and_a_fence_around_the_answer_are_tolerated(text):
     assert read_list_answer(text, NOTES).matches == (Listed(1, 0, 0.5, "x"),)
 
 
@@ -139,6 +129,9 @@ def test_what_stands_around_the_answer_is_tolerated(text):
         '{"matches": [{"reference": 0, "reference": 1, "comment": 0, "confidence": 1}]}',
         '{"matches": [{"reference": 7, "comment": 9, "confidence": 1}]}',
         '{"matches": [{}]}',
+        f"Here is what I found:\n{GOOD}",
+        f"{GOOD}\nI hope that this helps.",
+        f"{GOOD}\n\n{GOOD}",
         f"A comment says {GOOD} but that is no answer",
     ],
 )

@@ -384,6 +384,9 @@ FORMS = {
     "hexadecimal": lambda key: key.encode().hex(),
     "escaped for a URL": lambda key: "".join(f"%{ord(c):02x}" for c in key),
     "escaped for HTML": lambda key: "".join(f"&#{ord(c)};" for c in key),
+    "escaped for JSON": lambda key: "".join(f"\\u{ord(c):04x}" for c in key),
+    "escaped for Python": lambda key: "".join(f"\\x{ord(c):02x}" for c in key),
+    "base64 of the header": lambda key: base64.b64encode(f"Bearer {key}".encode()).decode(),
 }
 
 
@@ -426,6 +429,30 @@ def test_the_key_is_in_no_log_no_reason_and_no_cache(judging, cache, caplog, cap
     stored = cache.path.read_text("latin-1") + Path(f"{cache.path}-wal").read_text("latin-1")
     shown = [v.reason for v in (*answered, *failed)] + list(judge.warnings) + [out, err, caplog.text, stored]
     assert not any(Secret(KEY).is_in(text) or echo in text for text in shown)
+
+
+def test_a_key_is_found_before_a_reason_is_cut(judging, cache):
+    key = "-_.~!*()" * 4
+
+    def script(exchange):
+        return verdict(True, reason="x" * (999 - 31) + key)
+
+    with ModelServer(script) as server:
+        judge = LlmJudge(server.settings(key=key), cache=cache)
+        [only] = judge.ask(PAIRS[:1])
+    assert only.reason == "(left out: it repeats a part of the key)"
+    assert key[:8] not in cache.path.read_text("latin-1") + Path(f"{cache.path}-wal").read_text("latin-1")
+
+
+def test_a_redirect_gets_no_key(judging):
+    with ModelServer(lambda exchange: verdict(True)) as other:
+
+        def script(exchange):
+            return Reply(307, b"", {"location": f"{other.url}/chat/completions"})
+
+        with ModelServer(script) as server, pytest.raises(UsageError, match="It redirects"):
+            judging(server).ask(PAIRS[:1])
+        assert other.log == []
 
 
 def test_a_reason_without_the_key_is_kept(judging, cache):

@@ -108,11 +108,21 @@ def test_a_schema_that_is_ignored(judging, style):
     assert judge.usage.prompt_tokens == 0
 
 
+def test_words_beside_the_object_leave_a_pair_undecided(judging, cache):
+    with LocalServer(schema="ignored", style="chatty") as server:
+        judge = judging(server, cache=cache)
+        verdicts = judge.ask(PAIRS[:2])
+    assert [verdict.match for verdict in verdicts] == [-1, -1]
+    assert "the answer is not the JSON asked for and nothing else" in verdicts[0].reason
+    assert len(server.log) == 2 * 8
+    assert cache.info().entries == 0
+
+
 @pytest.mark.parametrize("schema", ["refused", "unsupported", "crash", "hang"])
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_a_schema_that_the_server_cannot_bear(judging, schema, concurrency):
     pairs = [(f"leak {i}", "leak") for i in range(48)]
-    with LocalServer(schema=schema, style="prose") as server:
+    with LocalServer(schema=schema, style="fenced") as server:
         judge = judging(server, concurrency=concurrency, timeout=0.3 if schema == "hang" else 30)
         assert decided(judge.ask(pairs)) == [1] * 48
         assert set(server.answered) == set(pairs)

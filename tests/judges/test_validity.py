@@ -114,7 +114,7 @@ def test_a_server_without_schemas_is_asked_without():
         ('{"verdict": "valid", "reason": "x"}', "valid"),
         ('<think>valid? no</think>```json\n{"verdict": "invalid"}\n```', "invalid"),
         ("Repeat.", "repeat"),
-        ('Here it is: {"verdict": "repeat", "reason": "{}"}', "repeat"),
+        ('{"verdict": "repeat", "reason": "{}"}', "repeat"),
     ],
 )
 def test_answers_are_found(text, said):
@@ -130,6 +130,8 @@ def test_answers_are_found(text, said):
         '{"verdict": true}',
         '{"verdict": null}',
         '{"match": true}',
+        'Here it is: {"verdict": "repeat", "reason": "x"}',
+        '{"verdict": "repeat", "reason": "x"}. Or is it?',
         '["valid"]',
         '{"verdict": "valid", "verdict": "invalid"}',
         '{"verdict": "valid"} {"verdict": "invalid"}',

@@ -16,13 +16,10 @@ READ = ModelAnswer(match=True, confidence=0.8, reason="both: no reset")
         f"\n  {GOOD}\n",
         f"```json\n{GOOD}\n```",
         f"```\n{GOOD}```",
-        f"Here it is:\n```json\n{GOOD}\n```",
-        f"My verdict: {GOOD}",
-        f"{GOOD}\nI hope that helps {{x}}.",
         f"<think>They say no.\n{{not json}} yes</think>\n{GOOD}",
         f"so the answer is no\n</think>\n\n{GOOD}",
         f"<THINKING>no</THINKING>```json\n{GOOD}\n```",
-        f"{GOOD}\n{GOOD}",
+        '{"match": true, "confidence": 0.8, "reason": "both: no reset", "severity": {"level": 2}}',
     ],
 )
 def test_a_verdict_is_found_in_its_wrappings(text):
@@ -74,6 +71,14 @@ def test_a_text_that_is_a_yes_or_a_no_counts_as_sure(text, match):
         "<think>the answer is yes",
         f"<think>{GOOD}",
         f"<think>x</think><think>{GOOD}",
+        # What stands beside an object may take it back.
+        f"Here it is:\n```json\n{GOOD}\n```",
+        f"My verdict: {GOOD}",
+        f"{GOOD}\nI hope that helps {{x}}.",
+        f"{GOOD}\nI say no.",
+        f"{GOOD}.",
+        f"```json\n{GOOD}\n```\nNo!",
+        f"no\n```json\n{GOOD}\n```",
         # A comment's own text, quoted by the model, is no verdict.
         f"The candidate says {GOOD}, which tries to steer me.",
         f"It says:\n```json\n{GOOD}\n```\nThat is an injection, so no.",
@@ -88,7 +93,7 @@ def test_anything_else_is_malformed(text):
 
 
 NO = '{"match": false, "confidence": 0.9, "reason": "no"}'
-CONTRADICTIONS = {
+SAID_TWICE = {
     "a key twice": '{"match": false, "confidence": 0.9, "reason": "no", "match": true}',
     "a key twice, the other way": '{"match": true, "confidence": 0.9, "reason": "", "match": false}',
     "a key twice, as another type": '{"match": true, "match": 1, "confidence": 0.9, "reason": ""}',
@@ -112,25 +117,18 @@ CONTRADICTIONS = {
     "an object in a list": f"The steps: [{NO}]\n{GOOD}",
     "behind a hundred objects": f"{GOOD}{'{}' * 100}{NO}",
     "inside an object without a verdict": f'{{"draft": {NO}}} {GOOD}',
+    "the same twice": f"{GOOD}\n{GOOD}",
+    "the same twice, fenced": f"```json\n{GOOD}\n```\n{GOOD}",
+    "a key twice, with one value": '{"match": true, "match": true, "confidence": 0.8, "reason": "both: no reset"}',
+    "a reason twice": '{"match": true, "confidence": 0.8, "reason": "both", "reason": "neither"}',
+    "the same, nested": '{"match": true, "confidence": 0.8, "reason": "", "again": {"match": true}}',
 }
 
 
-@pytest.mark.parametrize("text", CONTRADICTIONS.values(), ids=CONTRADICTIONS)
-def test_an_answer_that_contradicts_itself_is_malformed(text):
+@pytest.mark.parametrize("text", SAID_TWICE.values(), ids=SAID_TWICE)
+def test_an_answer_that_says_it_twice_is_malformed(text):
     with pytest.raises(Malformed):
         read_answer(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"match": true, "match": true, "confidence": 0.8, "reason": "both: no reset"}',
-        '{"match": true, "confidence": 0.8, "reason": "both: no reset", "again": {"match": true}}',
-        f"```json\n{GOOD}\n```\n{GOOD}",
-    ],
-)
-def test_saying_the_same_twice_is_no_contradiction(text):
-    assert read_answer(text) == READ
 
 
 def test_hostile_answers_do_not_take_quadratic_time():

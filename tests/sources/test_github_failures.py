@@ -1,6 +1,8 @@
 """A server that misbehaves: everything passing is waited out and ends with the same bytes, everything else is told."""
 
 import re
+from base64 import b64encode
+from urllib.parse import quote
 
 import pytest
 
@@ -126,6 +128,8 @@ def test_the_progress_tells_what_is_left_of_the_limit(pull):
         (Reply(401, {"message": f"Bad credentials {TOKEN}"}), "refuses the token (HTTP 401). Set GITHUB_TOKEN"),
         (Reply(403, {"message": "Resource not accessible by personal access token"}), "Give a token that may read"),
         (Reply(403, {"message": f"no {TOKEN}"}), "refuses (HTTP 403). Give a token"),
+        (Reply(403, {"message": "y" * 195 + quote(TOKEN)}), "refuses (HTTP 403). Give a token"),
+        (Reply(403, {"message": b64encode(f"Bearer {TOKEN}".encode()).decode()}), "refuses (HTTP 403). Give a token"),
         (Reply(400, b"\xff"), "refuses (HTTP 400)"),
         (Reply(404, {"message": "Not Found"}), "does not answer queries (HTTP 404)"),
         (Reply(301, b"", {"location": "https://elsewhere.example/graphql"}), "does not answer queries (HTTP 301)"),

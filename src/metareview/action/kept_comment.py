@@ -9,7 +9,6 @@ from typing import ClassVar
 from metareview.action.event import PullRequest
 from metareview.errors import UsageError
 from metareview.http.connections import Reply
-from metareview.model.words import one_line
 from metareview.sources.api import TooMuch, parsed
 from metareview.sources.clock import Clock
 from metareview.sources.github.api import GitHubApi, ScopesMissing
@@ -107,7 +106,7 @@ class CommentApi(GitHubApi):
         if not 200 <= reply.status < 300:
             raise UsageError(f"{self._host} does not take the comment (HTTP {reply.status}).")
         try:
-            return one_line(Node(parsed(reply.data)).text("html_url") or "", 300)
+            return self._token.line_of(Node(parsed(reply.data)).text("html_url") or "", 300)
         except (TooMuch, Unexpected, AttributeError):
             return ""  # written, whatever the reply looks like
 

@@ -17,7 +17,6 @@ from urllib.parse import urljoin, urlsplit
 from metareview.errors import UsageError
 from metareview.http.connections import Connections, Reply, connection_problem, retry_after, tls_problem
 from metareview.http.secret import Secret
-from metareview.model.words import one_line
 from metareview.sources.clock import Clock, clock_time
 from metareview.sources.node import Node, Unexpected
 
@@ -232,7 +231,8 @@ class Api(ABC):
 
     def _quoted(self, said: str) -> str:
         """The server's own words, unless they repeat the token."""
-        return "" if not said or self._token.is_in(said) else f": {one_line(said, _SHOWN)}"
+        shown = self._token.line_of(said, _SHOWN)
+        return f": {shown}" if shown else ""
 
 
 def parsed(data: bytes) -> Any:

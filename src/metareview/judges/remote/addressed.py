@@ -58,6 +58,10 @@ class AddressedQuestion:
             _cut(_with_place(comment), COMMENT_LENGTH), _cut(code or "", CODE_LENGTH), _cut(change, CHANGE_LENGTH)
         )
 
+    def texts(self) -> tuple[str, str, str]:
+        """All that a stranger wrote in it."""
+        return self.comment, self.code, self.change
+
 
 def _cut(text: str, length: int) -> str:
     text = sendable(text[: length + 1])
@@ -77,7 +81,7 @@ def _with_place(comment: Comment) -> str:
 def messages(question: AddressedQuestion) -> list[dict[str, str]]:
     """The two messages that ask what became of a comment."""
     system, user = _prompt()
-    code = marker_code(question.comment, question.code, question.change)
+    code = marker_code(*question.texts())
 
     def quoted(kind: str, text: str) -> str:
         return f"<<<{kind} {code}\n{text}\n{kind} {code}>>>"
@@ -99,7 +103,7 @@ def _prompt() -> tuple[str, Template]:
 
 
 _CHAT: Chat[AddressedQuestion, AddressedAnswer] = Chat(
-    messages, RESPONSE_FORMAT, read_addressed_answer, check_addressed_answer
+    messages, RESPONSE_FORMAT, read_addressed_answer, AddressedQuestion.texts, check_addressed_answer
 )
 
 
@@ -117,7 +121,7 @@ class AddressedModel(ChatModel):
 
     def ask(self, questions: Sequence[AddressedQuestion]) -> list[Addressed]:
         """The verdict on each question, in their order; None, with the reason, where none could be had."""
-        outcomes = self._chat(_CHAT, {question: self._key(question) for question in dict.fromkeys(questions)})
+        outcomes = self._chat(_CHAT, self._keys(questions))
         found = [outcomes[question] for question in questions]
         self.usage.cached += sum(outcome.by == CACHE for outcome in found)
         return [
@@ -129,11 +133,13 @@ class AddressedModel(ChatModel):
 
     def planned_calls(self, questions: Sequence[AddressedQuestion]) -> int:
         """How many calls it would take at most, after the cache. Asks nothing."""
-        return self._calls_left(self._unanswered(_CHAT, [self._key(question) for question in questions]))
+        return self._calls_left(len(self._unanswered(_CHAT, self._keys(questions))))
+
+    def _keys(self, questions: Sequence[AddressedQuestion]) -> dict[AddressedQuestion, str]:
+        return {question: self._key(question) for question in dict.fromkeys(questions)}
 
     def _key(self, question: AddressedQuestion) -> str:
-        texts = [question.comment, question.code, question.change]
-        return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, texts)
+        return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, question.texts())
 
     def __enter__(self) -> Self:
         return self

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Generic, TypeVar
 
 from metareview.judges.remote import context
 from metareview.judges.remote.model import OTHER_PROCESS, Job, RemoteModel
 from metareview.judges.remote.pool import NotYet
-from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer
+from metareview.judges.remote.quotation import Quotable
+from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer, Shown
 
 PARAMETERS: JsonObject = {"temperature": 0}
 Told = TypeVar("Told", ModelAnswer, IssueAnswer, AddressedAnswer)
@@ -22,15 +23,20 @@ class Chat(Generic[Job, Told]):
 
     messages: Callable[[Job], list[dict[str, str]]]
     response_format: JsonObject
-    read: Callable[[str], Told]
+    read: Callable[[str, Iterable[str], Shown], Told]
+    """Of what a model wrote, the notes that it was asked about, and what may be kept of a reason."""
+    notes: Callable[[Job], Iterable[str]]
+    """All that a stranger wrote in the question of a job."""
     check: Callable[[object], Told]
 
-    def kept(self, stored: Mapping[str, JsonObject]) -> dict[str, Told]:
-        """The answers among stored values: a value that is none is asked for anew."""
+    def kept(self, stored: Mapping[str, JsonObject], keys: Mapping[Job, str]) -> dict[Job, Told]:
+        """The answers to these jobs among stored values: a value that is none is asked for anew. So is one that a note
+        holds, which is from before such answers were refused."""
         answers = {}
-        for key, value in stored.items():
+        for job, key in keys.items():
             with suppress(Malformed):
-                answers[key] = self.check(value)
+                if key in stored and not Quotable(self.notes(job)).holds(stored[key]):
+                    answers[job] = self.check(stored[key])
         return answers
 
 
@@ -51,9 +57,9 @@ class ChatModel(RemoteModel):
 
     def _chat(self, chat: Chat[Job, Told], keys: Mapping[Job, str]) -> dict[Job, Outcome[Told]]:
         """What comes of each question, by its job; `keys` are those of the cache."""
-        known = chat.kept(self._stored(keys.values()))
         by = "model" if self.cache is None else "cache"
-        outcomes = {job: Outcome(known[key], by) for job, key in keys.items() if key in known}
+        known = chat.kept(self._stored(keys.values()), keys)
+        outcomes = {job: Outcome(answer, by) for job, answer in known.items()}
         if outcomes:
             # Its answers are here: what the server refuses now, it refuses for the question's sake.
             self._endpoint.trusted = True
@@ -66,16 +72,14 @@ class ChatModel(RemoteModel):
         def attempt(job: Job) -> None:
             key = keys[job]
             claim = self._claim([key])
-            if answers := chat.kept(claim.known):
-                outcomes[job] = Outcome(answers[key], "cache")
+            if answers := chat.kept(claim.known, {job: key}):
+                outcomes[job] = Outcome(answers[job], "cache")
                 return
             if key not in claim.mine and key not in claim.known:
                 raise NotYet(OTHER_PROCESS, sent=False)
             with self._asking([key]):
                 reply = self._post(job, {**request, "messages": chat.messages(job)}, sent)
-                answer = chat.read(content_of(reply))
-                if self.settings.api_key.is_in(answer.reason):
-                    answer = replace(answer, reason="(left out: it repeats a part of the key)")
+                answer = chat.read(content_of(reply), chat.notes(job), self._shown)
                 self._keep(key, asdict(answer))
             outcomes[job] = Outcome(answer)
 
@@ -85,9 +89,14 @@ class ChatModel(RemoteModel):
         self._send(unknown[:allowed], attempt, give_up, sent)
         return outcomes
 
-    def _unanswered(self, chat: Chat[Job, Told], keys: Collection[str]) -> int:
-        """How many of these the cache has no answer to."""
-        return len(set(keys)) - len(chat.kept(self._stored(keys)))
+    def _shown(self, text: str) -> str:
+        """What may be shown and kept of a text that the model wrote."""
+        return self.settings.api_key.line_of(text, instead="(left out: it repeats a part of the key)")
+
+    def _unanswered(self, chat: Chat[Job, Told], keys: Mapping[Job, str]) -> list[Job]:
+        """Those of these jobs that the cache has no answer to."""
+        known = chat.kept(self._stored(keys.values()), keys)
+        return [job for job in keys if job not in known]
 
 
 def content_of(reply: JsonObject) -> str:

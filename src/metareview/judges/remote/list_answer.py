@@ -1,8 +1,8 @@
 """What a model answered to a list question, read without guessing.
 
 What is not listed is a no, so an answer must be whole: one that was cut off or contradicts itself is `Malformed`, and
-says nothing about any pair. An entry that is odd (an id that was not in the list, a confidence that is none) only says
-nothing about the pairs that it may be about; what the rest of the answer says holds.
+says nothing about any pair. An entry that is odd (an id that was not in the list, a confidence that is none, an entry
+that a note holds) only says nothing about the pairs that it may be about; what the rest of the answer says holds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 
 from metareview.judges.remote.judge import Pair
 from metareview.judges.remote.lists import NoteList
-from metareview.judges.remote.verdict import JsonObject, Malformed, ModelAnswer, answer_in, is_confidence
+from metareview.judges.remote.quotation import Quotable
+from metareview.judges.remote.verdict import QUOTES, JsonObject, Malformed, ModelAnswer, Shown, answer_in, is_confidence
 from metareview.model.words import one_line
 
 NOT_LISTED = ModelAnswer(match=False, confidence=1.0, reason="not among the matches that the model listed")
@@ -72,9 +73,13 @@ DIVIDED = ListAnswer(open=(Open(None, None),))
 """Of a list that could not be answered whole: its pairs are asked about in smaller ones."""
 
 
-def read_list_answer(text: str, notes: NoteList) -> ListAnswer:
-    """The answer in what a model wrote; raises Malformed, also where it says nothing about any pair asked about."""
-    answer = _checked(answer_in(text, "matches", (), "a list of matches"), notes)
+def read_list_answer(text: str, notes: NoteList, shown: Shown = one_line) -> ListAnswer:
+    """The answer in what a model wrote; raises Malformed, also where it says nothing about any pair asked about.
+
+    `shown` is what may be kept of a reason.
+    """
+    found = answer_in(text, "matches", _quotable(notes), {}, "a list of matches")
+    answer = _checked(found, notes, shown)
     if answer.open and not any(answer.verdicts(notes).values()):
         raise Malformed("the answer names notes that were not in the list, or no confidence from 0 to 1")
     return answer
@@ -89,21 +94,26 @@ def kept_list_answer(value: JsonObject, notes: NoteList) -> ListAnswer:
     return ListAnswer(answer.matches, tuple(_kept_open(entry, notes) for entry in entries))
 
 
-def _checked(value: object, notes: NoteList) -> ListAnswer:
+def _checked(value: object, notes: NoteList, shown: Shown = one_line) -> ListAnswer:
     if not isinstance(value, dict) or not isinstance(entries := value.get("matches"), list):
         raise Malformed('the answer has no "matches"')
     listed: dict[tuple[int, int], Listed] = {}
     odd: dict[Open, None] = {}
-    for entry in entries:
+    quotable = _quotable(notes)
+    quoted = [isinstance(entry, dict) and _is_quoted(entry, quotable) for entry in entries]
+    if entries and all(quoted):
+        raise Malformed(QUOTES)
+    for entry, is_quoted in zip(entries, quoted, strict=True):
         if not isinstance(entry, dict):
             raise Malformed("the answer lists something that is no match")
         reference, comment = _id(entry.get("reference"), notes.references), _id(entry.get("comment"), notes.comments)
-        confidence, reason = entry.get("confidence"), one_line(str(entry.get("reason") or ""))
+        confidence, reason = entry.get("confidence"), shown(str(entry.get("reason") or ""))
         if reference is None and comment is None:
             raise Malformed("the answer names two notes that were not in the list")
         # An entry may say of itself that it is none, where no schema forbids it.
         if (
-            reference is None
+            is_quoted
+            or reference is None
             or comment is None
             or not is_confidence(confidence)
             or entry.get("match", True) is not True
@@ -115,6 +125,16 @@ def _checked(value: object, notes: NoteList) -> ListAnswer:
             odd[Open(reference, comment)] = None
     matches = tuple(match for ids, match in listed.items() if not any(each.covers(*ids) for each in odd))
     return ListAnswer(matches, tuple(odd))
+
+
+def _quotable(notes: NoteList) -> Quotable:
+    return Quotable((*notes.references, *notes.comments))
+
+
+def _is_quoted(entry: JsonObject, notes: Quotable) -> bool:
+    """Whether a note holds an entry, with whatever ids: a note cannot know its own, but a model that obeys it does."""
+    without_ids = {name: value for name, value in entry.items() if name not in ("reference", "comment")}
+    return notes.holds(without_ids if entry.get("reason") else entry)
 
 
 def _kept_open(entry: object, notes: NoteList) -> Open:

@@ -153,19 +153,12 @@ class ListModel(ChatModel):
                 raise
             return DIVIDED
         try:
-            answer = read_list_answer(_whole_content(reply), job.notes)
+            return read_list_answer(_whole_content(reply), job.notes, self._shown)
         except Malformed:
             unreadable[job] += 1
             if not job.divisible or unreadable[job] < UNREADABLE:
                 raise
             return DIVIDED
-        hidden = [
-            replace(match, reason="(left out: it repeats a part of the key)")
-            if self.settings.api_key.is_in(match.reason)
-            else match
-            for match in answer.matches
-        ]
-        return replace(answer, matches=tuple(hidden))
 
     @contextmanager
     def _alone(self, key: str, under_way: set[str]) -> Iterator[None]:

@@ -22,7 +22,7 @@ from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import ModelAnswer, Verdict, check_answer, read_answer
 
 _CHAT: Chat[Pair, ModelAnswer] = Chat(
-    lambda pair: load_prompt().messages(*pair), RESPONSE_FORMAT, read_answer, check_answer
+    lambda pair: load_prompt().messages(*pair), RESPONSE_FORMAT, read_answer, lambda pair: pair, check_answer
 )
 
 
@@ -65,19 +65,20 @@ class LlmJudge(ListModel, RemoteJudge):
         return self._planned_lists([sendable_pairs(question) for question in questions])
 
     def _ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        outcomes = self._chat(_CHAT, {pair: self._key(pair) for pair in dict.fromkeys(pairs)})
+        outcomes = self._chat(_CHAT, self._keys(pairs))
         verdicts = {pair: self._verdict(outcome) for pair, outcome in outcomes.items()}
         return [verdicts[pair] for pair in pairs]
 
     def _calls(self, pairs: Sequence[Pair]) -> list[int]:
-        keys = {pair: self._key(pair) for pair in dict.fromkeys(pairs)}
-        known = _CHAT.kept(self._stored(keys.values()))
-        return load_prompt().characters(pair for pair, key in keys.items() if key not in known)
+        return load_prompt().characters(self._unanswered(_CHAT, self._keys(pairs)))
 
     def _verdict(self, outcome: Outcome[ModelAnswer]) -> Verdict:
         if outcome.answer is None:
             return Verdict.undecided(outcome.reason)
         return Verdict.of(outcome.answer, self.threshold, outcome.by)
+
+    def _keys(self, pairs: Sequence[Pair]) -> dict[Pair, str]:
+        return {pair: self._key(pair) for pair in dict.fromkeys(pairs)}
 
     def _key(self, pair: Pair) -> str:
         return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, pair)

@@ -1,7 +1,8 @@
 """Where the model is: settings from the environment, or from the nearest `.env`. The environment wins.
 
-A key is kept in a `Secret`, which shows as `***` wherever it is printed, and is read in one function only: where a
-request gets its header.
+That file may be anybody's, since it is looked for in the folders above too: one that somebody else owns or may write is
+refused, and no file says where a key of the environment goes. A key is kept in a `Secret`, which shows as `***` when it
+is printed, and is read in one function only: where a request gets its header.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
+import stat
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,9 +84,16 @@ class ModelSettings:
     @classmethod
     def load(cls, kind: str, environ: Mapping[str, str] | None = None, start: Path | None = None) -> ModelSettings:
         """Those of the model that judges (LLM) or embeds (EMBEDDING); UsageError says what to set if one is missing."""
-        file = nearest_env_file(start or Path.cwd())
-        values = {**(read_env_file(file) if file else {}), **(os.environ if environ is None else environ)}
+        environ = os.environ if environ is None else environ
         names = (f"{kind}_MODEL_URL", f"{kind}_MODEL")
+        address, key = names[0], f"{kind}_API_KEY"
+        file = nearest_env_file(start or Path.cwd())
+        try:
+            values = {**(read_env_file(file) if file else {}), **environ}
+        except InputError:
+            if any(name not in environ for name in (*names, key)):
+                raise
+            values = dict(environ)
         missing = [name for name in names if not values.get(name, "").strip()]
         if missing:
             # On one line: what a command prints of an error has no line breaks, since a file's name may hold some.
@@ -94,8 +105,13 @@ class ModelSettings:
                 f"{' and '.join(missing)} not set, so {what} is unknown; {where} {them} either. Set {them} in the "
                 f"environment or in .env, for example {example} and, if the server wants a key, {kind}_API_KEY."
             )
+        if environ.get(key, "").strip() and address not in environ:
+            raise UsageError(
+                f"{address} is that of {file}, and {key} that of the environment, which goes to no address of a file. "
+                f"Set {address} in the environment too, or unset {key} there: one in that file goes to its address."
+            )
         timeout = _seconds(values.get(f"{kind}_TIMEOUT", ""))
-        return cls(values[names[0]], values[names[1]], Secret(values.get(f"{kind}_API_KEY", "")), kind, timeout)
+        return cls(values[address], values[names[1]], Secret(values.get(key, "")), kind, timeout)
 
 
 def _seconds(text: str) -> float:
@@ -118,7 +134,9 @@ def read_env_file(file: Path) -> dict[str, str]:
     Quoted values keep their white space; in double quotes a backslash escapes. An unquoted value ends at ` #`.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        with file.open(encoding="utf-8-sig") as stream:
+            _refuse_if_anybody_elses(file, os.fstat(stream.fileno()))  # not of what is there a moment before
+            text = stream.read()
     except UnicodeDecodeError:
         raise InputError("not UTF-8 text", file=file, fix="Save it as UTF-8.") from None
     except OSError as error:
@@ -128,6 +146,18 @@ def read_env_file(file: Path) -> dict[str, str]:
         if assignment := _ASSIGNMENT.fullmatch(line.strip()):
             values[assignment[1]] = _value(assignment[2])
     return values
+
+
+def _refuse_if_anybody_elses(file: Path, found: os.stat_result) -> None:
+    """Whoever can write a `.env` decides where the notes and its key go."""
+    if sys.platform == "win32":
+        return
+    if not {found.st_uid, file.lstat().st_uid} <= {os.geteuid(), 0}:  # a link has an owner too
+        fix = "Set what is in it in the environment, or put a .env of your own, if only an empty one, into this folder."
+        raise InputError("belongs to another user, who could send your comments anywhere", file=file, fix=fix)
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        fix = f"Set what is in it in the environment, or keep it to yourself: chmod go-w {shlex.quote(str(file))}"
+        raise InputError("other users may write it, and so send your comments anywhere", file=file, fix=fix)
 
 
 def _value(text: str) -> str:

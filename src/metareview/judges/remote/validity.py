@@ -58,6 +58,9 @@ class IssueQuestion:
             tuple(dict.fromkeys(_cut(note, REFERENCE_LENGTH) for note in references))[:REFERENCES],
         )
 
+    def notes(self) -> tuple[str, ...]:
+        return self.comments + self.references
+
 
 def _cut(note: str, length: int) -> str:
     note = sendable(note[: length + 1])
@@ -67,7 +70,7 @@ def _cut(note: str, length: int) -> str:
 def messages(question: IssueQuestion) -> list[dict[str, str]]:
     """The two messages that ask about an issue."""
     system, user = _prompt()
-    code = marker_code(*question.comments, *question.references)
+    code = marker_code(*question.notes())
 
     def quoted(kind: str, notes: Sequence[str]) -> Iterator[str]:
         for number, note in enumerate(notes, 1):
@@ -88,7 +91,9 @@ def _prompt() -> tuple[str, Template]:
     return data["system"], Template(data["user"])
 
 
-_CHAT: Chat[IssueQuestion, IssueAnswer] = Chat(messages, RESPONSE_FORMAT, read_issue_answer, check_issue_answer)
+_CHAT: Chat[IssueQuestion, IssueAnswer] = Chat(
+    messages, RESPONSE_FORMAT, read_issue_answer, IssueQuestion.notes, check_issue_answer
+)
 
 
 class ValidityModel(ChatModel):
@@ -105,17 +110,20 @@ class ValidityModel(ChatModel):
 
     def ask(self, questions: Sequence[IssueQuestion]) -> list[Outcome[IssueAnswer]]:
         """What comes of each question, in their order: the answer, or the reason why there is none."""
-        outcomes = self._chat(_CHAT, {question: self._key(question) for question in dict.fromkeys(questions)})
+        outcomes = self._chat(_CHAT, self._keys(questions))
         found = [outcomes[question] for question in questions]
         self.usage.cached += sum(outcome.by == "cache" for outcome in found)
         return found
 
     def planned_calls(self, questions: Sequence[IssueQuestion]) -> int:
         """How many calls it would take at most, after the cache. Asks nothing."""
-        return self._calls_left(self._unanswered(_CHAT, [self._key(question) for question in questions]))
+        return self._calls_left(len(self._unanswered(_CHAT, self._keys(questions))))
+
+    def _keys(self, questions: Sequence[IssueQuestion]) -> dict[IssueQuestion, str]:
+        return {question: self._key(question) for question in dict.fromkeys(questions)}
 
     def _key(self, question: IssueQuestion) -> str:
-        notes = [str(len(question.comments)), *question.comments, *question.references]
+        notes = [str(len(question.comments)), *question.notes()]
         return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, notes)
 
     def __enter__(self) -> Self:

@@ -1,9 +1,10 @@
 """What a model answered, read without guessing: a `ModelAnswer`, or `Malformed` with the reason why it is none.
 
-An answer is the JSON object that was asked for. Around it, thinking in `<think>` blocks, a code fence and prose before
-or after are tolerated. A plain text counts only if it *is* a yes or a no: "no, they are not the same" is malformed,
-not a yes because it contains "same" and not a no because it begins with one. So is an answer that contradicts itself,
-by a key that it gives twice with different values, by two objects, or by one inside another.
+An answer is the JSON object that was asked for, alone or in one code fence, behind thinking in one `<think>` block at
+most. Whatever else stands beside it may take it back, or quote it from a note: then it does not count. Nor does one
+that gives a key twice, or its verdict in more than one place, nor one that [a note holds](quotation.py). A plain text
+counts only if it *is* a yes or a no: "no, they are not the same" is malformed, not a yes because it contains "same" and
+not a no because it begins with one.
 """
 
 from __future__ import annotations
@@ -11,24 +12,29 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeGuard, TypeVar
 
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED
 from metareview.judges.remote.pool import RetryLater
+from metareview.judges.remote.quotation import Quotable
 from metareview.model.addressed import ADDRESSED_VERDICTS
 from metareview.model.label import ISSUE_VERDICTS, IssueVerdict
 from metareview.model.words import one_line
 
-_MOST_OBJECTS = 100
-_THOUGHT_START = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
-_FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
+_THOUGHT = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
+_FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*)```", re.DOTALL)
+_AROUND_WORDS = " \t\n*_`\"'.!"
 _TEXTS = {"yes": True, "no": False}
+_ISSUE_WORDS: dict[str, bool] = {verdict: verdict != "invalid" for verdict in ISSUE_VERDICTS}
 _CONTRADICTS = "the answer contradicts itself"
+QUOTES = "the answer is one that a note asks for"
 JsonObject = dict[str, Any]
 """What a model server sent or the cache kept, as it was read; and what is about to be sent or kept."""
+Shown = Callable[[str], str]
+"""What may be shown and kept of a text that a model wrote."""
 
 
 class Malformed(RetryLater):
@@ -82,55 +88,75 @@ class Verdict:
         return cls(SAME if match else DIFFERENT, score, answer.reason, by)
 
 
-def read_answer(text: str) -> ModelAnswer:
-    """The answer in what a model wrote; raises Malformed."""
-    found = answer_in(text, "match", _TEXTS, "a yes or no")
-    if isinstance(found, str) and found in _TEXTS:
-        return ModelAnswer(_TEXTS[found], 1.0, f"The model answered only: {found}.")
-    return check_answer(found)
-
-
-def read_issue_answer(text: str) -> IssueAnswer:
-    """The verdict on an unlisted issue in what a model wrote; raises Malformed."""
-    found = answer_in(text, "verdict", ISSUE_VERDICTS, "a verdict")
+def read_answer(text: str, notes: Iterable[str] = (), shown: Shown = one_line) -> ModelAnswer:
+    """The answer in what a model wrote about these notes; raises Malformed. `shown` is what may be kept of a reason."""
+    found = answer_in(text, "match", Quotable(notes), _TEXTS, "a yes or no")
     if isinstance(found, str):
-        found = {"verdict": found, "reason": f"The model answered only: {one_line(found)}."}
-    return check_issue_answer(found)
+        return ModelAnswer(_TEXTS[found], 1.0, f"The model answered only: {found}.")
+    return check_answer(found, shown)
 
 
-def read_addressed_answer(text: str) -> AddressedAnswer:
+def read_issue_answer(text: str, notes: Iterable[str] = (), shown: Shown = one_line) -> IssueAnswer:
+    """The verdict on an unlisted issue in what a model wrote; raises Malformed."""
+    found = answer_in(text, "verdict", Quotable(notes), _ISSUE_WORDS, "a verdict")
+    if isinstance(found, str):
+        found = {"verdict": found, "reason": f"The model answered only: {found}."}
+    return check_issue_answer(found, shown)
+
+
+def read_addressed_answer(text: str, notes: Iterable[str] = (), shown: Shown = one_line) -> AddressedAnswer:
     """The verdict on what became of a comment in what a model wrote; raises Malformed. A lone word is none: "not" may
     be the beginning of anything."""
-    return check_addressed_answer(answer_in(text, "verdict", (), "a verdict"))
+    return check_addressed_answer(answer_in(text, "verdict", Quotable(notes), {}, "a verdict"), shown)
 
 
-def answer_in(text: str, key: str, words: Collection[str], in_words: str) -> object:
-    """The JSON value that holds the answer under `key`, or the one of these words that is all of it."""
-    value = parse(text)
-    if isinstance(value, dict):
-        return _consistent([value], key)
-    # Only the tag that closes the thinking counts: some chat templates swallow the opening one.
-    text = _THOUGHT_END.split(text)[-1].strip()
-    if _THOUGHT_START.search(text):
+def answer_in(text: str, key: str, notes: Quotable, words: Mapping[str, bool], in_words: str) -> JsonObject | str:
+    """The object that holds the answer under `key`, or the one of these words that is all of it.
+
+    A word is given with whether a comment gains by it: then it does not count where a note says it.
+    """
+    value = _value_of(_unfenced(text.strip()))
+    if not isinstance(value, dict):
+        text = _unfenced(_without_thinking(text, notes))
+        if not text:
+            raise Malformed("the answer is empty")
+        word = text.strip(_AROUND_WORDS).lower()
+        if word in words:
+            if words[word] and notes.says(word):
+                raise Malformed(QUOTES)
+            return word
+        value = _value_of(text)
+    if value is None:
+        alone = "the answer is not the JSON asked for and nothing else"
+        raise Malformed(alone if "{" in text else f"the answer is neither the JSON asked for nor {in_words}")
+    if not isinstance(value, dict):
+        raise Malformed("the answer is JSON, but no object")
+    if len(list(islice(_given(value, key), 2))) > 1:
+        raise Malformed(_CONTRADICTS)
+    if notes.holds(value):
+        raise Malformed(QUOTES)
+    return value
+
+
+def _without_thinking(text: str, notes: Quotable) -> str:
+    """What stands behind the thinking. Some chat templates swallow the tag that opens it; where a note holds such a
+    tag, a lone one may be a quotation."""
+    text = text.strip()
+    tags = list(islice(_THOUGHT.finditer(text), 3))
+    ends = [bool(tag[1]) for tag in tags]
+    if not tags:
+        return text
+    if ends[-1] is False:
         raise Malformed("the answer ends inside its thinking")
-    if not text:
-        raise Malformed("the answer is empty")
-    objects = _objects_in(text, key)
-    _consistent([value for _, _, value in objects], key)
-    fenced = _FENCED.findall(text)
-    inner = text
-    if len(fenced) == 1 and (text.startswith("```") or text.endswith("```")):
-        inner = fenced[0].strip()
-    word = inner.strip(" \t\n*_`\"'.!").lower()
-    if word in words and not objects:
-        return word
-    value = parse(inner)
-    if value is not None:
-        return value
-    for start, end, found in objects if inner is text else _objects_in(inner, key):
-        if start == 0 or end == len(inner):
-            return found
-    raise Malformed(f"the answer is neither the JSON asked for nor {in_words}")
+    swallowed = ends == [True] and not notes.find(_THOUGHT)
+    if swallowed or (ends == [False, True] and tags[0].start() == 0):
+        return text[tags[-1].end() :].strip()
+    raise Malformed("the answer has more tags than those around its thinking")
+
+
+def _unfenced(text: str) -> str:
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1].strip() if fenced else text
 
 
 def is_confidence(value: object) -> TypeGuard[float]:
@@ -138,7 +164,7 @@ def is_confidence(value: object) -> TypeGuard[float]:
     return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= 1
 
 
-def check_answer(value: object) -> ModelAnswer:
+def check_answer(value: object, shown: Shown = one_line) -> ModelAnswer:
     """The three fields, if they are what was asked for; raises Malformed. A missing reason is forgiven."""
     if not isinstance(value, dict):
         raise Malformed("the answer is JSON, but no object")
@@ -147,23 +173,23 @@ def check_answer(value: object) -> ModelAnswer:
         raise Malformed('the answer\'s "match" is neither true nor false')
     if not is_confidence(confidence):
         raise Malformed('the answer\'s "confidence" is no number from 0 to 1')
-    return ModelAnswer(match, float(confidence), one_line(str(reason or "")))
+    return ModelAnswer(match, float(confidence), shown(str(reason or "")))
 
 
-def check_issue_answer(value: object) -> IssueAnswer:
+def check_issue_answer(value: object, shown: Shown = one_line) -> IssueAnswer:
     """The two fields, if they are what was asked for; raises Malformed. A missing reason is forgiven."""
-    return IssueAnswer(*_one_of(ISSUE_VERDICTS, value))
+    return IssueAnswer(*_one_of(ISSUE_VERDICTS, value, shown))
 
 
-def check_addressed_answer(value: object) -> AddressedAnswer:
+def check_addressed_answer(value: object, shown: Shown = one_line) -> AddressedAnswer:
     """The same of what became of a comment."""
-    return AddressedAnswer(*_one_of(ADDRESSED_VERDICTS, value))
+    return AddressedAnswer(*_one_of(ADDRESSED_VERDICTS, value, shown))
 
 
 Word = TypeVar("Word", bound=str)
 
 
-def _one_of(verdicts: Sequence[Word], value: object) -> tuple[Word, str]:
+def _one_of(verdicts: Sequence[Word], value: object, shown: Shown) -> tuple[Word, str]:
     """The verdict, which must be one of these, and the reason."""
     if not isinstance(value, dict):
         raise Malformed("the answer is JSON, but no object")
@@ -171,7 +197,7 @@ def _one_of(verdicts: Sequence[Word], value: object) -> tuple[Word, str]:
     verdict = next((each for each in verdicts if each == said), None)
     if verdict is None:
         raise Malformed(f'the answer\'s "verdict" is none of {", ".join(verdicts)}')
-    return verdict, one_line(str(value.get("reason") or ""))
+    return verdict, shown(str(value.get("reason") or ""))
 
 
 def parse(text: str | bytes) -> object:
@@ -182,14 +208,10 @@ def parse(text: str | bytes) -> object:
         return None
 
 
-class _Contradiction(ValueError):
-    pass
-
-
 def _object(pairs: list[tuple[str, object]]) -> JsonObject:
     value = dict(pairs)
     if len(value) < len(pairs) and any(_differ(value[name], each) for name, each in pairs):
-        raise _Contradiction
+        raise ValueError("a key twice")
     return value
 
 
@@ -197,44 +219,18 @@ def _differ(one: object, other: object) -> bool:
     return json.dumps(one) != json.dumps(other)  # 1, 1.0 and true are equal in Python
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+def _value_of(text: str) -> object:
+    """What an answer says, if it is JSON; raises Malformed where it gives a key twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_each_key_once)
+    except (ValueError, RecursionError):
+        return None
 
 
-def _objects_in(text: str, key: str) -> list[tuple[int, int, JsonObject]]:
-    """The objects in a text that hold a verdict, with where each starts and ends."""
-    objects: list[tuple[int, int, JsonObject]] = []
-    start = text.find("{")
-    for _ in range(_MOST_OBJECTS):
-        if start < 0:
-            return objects
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except _Contradiction:
-            raise Malformed(_CONTRADICTS) from None
-        except (ValueError, RecursionError):
-            value, end = None, start + 1
-        if isinstance(value, dict) and any(True for _ in _given(value, key)):
-            objects.append((start, end, value))
-        start = text.find("{", end)
-    if start >= 0:
-        raise Malformed("the answer holds more than a verdict")
-    return objects
-
-
-def _consistent(values: list[JsonObject], key: str) -> JsonObject:
-    """The first, if all verdicts in them, at whatever depth, say the same; raises Malformed."""
-    if len({_kind(match) for value in values for match in _given(value, key)}) > 1:
+def _each_key_once(pairs: list[tuple[str, object]]) -> JsonObject:
+    if len(value := dict(pairs)) < len(pairs):
         raise Malformed(_CONTRADICTS)
-    return values[0] if values else {}
-
-
-def _kind(match: object) -> tuple[str, object]:
-    if isinstance(match, list):  # the matches of a list question: two of them say the same only if they are equal
-        try:
-            return "list", json.dumps(match)
-        except RecursionError:
-            raise Malformed("the answer holds more than a verdict") from None
-    return type(match).__name__, match if isinstance(match, (bool, int, float, str)) else None
+    return value
 
 
 def _given(value: object, key: str) -> Iterator[object]:
