@@ -154,12 +154,14 @@ def reviews(draw):
     st.booleans(),
     st.sampled_from([1, 3, 10_000]),
     st.sampled_from([1, 100]),
+    st.sampled_from([0, 1, 32]),
 )
-def test_it_is_the_definition_for_each_pair(some, distance, location, size, large):
+def test_it_is_the_definition_for_each_pair(some, distance, location, size, large, neighbours):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repeats, "PAIRS", size)
         patch.setattr(repeats, "SCORED", size)
         patch.setattr(repeats, "LARGE", large)
+        patch.setattr(repeats, "NEIGHBOURS", neighbours)
         found = repeated(some, line_distance=distance, location=location)
     assert found == [by_definition(review, distance, location) for review in some]
 
@@ -205,3 +207,12 @@ def test_of_many_comments_on_the_same_lines_few_are_compared(monkeypatch):
     alike = [f"{LEAK} It is the case number {number} of this kind." for number in range(1_000)]
     assert repeated([said(*alike)]) == [[None, *[0] * 999]]
     assert sum(compared) < 2_000
+
+
+def test_of_many_comments_on_one_file_those_near_each_other_are_compared(monkeypatch):
+    compared = []
+    sharing = AlikeNotes.sharing
+    monkeypatch.setattr(AlikeNotes, "sharing", lambda *given: compared.append(given) or sharing(*given))
+    review = [Comment(note=LEAK, path="a.py", from_line=line) for line in range(1, 2_001)]
+    assert repeated([review]) == [[None, *range(1_999)]]
+    assert not compared

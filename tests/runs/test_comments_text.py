@@ -3,6 +3,7 @@ words after a kill."""
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from metareview.comments.records import (
     Verdict,
 )
 from metareview.model.comment import Comment
+from metareview.runs import comments_text
 from metareview.runs.comments_json import pair_to_json, record_to_json
 from metareview.runs.comments_text import pieces
 from metareview.runs.files import PAIRS, RESULTS, to_line
@@ -43,11 +45,17 @@ def test_the_pieces_of_a_record_are_its_json(pr, reviewer, made):
         for pair in block.rows()
         if pair.eligible and not pair.negative
     ]
-    record = CommentRecord(pr, reviewer, "Go", None, 1, 1, rates={"precision": 0.5}, comparisons=comparisons)
+    said = (ScoredComment(0, Comment(pr), True, True, False), ScoredComment(1, Comment(reviewer), True, True, False))
+    record = CommentRecord(
+        pr, reviewer, "Go", None, 1, 1, rates={"precision": 0.5}, comments=said, comparisons=comparisons
+    )
     written = {RESULTS: "", PAIRS: ""}
     for name, text in pieces(record, blocks):
         written[name] += text
     assert written[RESULTS] + "\n" == to_line(record_to_json(record))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comments_text, "BLOCK", 1)
+        assert "".join(text for name, text in pieces(record, blocks) if name == RESULTS) == written[RESULTS]
     assert written[PAIRS] == "".join(to_line(pair_to_json(pair)) for block in blocks for pair in block.rows())
 
 
@@ -120,3 +128,6 @@ def test_what_is_no_whole_number_is_written_as_json_writes_it(kept, of_reference
     )  # fmt: skip
     [(_, line)] = pieces(record, [])
     assert line == json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comments_text, "BLOCK", 1)  # in blocks, as one with thousands of comments
+        assert "".join(text for _, text in pieces(record, [])) == line

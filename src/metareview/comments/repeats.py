@@ -32,6 +32,8 @@ PAIRS, SCORED = 200_000, 20_000
 LARGE = 50
 """Of groups of more comments, only those that share some of their rarest words are compared; in smaller ones it is
 quicker to look at every pair."""
+NEIGHBOURS = 32
+"""Up to how many other comments per comment are looked at one by one, because they are near it."""
 CELLS = 2_000_000
 """How many pairs of a large group are looked at for shared words at a time: bounds memory."""
 _BEFORE_ALL = -(2**63)
@@ -176,26 +178,49 @@ def _firsts(said: _Said, distance: int, location: bool) -> Iterator[tuple[Indice
 def _firsts_of_group(
     said: _Said, start: int, end: int, distance: int, location: bool
 ) -> Iterator[tuple[Indices, Indices]]:
-    """The same for a large group: from the earliest comments on, in steps. Whoever is found to repeat one of them need
-    not be compared with later ones; and only notes that share some of their rarest words are compared at all."""
+    """The same for a large group: of the few pairs that may match by place, or, where most of them may, of those that
+    share some of their rarest words. These are looked for from the earliest comments on, in steps: whoever is found to
+    repeat one of them need not be compared with later ones."""
     notes = said.notes(np.arange(start, end))
     left = start + np.flatnonzero(said.earlier[start:end])
+    near_each_other = _near_each_other(said, start, end, distance) if location else None
     first, step = start, 1
     while len(left) and first < end:
-        last = min(first + step, end)
-        left = left[left > first]
-        step = max(1, min(2 * step, CELLS // max(1, len(left))))
-        later, earlier = (each + start for each in notes.sharing(left - start, first - start, last - start))
-        later, earlier = later[earlier < later], earlier[earlier < later]
+        if near_each_other is not None:
+            last, (later, earlier) = end, near_each_other
+        else:
+            last = min(first + step, end)
+            left = left[left > first]
+            step = max(1, min(2 * step, CELLS // max(1, len(left))))
+            later, earlier = (each + start for each in notes.sharing(left - start, first - start, last - start))
+            later, earlier = later[earlier < later], earlier[earlier < later]
         if location:
             later, earlier = _may_match(said, later, earlier, distance)
         for part in range(0, len(later), PAIRS):
             pairs = later[part : part + PAIRS], earlier[part : part + PAIRS]
             found = _first(*_say_the_same(said, notes, pairs, (pairs[0] - start, pairs[1] - start), location))
-            new = np.isin(found[0], left)  # The pairs of a comment may be in two parts.
+            new = np.isin(found[0], left)  # The pairs of a comment may be in two parts; and not all are asked about.
             yield found[0][new], found[1][new]
             left = np.setdiff1d(left, found[0], assume_unique=True)
         first = last
+
+
+def _near_each_other(said: _Said, start: int, end: int, distance: int) -> tuple[Indices, Indices] | None:
+    """The pairs of a group on lines that are near each other, by the later and then the earlier comment; None where
+    they are more than NEIGHBOURS per comment, or lines of several commits."""
+    if len(np.unique(said.commit[start:end][said.commit[start:end] > 0])) > 1:
+        return None
+    order = np.argsort(said.places.first[start:end], kind="stable")
+    first, last = said.places.first[start:end][order], said.places.last[start:end][order]
+    # Of two lines in this order, the second begins at the end of the first at the latest.
+    following = np.searchsorted(first, last + distance, side="right") - np.arange(1, len(order) + 1)
+    if following.sum() > NEIGHBOURS * len(order):
+        return None
+    one = np.repeat(np.arange(len(order)), following)
+    other = np.arange(len(one)) - np.repeat(np.cumsum(following) - following, following) + one + 1
+    later, earlier = np.maximum(order[one], order[other]), np.minimum(order[one], order[other])
+    by_later = np.lexsort((earlier, later))
+    return later[by_later] + start, earlier[by_later] + start
 
 
 def _together(parts: Iterable[tuple[Indices, Indices]]) -> Iterator[tuple[Indices, Indices]]:

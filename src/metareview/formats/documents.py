@@ -37,12 +37,12 @@ class Documents:
         return record, end
 
     def __bool__(self) -> bool:
-        return self._source.opening is not None or self._ends[0] < self._ends[1]
+        return self._source.opens_with_object or self._ends[0] < self._ends[1]
 
     @cached_property
     def are_one(self) -> bool:
         """Whether there is exactly one."""
-        if self._source.opening is not None:
+        if self._source.opens_with_object:
             return ends_with_opening(self._source)
         return bool(self) and self._first[1] >= self._ends[1]
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from metareview.formats.long_lines import LONG, parsed_from_bytes, refuse_dense
 from metareview.formats.record import Record
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def opening_of(source: Source) -> tuple[Record, int] | None:
         return None
     with source.opened() as stream:
         line = stream.readline() if stream.read(1) == b"{" and stream.seek(0) == 0 else b""
+    refuse_dense(source, 1, line)
     value, end = _object_of(line)
     return None if value is None else (Record(source, value), end)
 
@@ -106,6 +108,7 @@ def line_blocks(source: Source, size: int) -> Iterator[tuple[int, int]]:
 
 def line_record(source: Source, number: int, line: bytes) -> Record | None:
     """The object of a line by the standard parser; None where the line is not one object and nothing else."""
+    refuse_dense(source, number, line)
     value, _ = _object_of(line)
     return None if value is None else Record(source, value, number)
 
@@ -119,6 +122,13 @@ def records_since(source: Source, offset: int, what: str) -> Iterator[Record]:
 
 def _object_of(line: bytes) -> tuple[dict[str, Any] | None, int]:
     """The object that fills a line, and where it ends; None where something else does."""
+    if len(line) > LONG:
+        try:
+            end = len(line.decode().rstrip(_SPACE_OF_JSON))
+            value = parsed_from_bytes(line)
+            return (value, end) if type(value) is dict else (None, 0)
+        except ValueError:
+            pass  # The standard parser tells what it is.
     try:
         text = line.decode()
         value, end = decode_at(text, skip_space(text, 0, _SPACE_OF_JSON))

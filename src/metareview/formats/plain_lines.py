@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from metareview.formats.line_comments import facts_of_values
+from metareview.formats.long_lines import is_dense
 from metareview.formats.plain_comments import is_plain
 from metareview.model.comment import Comment, Review, checked_review
 from metareview.model.facts import CommentFacts
@@ -41,6 +42,8 @@ whether it is blank. Without a head it is blank, or needs care. Plain tuples: a 
 
 def plain_value(line: bytes) -> dict[str, Any] | None:
     """The object of a line, if no message can be due about it."""
+    if is_dense(line):
+        return None
     try:
         value = orjson.loads(line)
     except ValueError:  # blank, broken, or something of which only the other parser makes sense

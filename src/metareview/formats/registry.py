@@ -156,7 +156,7 @@ class Inputs:
         self.warnings += source.all_warnings()
 
     def _read(self, known: CommentFormat, source: Source) -> Iterator[Review]:
-        if known.index is None or self.mapped is None or source.opening is None:
+        if known.index is None or self.mapped is None or not source.opens_with_object:
             return known.read(source)
         is_large = "data" not in vars(source) and source.path.stat().st_size >= HELD
         return known.index(source, self.mapped) if is_large else known.read(source)

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
@@ -23,6 +23,7 @@ from metareview.errors import InputError, Line
 from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.json_lines import decode_at, opening_of, skip_space
+from metareview.formats.long_lines import LONG, outline, parsed_from_bytes, refuse_dense
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.formats.remarks import Remarks
 from metareview.model.address import pull_request_of_path
@@ -132,6 +133,7 @@ class Source:
             for batch in batches:
                 if self.progress:
                     self._tell(stream)
+                refuse_dense(self, number + len(batch) - 1, batch[-1])  # A long line is the last of its batch.
                 yield number, batch
                 number += len(batch)
 
@@ -170,6 +172,10 @@ class Source:
 
     def record_of(self, number: int, line: bytes) -> Record | None:
         """The object of this line, None if it is blank; InputError where it is no object, or no JSON at all."""
+        refuse_dense(self, number, line)
+        if len(line) > LONG:
+            with suppress(ValueError):  # The standard parser tells what it is.
+                return Record(self, parsed_from_bytes(line), number).as_object("a line")
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
             if not text:
@@ -186,6 +192,7 @@ class Source:
 
     def quick_record_of(self, number: int, line: bytes) -> Record | None:
         """The same, in a third of the time; but a whole number beyond 64 bits is a float."""
+        refuse_dense(self, number, line)
         try:
             value = orjson.loads(line)
         except ValueError:  # Blank, broken, or something of which only the other parser makes sense.
@@ -194,9 +201,9 @@ class Source:
 
     @cached_property
     def first_object(self) -> Any:
-        """The object of the first line that is not blank; {} if there is none. For recognising a format."""
+        """The outline of the first line that is not blank; {} if there is none. For recognising a format."""
         try:
-            return next((record.value for record in self.lines()), {})
+            return next((outline(record.value) for record in self.lines()), {})
         except InputError:
             return {}
 
@@ -211,6 +218,17 @@ class Source:
         return opening_of(self)
 
     @cached_property
+    def opens_with_object(self) -> bool:
+        """Whether an object fills the first line."""
+        return self.opening is not None
+
+    def forget_opening(self) -> None:
+        """Let go of the first line's object, by which the format was found: it may be all of the file."""
+        if self.opens_with_object:
+            vars(self).pop("opening", None)
+            vars(self).pop("documents", None)
+
+    @cached_property
     def data(self) -> bytes:
         with self.opened() as stream:
             return stream.read()
@@ -223,6 +241,7 @@ class Source:
             with self.opened() as stream:
                 data = stream.read()
         self.__dict__["sha256"] = hashlib.sha256(data).hexdigest()
+        refuse_dense(self, 1, data)
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -241,7 +260,7 @@ class Source:
 
     @cached_property
     def looks_like_json(self) -> bool:
-        if self.opening is not None:
+        if self.opens_with_object:
             return True
         start, end = self.json_ends
         return start < end and self.text[start] in "{["

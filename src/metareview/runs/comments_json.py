@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, fields
+from typing import Any
 
 from metareview.comments.costs import KINDS, Spent
 from metareview.comments.filters import FilterConfig
@@ -88,8 +90,11 @@ def _verdict(stored: JsonObject) -> Verdict:
     return Verdict(stored["score"], stored["match"], stored["by"], stored["reason"])
 
 
-def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObject:
-    """A line of results.jsonl; unless `compared`, with none of its comparisons."""
+def record_to_json(
+    record: CommentRecord, *, compared: bool = True, listed: Callable[[Iterable[JsonObject]], Any] = list
+) -> JsonObject:
+    """A line of results.jsonl; unless `compared`, with none of its comparisons. `listed` makes what holds its comments,
+    references and negatives, of which there may be too many to hold."""
     head = {
         "github_pr_url": record.pr,
         "evaluation_id": record.evaluation_id,
@@ -103,7 +108,7 @@ def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObjec
         head["runs"] = list(record.runs)
     if record.skipped:
         return head | dict.fromkeys(_BODY_KEYS)
-    references = {each.position: each.comment.to_dict() for each in record.references}
+    references = {each.position: each.comment for each in record.references}
     body = {
         **counts_to_json(record.counts),
         **record.rates,
@@ -114,27 +119,27 @@ def record_to_json(record: CommentRecord, *, compared: bool = True) -> JsonObjec
             name: {value: list(tally.values()) for value, tally in tallies.items()}
             for name, tallies in record.slices.items()
         },
-        "match_details": [_scored_comment_to_json(each) for each in record.comments],
+        "match_details": listed(_scored_comment_to_json(each) for each in record.comments),
         "matched_reference_comments": [
-            {"reference": reference, **references[reference], "generated": generated}
+            {"reference": reference, **references[reference].to_dict(), "generated": generated}
             for generated, reference in record.matches
         ],
         "llm_comparisons": [
             {"generated": each.generated, "reference": each.reference, **_verdict_to_json(each.verdict)}
             for each in (record.comparisons if compared else ())
         ],
-        "reference_comments": [
+        "reference_comments": listed(
             {
                 "reference": each.position,
-                **references[each.position],
+                **each.comment.to_dict(),
                 "kept": each.kept,
                 "covered": each.covered,
                 "line_covered": each.line_covered,
                 **({} if each.runs is None else {"found_in": each.found_in, "runs": each.runs}),
             }
             for each in record.references
-        ],
-        "negative_comments": [{"negative": each.position, **each.comment.to_dict()} for each in record.negatives],
+        ),
+        "negative_comments": listed({"negative": each.position, **each.comment.to_dict()} for each in record.negatives),
     }
     if record.spent.known:
         body |= asdict(record.spent)

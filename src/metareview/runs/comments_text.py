@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -13,21 +13,29 @@ from metareview.runs.files import PAIRS, RESULTS, to_text
 
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 _STREAMED = "llm_comparisons"
+BLOCK = 2_000
+"""How many comments a record must have to be written in blocks, and how many there are in one."""
 
 
 def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple[str, str]]:
     """What goes into which file: whole lines of pairs, and the record's line, but for its end, around them."""
-    document = record_to_json(record, compared=False)
-    doubtful = None if record.runs else list(_doubtful(record))
+    is_long = len(record.comments) + len(record.references) + len(record.negatives) > BLOCK
+    document = record_to_json(record, compared=False, listed=iter if is_long else list)
+    doubtful = None if record.runs or is_long else list(_doubtful(record))
     if not record.comparisons:
-        yield RESULTS, to_text(document, doubtful)
+        yield from ((RESULTS, text) for text in _closed(document, doubtful))
         for block in blocks:
             yield PAIRS, "".join(_pair_lines(block, _verdicts(block)))
         return
     names = list(document)
     place = names.index(_STREAMED)
     before, after = ({name: document[name] for name in part} for part in (names[:place], names[place + 1 :]))
-    yield RESULTS, f'{to_text(before, doubtful)[:-1]},"{_STREAMED}":['
+    held = ""
+    for text in _closed(before, doubtful):
+        if held:
+            yield RESULTS, held
+        held = text
+    yield RESULTS, f'{held[:-1]},"{_STREAMED}":['
     separator = ""
     for block in blocks:
         verdicts = list(_verdicts(block))
@@ -35,7 +43,29 @@ def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple
         if compared := "" if block.negative else ",".join(_comparisons(block, verdicts)):
             yield RESULTS, separator + compared
             separator = ","
-    yield RESULTS, f"],{to_text(after, doubtful)[1:]}"
+    closing = _closed(after, doubtful)
+    yield RESULTS, f"],{next(closing)[1:]}"
+    yield from ((RESULTS, text) for text in closing)
+
+
+def _closed(document: Mapping[str, Any], doubtful: list[Any] | None) -> Iterator[str]:
+    """The document; what it holds as iterators in blocks."""
+    if not any(isinstance(value, Iterator) for value in document.values()):
+        yield to_text(document, doubtful)
+        return
+    separator = "{"
+    for name, value in document.items():
+        if isinstance(value, Iterator):
+            yield f'{separator}"{name}":['
+            separator = ""
+            while block := list(islice(value, BLOCK)):
+                yield separator + to_text({"": block})[len('{"":[') : -len("]}")]
+                separator = ","
+            yield "]"
+        else:
+            yield separator + to_text({name: value})[1:-1]
+        separator = ","
+    yield "}"
 
 
 def _doubtful(record: CommentRecord) -> Iterator[Any]:

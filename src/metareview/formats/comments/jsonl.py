@@ -58,9 +58,10 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Review]:
-    if source.opening is None:
+    if not source.opens_with_object:
         yield from map(_careful_review, source.records("a line"))
         return
+    source.forget_opening()
     for number, offset, line in hashed_lines(source):
         value = plain_value(line)
         if value is not None:
@@ -75,9 +76,10 @@ def read(source: Source) -> Iterator[Review]:
 
 def index(source: Source, mapped: Mapped) -> Iterator[Review]:
     """The same reviews; ordinary comments are read when they are asked for."""
-    if source.opening is None:
+    if not source.opens_with_object:
         yield from read(source)
         return
+    source.forget_opening()
     file = IndexedFile.at(source.path)
     number = offset = 0
     known: dict[CommentFacts, CommentFacts] = {}
