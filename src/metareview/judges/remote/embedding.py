@@ -36,6 +36,7 @@ class EmbeddingJudge(RemoteJudge):
 
     name, kind, operation = "embedding", "EMBEDDING", "embeddings"
     threshold: float = THRESHOLD
+    largest_reply = 32 * 2**20  # 64 vectors of 16,000 numbers
     batch = 64
     """How many notes go into a call; less once the server has refused so many."""
     _largest_served = 0

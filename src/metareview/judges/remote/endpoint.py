@@ -12,7 +12,16 @@ import time
 from collections.abc import Mapping
 
 from metareview.errors import UsageError
-from metareview.http.connections import USER_AGENT, Connections, connection_problem, retry_after, tls_problem
+from metareview.http.connections import (
+    LARGEST_REPLY,
+    USER_AGENT,
+    Compressed,
+    Connections,
+    UnusableReply,
+    connection_problem,
+    retry_after,
+    tls_problem,
+)
 from metareview.judges.remote import context, local
 from metareview.judges.remote.optional import OptionalFields
 from metareview.judges.remote.patience import Patience
@@ -62,6 +71,7 @@ class Endpoint:
         concurrency: int,
         timeout: float,
         backoff: float = BACKOFF,
+        largest_reply: int = LARGEST_REPLY,
     ) -> None:
         self.settings = settings
         self.requests = 0
@@ -71,7 +81,7 @@ class Endpoint:
         """Whether the server leaves requests unanswered, so that it is asked no more."""
         self._url = settings.address(operation)
         self.server = f"the model server at {settings.shown_url}"
-        self._timeout, self._backoff = timeout, backoff
+        self._timeout, self._backoff, self._largest_reply = timeout, backoff, largest_reply
         self.patience = Patience(timeout, concurrency)
         self._optional = OptionalFields(optional)
         self._most_silences = max(_SILENCES, 2 * concurrency)
@@ -149,8 +159,9 @@ class Endpoint:
         started, longest, deadline = time.monotonic(), self.patience.longest, self.patience.sent()
         try:
             reply = self._connections.exchange(
-                "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline
-            )
+                "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline,
+                largest=self._largest_reply,
+            )  # fmt: skip
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
@@ -160,6 +171,10 @@ class Endpoint:
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
             problem = self._unanswered(deadline() - started)
+        except UnusableReply as error:
+            if isinstance(error, Compressed) and not self.trusted:
+                raise UsageError(f"{self.server}: {error}. Turn its compression off.") from None
+            problem = GiveUp(str(error))
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
         with self._lock:

@@ -36,6 +36,7 @@ class RemoteModel:
     kind: str  # whose settings it takes: LLM or EMBEDDING
     operation: str
     optional_fields: tuple[str, ...] = ()  # what a server may refuse of a request, and is then asked without
+    largest_reply = 8 * 2**20  # no answer of a chat model, with all its thinking, is half as long
     parameters: Parameters = MappingProxyType({})
 
     def __init__(
@@ -61,7 +62,9 @@ class RemoteModel:
         self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
         self._pool = RequestPool(concurrency, backoff, timeout)
-        self._endpoint = Endpoint(self.settings, self.operation, self.optional_fields, concurrency, timeout, backoff)
+        self._endpoint = Endpoint(
+            self.settings, self.operation, self.optional_fields, concurrency, timeout, backoff, self.largest_reply
+        )
         self._too_long = self._cut_short = 0
         self._lock = threading.Lock()
         self._answered: dict[str, JsonObject] = {}
