@@ -242,3 +242,43 @@ def test_repeated_runs_ask_about_equal_notes_once(model, tmp_path, capsys):
     assert len(server.log) == summary["judge"]["llm_calls"] == 8
     assert summary["judge"]["pairs"] == 18
     assert summary["reviewers"]["bot"]["positive_match_nums"] == 2
+
+
+@pytest.mark.parametrize("asked", [["--judge", "llm"], ["--judge", "llm", "--ask", "review"], ["--judge", "embedding"]])
+def test_without_a_cache_only_what_is_undecided_is_asked_again(model, monkeypatch, tmp_path, asked):
+    """Of one pull request, one of whose pairs stays undecided again and again."""
+    texts = []
+
+    def script(exchange):
+        if "input" in exchange.body:
+            texts.append(exchange.body["input"])
+            if "slow" in exchange.body["input"]:
+                return error(422, "flagged by a filter")
+            return Reply(body={"data": [{"embedding": [1.0, len(text)]} for text in exchange.body["input"]]})
+        texts.append(exchange.body["messages"][-1]["content"])
+        return error(422, "flagged by a filter") if "slow" in texts[-1] else always(False)(exchange)
+
+    server = model(script)
+    for name in ("URL", ""):
+        setting = f"MODEL_{name}".rstrip("_")
+        monkeypatch.setenv(f"EMBEDDING_{setting}", server.url if name else "m")
+    arguments = ["comments", *files(tmp_path, ("leak", "slow", "typo"), ("loss", "drip"))[:-2], *asked, "-q"]
+    arguments += ["--no-cache", "--out", "run"]
+    assert _run(arguments) == 4
+    for _ in range(2):
+        del texts[:]
+        assert _run(arguments) == 4
+        assert texts
+        assert all("slow" in text for text in texts)
+    server.script = lambda exchange: (
+        Reply(body={"data": [{"embedding": [1.0, 1.0]} for _ in exchange.body["input"]]})
+        if "input" in exchange.body
+        else always(False)(exchange)
+    )
+    assert _run(arguments) == 0
+    asked_before = len(server.log)
+    assert not list(Path("run").glob("verdicts*"))  # nothing is undecided: they have done their duty
+    assert _run(arguments) == 0
+    assert len(server.log) == asked_before
+    assert _run([*arguments, "--overwrite"]) == 0  # another run, with nothing to know of
+    assert len(server.log) > asked_before

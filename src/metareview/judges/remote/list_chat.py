@@ -51,7 +51,7 @@ class ListModel(ChatModel):
         """What comes of each pair, in its question and in their order."""
         parts, jobs = self._jobs(questions)
         unanswered = self._look_up(jobs.values())
-        if len(unanswered) < len(jobs):
+        if {job.key for job in unanswered} != jobs.keys():
             # Its answers are here: what the server refuses now, it refuses for the question's sake.
             self._endpoint.trusted = True
         self._ask_jobs(unanswered)
