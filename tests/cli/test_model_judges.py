@@ -13,7 +13,7 @@ from metareview.cli import _run
 from metareview.formats.comments import jsonl
 from metareview.judges.remote.judge import RemoteJudge
 from metareview.model.comment import Comment, Review
-from model_server import ModelServer, ReplayModel, Reply, always, error, verdict
+from model_server import ModelServer, ReplayModel, Reply, always, chat, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 KEY = "sk-very-secret"
@@ -282,3 +282,36 @@ def test_without_a_cache_only_what_is_undecided_is_asked_again(model, monkeypatc
     assert len(server.log) == asked_before
     assert _run([*arguments, "--overwrite"]) == 0  # another run, with nothing to know of
     assert len(server.log) > asked_before
+
+
+@pytest.mark.parametrize("asked", [["llm"], ["llm", "--ask", "review"], ["cascade"], ["cascade", "--ask", "pair"]])
+def test_a_model_that_cannot_do_it_is_soon_found_out(model, monkeypatch, tmp_path, capsys, asked):
+    server = model(lambda exchange: chat("As a language model I like both of them."))
+    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    said = [f"The cache key {i} is stale" for i in range(20)]
+    expected = ["The cache key may be old", "A stale cache", "Keys of the cache"]
+    command = ["comments", *files(tmp_path, said, expected)[:-1], *asked, "--concurrency", "4", "--out", "run"]
+    assert _run(command) == 4
+    printed = capsys.readouterr().err
+    assert len(server.log) < 24 + 4
+    assert printed.count("was asked no more") == 1
+    assert '"As a language model I like both of them."' in printed
+    assert "stayed undecided" in printed
+    server.script = always(False)
+    assert _run(command) == 0
+
+
+def test_the_cap_on_calls_is_one_on_requests(model, monkeypatch, tmp_path, capsys):
+    seen = set()
+
+    def script(exchange):
+        first = exchange.notes not in seen
+        seen.add(exchange.notes)
+        return error(500) if first else same_letter(exchange)
+
+    server = model(script)
+    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    arguments = ["comments", *files(tmp_path), "--max-llm-calls", "5", "--concurrency", "1", "--out", "run"]
+    assert _run(arguments) == 4
+    assert len(server.log) == 5
+    assert "the limit of 5 model calls was reached: 5 requests for " in capsys.readouterr().err

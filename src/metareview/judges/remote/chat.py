@@ -73,7 +73,8 @@ class ChatModel(RemoteModel):
                 raise NotYet(OTHER_PROCESS, sent=False)
             with self._asking([key]):
                 reply = self._post(job, {**request, "messages": chat.messages(job)}, sent)
-                answer = chat.read(content_of(reply))
+                with self._reading(reply):
+                    answer = chat.read(content_of(reply))
                 if self.settings.api_key.is_in(answer.reason):
                     answer = replace(answer, reason="(left out: it repeats a part of the key)")
                 self._keep(key, asdict(answer))

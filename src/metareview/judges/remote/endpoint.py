@@ -27,7 +27,8 @@ from metareview.judges.remote.optional import OptionalFields
 from metareview.judges.remote.patience import Patience
 from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater, StopAsking
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import JsonObject, parse
+from metareview.judges.remote.spending import Budget
+from metareview.judges.remote.verdict import JsonObject, Malformed, parse
 
 _PASSING = frozenset({408, 409, 425, 429})
 _ERRORS = """
@@ -72,8 +73,10 @@ class Endpoint:
         timeout: float,
         backoff: float = BACKOFF,
         largest_reply: int = LARGEST_REPLY,
+        budget: Budget | None = None,
     ) -> None:
         self.settings = settings
+        self._budget = budget or Budget(None)
         self.requests = 0
         self.trusted = False
         """Whether the server has ever served us: a refusal then is about the request, not the settings."""
@@ -152,9 +155,11 @@ class Endpoint:
         self._connections.close()
 
     def _send(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """One HTTP exchange, counted if it reached the server: status, headers, body."""
+        """One HTTP exchange, counted if it reached the server: status, headers, body. StopAsking where the budget has
+        none left."""
         from urllib3 import exceptions
 
+        self._budget.take()
         problem: RequestFailed | None = None
         started, longest, deadline = time.monotonic(), self.patience.longest, self.patience.sent()
         try:
@@ -163,8 +168,10 @@ class Endpoint:
                 largest=self._largest_reply,
             )  # fmt: skip
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
+            self._budget.give_back()
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
+            self._budget.give_back()
             message = tls_problem(error)
             if not self._reached:
                 raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
@@ -259,5 +266,5 @@ def _known_error(data: bytes) -> str:
 def _decode(data: bytes) -> JsonObject:
     value = parse(data)
     if not isinstance(value, dict):
-        raise RetryLater("the reply is no JSON object" if data.strip() else "the reply is empty")
+        raise Malformed("the reply is no JSON object" if data.strip() else "the reply is empty")
     return value

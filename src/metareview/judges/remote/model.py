@@ -15,7 +15,8 @@ from metareview.judges.remote.cache import Claim, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool, TooLong
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import JsonObject
+from metareview.judges.remote.spending import Budget, Usability
+from metareview.judges.remote.verdict import JsonObject, Malformed
 from metareview.model.words import plural
 
 Job = TypeVar("Job")
@@ -26,8 +27,9 @@ OTHER_PROCESS = "another process is asking"
 class RemoteModel:
     """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
 
-    A job is what one request asks about. `max_calls` caps the jobs that are sent in this model's life; what this leaves
-    open is undecided, and its reason says so. The first pause between two attempts at a job is up to `backoff` seconds,
+    A job is what one request asks about. `max_calls` caps the requests that reach the server in this model's life,
+    repeated ones included; what this leaves open is undecided, and its reason says so. So is the rest where none of a
+    few dozen answers could be used. The first pause between two attempts at a job is up to `backoff` seconds,
     and a request may take `timeout` seconds in all, by default those of the settings. `close` lets go of the
     connections and of the cache's file; both open again if the model is used again.
     """
@@ -62,9 +64,12 @@ class RemoteModel:
         self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
         self._pool = RequestPool(concurrency, backoff, timeout)
+        self._budget = Budget(max_calls)
+        self._usability = Usability(self.settings.model, self.settings.api_key)
         self._endpoint = Endpoint(
-            self.settings, self.operation, self.optional_fields, concurrency, timeout, backoff, self.largest_reply
-        )
+            self.settings, self.operation, self.optional_fields, concurrency, timeout, backoff, self.largest_reply,
+            self._budget,
+        )  # fmt: skip
         self._too_long = self._cut_short = 0
         self._lock = threading.Lock()
         self._answered: dict[str, JsonObject] = {}
@@ -79,7 +84,13 @@ class RemoteModel:
                 "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
                 "same command again with the same --out."
             )
+        warnings += self._usability.warnings
         again = "What is undecided is asked about again by the same command with the same --out."
+        if self._budget.used_up and self.usage.requests > self.usage.llm_calls:
+            warnings.append(
+                f"the limit of {self.max_calls} model calls was reached: {plural(self.usage.requests, 'request')} for "
+                f"{plural(self.usage.llm_calls, 'question')}, because repeated ones count. {again}"
+            )
         if self._too_long:
             warnings.append(
                 f"{plural(self._too_long, 'request')} did not fit into the context of the model at "
@@ -148,8 +159,12 @@ class RemoteModel:
             if note is not None and (news := self._endpoint.patience.news()):
                 note(news)
 
+        def left_open(job: Job, reason: str) -> None:
+            asked_before = job in sent and reason == self._budget.reason()
+            give_up(job, self._budget.reason(again=True) if asked_before else reason)
+
         try:
-            self._pool.run(jobs, attempt, give_up, report, tell_the_news)
+            self._pool.run(jobs, attempt, left_open, report, tell_the_news)
         finally:
             self.usage.llm_calls += len(sent)
             self.usage.requests += self._endpoint.requests - requests
@@ -160,12 +175,16 @@ class RemoteModel:
 
         Raises TooLong where it did not fit into the model's context, also where the server cut and answered it.
         """
+        self._usability.check()
         try:
             reply = self._endpoint.post(body, divisible=divisible)
         except RequestFailed as problem:
             self._count(problem, divisible)
             if problem.sent:
                 sent.add(job)
+            if isinstance(problem, Malformed):
+                problem.after_others = True
+                self._usability.unusable(problem)
             raise
         sent.add(job)
         reported = reply.get("usage")
@@ -179,6 +198,18 @@ class RemoteModel:
         self._count(context.cut_answer(reply), divisible)
         return reply
 
+    @contextmanager
+    def _reading(self, reply: JsonObject) -> Iterator[None]:
+        """Around whatever makes something of a reply: Malformed where nothing can be made of it. Others are then asked
+        about first, since they tell whether that is the model's fault or the question's."""
+        try:
+            yield
+        except Malformed as problem:
+            problem.after_others = True
+            self._usability.unusable(problem, reply)
+            raise
+        self._usability.used()
+
     def _count(self, problem: RequestFailed | None, divisible: bool) -> None:
         """Counts what did not fit, for the warnings; not what may yet be answered in parts."""
         if divisible:
@@ -189,11 +220,11 @@ class RemoteModel:
 
     def _calls_left(self, wanted: int) -> int:
         """How many of the calls that are wanted `max_calls` still allows."""
-        return wanted if self.max_calls is None else max(0, min(wanted, self.max_calls - self.usage.llm_calls))
+        return self._budget.left(wanted)
 
     def _limit_reached(self) -> str:
         """The reason of a pair that `max_calls` left open."""
-        return f"not asked: the limit of {self.max_calls} model calls was reached"
+        return self._budget.reason()
 
 
 def _number(value: object) -> int:
