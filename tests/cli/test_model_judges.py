@@ -315,3 +315,17 @@ def test_the_cap_on_calls_is_one_on_requests(model, monkeypatch, tmp_path, capsy
     assert _run(arguments) == 4
     assert len(server.log) == 5
     assert "the limit of 5 model calls was reached: 5 requests for " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cache", ["folder", "text", "full", "below a file"])
+@pytest.mark.parametrize("ask", ["pair", "review"])
+def test_a_cache_that_cannot_be_used_costs_nothing(model, tmp_path, capsys, cache, ask):
+    server = model(always(True))
+    Path("folder").mkdir()
+    Path("text").write_text("no database, but a text\n" * 100)
+    place = {"full": "/dev/full", "below a file": "text/v.sqlite"}.get(cache, cache)
+    assert _run(["comments", *files(tmp_path), "--ask", ask, "--cache", place, "--out", "run"]) == 2
+    message = capsys.readouterr().err
+    assert "--cache FILE" in message
+    assert "Traceback" not in message
+    assert server.log == []

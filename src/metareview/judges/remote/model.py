@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -20,7 +21,8 @@ from metareview.judges.remote.verdict import JsonObject, Malformed
 from metareview.model.words import plural
 
 Job = TypeVar("Job")
-_CLAIM_SLACK = 15.0
+LEASE, RENEWED_EVERY = 60.0, 15.0
+"""The seconds for which a question is claimed: how long others wait for a process of another machine that is gone."""
 OTHER_PROCESS = "another process is asking"
 
 
@@ -122,13 +124,13 @@ class RemoteModel:
             self.cache.put(key, value, judge=self.name, model=self.settings.model)
 
     def _claim(self, keys: Sequence[str]) -> Claim:
-        """Before keys are asked for: none that another process is asking for, for as long as a request may take.
+        """Before keys are asked for: none that another process is asking for, for as long as this one renews it.
 
         The cache is written to here, so that one that cannot be is noticed before anything was paid for.
         """
         if self.cache is None:
             return Claim({}, frozenset(keys))
-        return self.cache.claim(keys, self._endpoint.patience.usual + _CLAIM_SLACK)
+        return self.cache.claim(keys, LEASE)
 
     @contextmanager
     def _asking(self, keys: Collection[str]) -> Iterator[None]:
@@ -155,7 +157,13 @@ class RemoteModel:
         report = None if progress is None else (lambda done: progress(done, max(done, len(jobs))))
         note = progress.note if isinstance(progress, Notable) else None
 
-        def tell_the_news() -> None:
+        renewed = time.monotonic()
+
+        def meanwhile() -> None:
+            nonlocal renewed
+            if self.cache is not None and time.monotonic() - renewed >= RENEWED_EVERY:
+                renewed = time.monotonic()
+                self.cache.renew(LEASE)
             if note is not None and (news := self._endpoint.patience.news()):
                 note(news)
 
@@ -164,7 +172,7 @@ class RemoteModel:
             give_up(job, self._budget.reason(again=True) if asked_before else reason)
 
         try:
-            self._pool.run(jobs, attempt, left_open, report, tell_the_news)
+            self._pool.run(jobs, attempt, left_open, report, meanwhile)
         finally:
             self.usage.llm_calls += len(sent)
             self.usage.requests += self._endpoint.requests - requests

@@ -33,13 +33,8 @@ class Patience:
         self._lock = threading.Lock()
 
     @property
-    def usual(self) -> float:
-        """The seconds that a request may take that is sent now, if it does not have to queue."""
-        return self.timeout if self._first_answer is not None else self.first
-
-    @property
     def longest(self) -> float:
-        """The seconds that it may take at most."""
+        """The seconds that a request that is sent now may take at most."""
         return self.timeout if self._first_answer is not None else self.first + self._queue
 
     def sent(self) -> Callable[[], float]:
