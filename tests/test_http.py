@@ -2,8 +2,12 @@
 
 import gzip
 import math
+import socket
+import threading
+import time
 import tracemalloc
 import zlib
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -162,3 +166,31 @@ def test_a_wait_until_before_now_is_none_at_all(text):
 )  # fmt: skip
 def test_a_wait_that_is_no_time_is_none(text):
     assert retry_after({"retry-after": text}, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("head", "again", "pause"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.02),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 2000, 0),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nx: ", b"y", 0.02),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n", b"e: f\r\n" * 1000, 0),
+    ],
+)
+def test_one_deadline_for_all_that_a_server_may_send(head, again, pause):
+    def serve():
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.recv(2**16)
+            connection.sendall(head)
+            while True:
+                connection.sendall(again)
+                time.sleep(pause)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        connections = Connections(url)
+        with pytest.raises(TimeoutError):
+            connections.exchange("GET", url, headers={}, timeout=0.3)
+        connections.close()

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import metareview as mr
 from metareview.api import evaluate_comments
 from metareview.cli import _run
 from metareview.formats.comments import jsonl
+from metareview.judges.remote import patience as patience_module
 from metareview.judges.remote.judge import RemoteJudge
 from metareview.model.comment import Comment, Review
 from model_server import ModelServer, ReplayModel, Reply, always, chat, error, verdict
@@ -329,3 +332,22 @@ def test_a_cache_that_cannot_be_used_costs_nothing(model, tmp_path, capsys, cach
     assert "--cache FILE" in message
     assert "Traceback" not in message
     assert server.log == []
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_line_says_that_a_silent_server_is_waited_for(model, monkeypatch, tmp_path, capsys, terminal):
+    def script(exchange):
+        reply = same_letter(exchange)
+        reply.delay = 0 if exchange.number == 0 else 1.5
+        return reply
+
+    model(script)
+    monkeypatch.setattr(patience_module, "_LINE_EVERY", 0.4)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert _run(["comments", *files(tmp_path), "--concurrency", "3", "--out", "run"]) == 0
+    said = re.findall(r"still waiting for the model: [012] s, (\d) requests? open", capsys.readouterr().err)
+    assert len(said) >= 2
+    assert "3" in said
+    assert _run(["comments", *files(tmp_path), "--out", "again", "--no-cache", "-q"]) == 0
+    assert "waiting" not in capsys.readouterr().err

@@ -17,6 +17,7 @@ from metareview.http.connections import (
     USER_AGENT,
     Compressed,
     Connections,
+    Reply,
     UnusableReply,
     connection_problem,
     retry_after,
@@ -161,6 +162,7 @@ class Endpoint:
 
         self._budget.take()
         problem: RequestFailed | None = None
+        reply: Reply | None = None
         started, longest, deadline = time.monotonic(), self.patience.longest, self.patience.sent()
         try:
             reply = self._connections.exchange(
@@ -184,6 +186,8 @@ class Endpoint:
             problem = GiveUp(str(error))
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
+        finally:
+            self.patience.over(heard=reply is not None)
         with self._lock:
             self.requests += 1
             self._reached = True
@@ -191,6 +195,7 @@ class Endpoint:
                 self._silences = 0
         if problem is not None:
             raise problem
+        assert reply is not None
         return reply.status, reply.headers, reply.data
 
     def _unanswered(self, seconds: float) -> RequestFailed:

@@ -158,13 +158,14 @@ class RemoteModel:
         note = progress.note if isinstance(progress, Notable) else None
 
         renewed = time.monotonic()
+        self._endpoint.patience.begin()
 
         def meanwhile() -> None:
             nonlocal renewed
             if self.cache is not None and time.monotonic() - renewed >= RENEWED_EVERY:
                 renewed = time.monotonic()
                 self.cache.renew(LEASE)
-            if note is not None and (news := self._endpoint.patience.news()):
+            if note is not None and (news := self._endpoint.patience.news(self._pool.resumes_in)):
                 note(news)
 
         def left_open(job: Job, reason: str) -> None:

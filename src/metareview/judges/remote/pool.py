@@ -122,6 +122,11 @@ class RequestPool:
         self._order = itertools.count()
         self._changed = threading.Condition()
 
+    @property
+    def resumes_in(self) -> float:
+        """The seconds for which the server wants to be left alone."""
+        return max(0.0, self._resume_at - time.monotonic())
+
     def run(
         self,
         jobs: Sequence[Job],
