@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import pytest
 
 from metareview.errors import UsageError
-from metareview.http.connections import Compressed, Connections, retry_after
+from metareview.http.connections import Compressed, Connections, UnusableReply, retry_after
 from metareview.http.secret import Secret
 from metareview.judges.remote.embedding import EmbeddingJudge
 from metareview.judges.remote.llm import LlmJudge
@@ -194,3 +194,31 @@ def test_one_deadline_for_all_that_a_server_may_send(head, again, pause):
         with pytest.raises(TimeoutError):
             connections.exchange("GET", url, headers={}, timeout=0.3)
         connections.close()
+
+
+def test_what_follows_a_preliminary_reply_is_not_taken_for_the_next_one():
+    connected = []
+
+    def serve():
+        for _ in range(2):
+            connection, _ = listener.accept()
+            connected.append(connection)
+            with suppress(OSError):
+                connection.recv(2**16)
+                connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+                time.sleep(0.1)
+                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfirst")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=serve, daemon=True)
+        server.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        connections = Connections(url)
+        for _ in range(2):
+            with pytest.raises(UnusableReply, match="HTTP 103"):
+                connections.exchange("GET", url, headers={}, timeout=5)
+        connections.close()
+        server.join()
+    assert len(connected) == 2
+    for connection in connected:
+        connection.close()

@@ -61,7 +61,7 @@ class Connections:
     """Connections to the server of `url`, kept and shared. Safe for threads.
 
     Requests raise what urllib3 raises, TimeoutError where one was not over by its deadline, and UnusableReply where a
-    reply is larger than it may be, or compressed.
+    reply is larger than it may be, compressed, or only a preliminary one.
     """
 
     def __init__(self, url: str, concurrency: int = 1) -> None:
@@ -119,7 +119,10 @@ class Connections:
                 retries=False, redirect=False, preload_content=False, decode_content=False,
             ) as response,
         ):  # fmt: skip
-            if 200 <= response.status < 300 and _is_compressed(response.headers):
+            if response.status < 200:
+                # The final reply is still to come, and must not be taken for that to the next request.
+                raise UnusableReply(f"the reply is a preliminary one (HTTP {response.status})")
+            if response.status < 300 and _is_compressed(response.headers):
                 raise Compressed
             yield response
 
