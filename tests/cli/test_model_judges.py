@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,9 +13,10 @@ import metareview as mr
 from metareview.api import evaluate_comments
 from metareview.cli import _run
 from metareview.formats.comments import jsonl
+from metareview.judges.remote import patience as patience_module
 from metareview.judges.remote.judge import RemoteJudge
 from metareview.model.comment import Comment, Review
-from model_server import ModelServer, ReplayModel, Reply, always, error, verdict
+from model_server import ModelServer, ReplayModel, Reply, always, chat, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 KEY = "sk-very-secret"
@@ -261,3 +264,109 @@ def test_repeated_runs_ask_about_equal_notes_once(model, tmp_path, capsys):
     assert len(server.log) == summary["judge"]["llm_calls"] == 8
     assert summary["judge"]["pairs"] == 18
     assert summary["reviewers"]["bot"]["positive_match_nums"] == 2
+
+
+@pytest.mark.parametrize("asked", [["--judge", "llm"], ["--judge", "llm", "--ask", "review"], ["--judge", "embedding"]])
+def test_without_a_cache_only_what_is_undecided_is_asked_again(model, monkeypatch, tmp_path, asked):
+    """Of one pull request, one of whose pairs stays undecided again and again."""
+    texts = []
+
+    def script(exchange):
+        if "input" in exchange.body:
+            texts.append(exchange.body["input"])
+            if "slow" in exchange.body["input"]:
+                return error(422, "flagged by a filter")
+            return Reply(body={"data": [{"embedding": [1.0, len(text)]} for text in exchange.body["input"]]})
+        texts.append(exchange.body["messages"][-1]["content"])
+        return error(422, "flagged by a filter") if "slow" in texts[-1] else always(False)(exchange)
+
+    server = model(script)
+    for name in ("URL", ""):
+        setting = f"MODEL_{name}".rstrip("_")
+        monkeypatch.setenv(f"EMBEDDING_{setting}", server.url if name else "m")
+    arguments = ["comments", *files(tmp_path, ("leak", "slow", "typo"), ("loss", "drip"))[:-2], *asked, "-q"]
+    arguments += ["--no-cache", "--out", "run"]
+    assert _run(arguments) == 4
+    for _ in range(2):
+        del texts[:]
+        assert _run(arguments) == 4
+        assert texts
+        assert all("slow" in text for text in texts)
+    server.script = lambda exchange: (
+        Reply(body={"data": [{"embedding": [1.0, 1.0]} for _ in exchange.body["input"]]})
+        if "input" in exchange.body
+        else always(False)(exchange)
+    )
+    assert _run(arguments) == 0
+    asked_before = len(server.log)
+    assert not list(Path("run").glob("verdicts*"))  # nothing is undecided: they have done their duty
+    assert _run(arguments) == 0
+    assert len(server.log) == asked_before
+    assert _run([*arguments, "--overwrite"]) == 0  # another run, with nothing to know of
+    assert len(server.log) > asked_before
+
+
+@pytest.mark.parametrize("asked", [["llm"], ["llm", "--ask", "review"], ["cascade"], ["cascade", "--ask", "pair"]])
+def test_a_model_that_cannot_do_it_is_soon_found_out(model, monkeypatch, tmp_path, capsys, asked):
+    server = model(lambda exchange: chat("As a language model I like both of them."))
+    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    said = [f"The cache key {i} is stale" for i in range(20)]
+    expected = ["The cache key may be old", "A stale cache", "Keys of the cache"]
+    command = ["comments", *files(tmp_path, said, expected)[:-1], *asked, "--concurrency", "4", "--out", "run"]
+    assert _run(command) == 4
+    printed = capsys.readouterr().err
+    assert len(server.log) < 24 + 4
+    assert printed.count("was asked no more") == 1
+    assert '"As a language model I like both of them."' in printed
+    assert "stayed undecided" in printed
+    server.script = always(False)
+    assert _run(command) == 0
+
+
+def test_the_cap_on_calls_is_one_on_requests(model, monkeypatch, tmp_path, capsys):
+    seen = set()
+
+    def script(exchange):
+        first = exchange.notes not in seen
+        seen.add(exchange.notes)
+        return error(500) if first else same_letter(exchange)
+
+    server = model(script)
+    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    arguments = ["comments", *files(tmp_path), "--max-llm-calls", "5", "--concurrency", "1", "--out", "run"]
+    assert _run(arguments) == 4
+    assert len(server.log) == 5
+    assert "the limit of 5 model calls was reached: 5 requests for " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cache", ["folder", "text", "full", "below a file"])
+@pytest.mark.parametrize("ask", ["pair", "review"])
+def test_a_cache_that_cannot_be_used_costs_nothing(model, tmp_path, capsys, cache, ask):
+    server = model(always(True))
+    Path("folder").mkdir()
+    Path("text").write_text("no database, but a text\n" * 100)
+    place = {"full": "/dev/full", "below a file": "text/v.sqlite"}.get(cache, cache)
+    assert _run(["comments", *files(tmp_path), "--ask", ask, "--cache", place, "--out", "run"]) == 2
+    message = capsys.readouterr().err
+    assert "--cache FILE" in message
+    assert "Traceback" not in message
+    assert server.log == []
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_line_says_that_a_silent_server_is_waited_for(model, monkeypatch, tmp_path, capsys, terminal):
+    def script(exchange):
+        reply = same_letter(exchange)
+        reply.delay = 0 if exchange.number == 0 else 1.5
+        return reply
+
+    model(script)
+    monkeypatch.setattr(patience_module, "_LINE_EVERY", 0.4)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert _run(["comments", *files(tmp_path), "--concurrency", "3", "--out", "run"]) == 0
+    said = re.findall(r"still waiting for the model: [012] s, (\d) requests? open", capsys.readouterr().err)
+    assert len(said) >= 2
+    assert "3" in said
+    assert _run(["comments", *files(tmp_path), "--out", "again", "--no-cache", "-q"]) == 0
+    assert "waiting" not in capsys.readouterr().err

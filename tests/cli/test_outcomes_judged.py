@@ -116,10 +116,12 @@ def test_the_second_run_asks_nothing(server, run):
     assert verdicts("again")["Misspelt"] == ("fully", "cache")
 
 
-def test_undecided_comments_end_with_4_and_are_asked_again(server, run):
-    assert run("outcomes", "comments.jsonl", "--judge", "llm", "--max-llm-calls", "2", "--out", "r", "-q")[0] == 4
+@pytest.mark.parametrize("cache", [[], ["--no-cache"]])
+def test_undecided_comments_end_with_4_and_are_asked_again(server, run, cache):
+    command = ["outcomes", "comments.jsonl", "--judge", "llm", "--out", "r", "-q", *cache]
+    assert run(*command, "--max-llm-calls", "2")[0] == 4
     assert sum(verdict is None for verdict, _ in verdicts("r").values()) == 3
-    assert run("outcomes", "comments.jsonl", "--judge", "llm", "--out", "r", "-q")[0] == 0
+    assert run(*command)[0] == 0
     assert len(server.log) == 5
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from metareview.errors import UsageError
+from metareview.judges.remote import cache as cache_module
+from metareview.judges.remote import model as model_module
 from metareview.judges.remote.cache import CacheCount, CacheInfo, Claim, VerdictCache, default_cache_path, verdict_key
 from metareview.judges.remote.embedding import EmbeddingJudge
 from metareview.judges.remote.llm import LlmJudge
@@ -195,13 +197,63 @@ def test_a_claim_ends_with_its_time_and_with_its_process(cache):
     assert other.claim(["late"], 60).mine == {"late"}
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    owners = {"dead": f"{platform.node()}/{gone.pid}/x", "elsewhere": f"another.host/{gone.pid}/x"}
+    here = cache._owner.rsplit("/", 2)[0]
+    # A container of this machine may have the machine's name, and processes of the same numbers.
+    assert here.startswith(platform.node())
+    owners = {"dead": f"{here}/{gone.pid}/x", "elsewhere": f"{platform.node()} pid:[1]/{gone.pid}/x"}
     cache._owner = owners["dead"]
     cache.claim(["dead"], 60)
     cache._owner = owners["elsewhere"]
     cache.claim(["elsewhere"], 60)
     assert other.claim(["dead", "elsewhere"], 60).mine == {"dead"}
     other.close()
+
+
+def test_a_claim_lasts_for_as_long_as_it_is_renewed_and_ends_with_its_answer(cache, monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(cache_module.time, "time", lambda: now)
+    other = VerdictCache(cache.path)
+    cache.claim(["a", "b"], 60)
+    for _ in range(20):
+        now += 40
+        cache.renew(60)
+        assert other.claim(["a"], 60).mine == frozenset()
+    now += 61
+    assert other.claim(["a"], 60).mine == {"a"}
+    cache.renew(60)  # what is somebody else's by now stays theirs
+    assert other.claim(["b"], 60).mine == frozenset()
+    cache.put("b", {"v": 1}, judge="llm", model="m")
+    connection = sqlite3.connect(cache.path)
+    assert connection.execute("SELECT key FROM claims").fetchall() == [("a",)]
+    connection.close()
+    other.close()
+
+
+@pytest.mark.parametrize("judge", [LlmJudge, EmbeddingJudge])
+def test_a_request_that_outlives_its_lease_keeps_its_claim(tmp_path, monkeypatch, judge):
+    """The server takes ten times as long to answer, as one that is loading its model may."""
+    monkeypatch.setattr(model_module, "LEASE", 0.3)
+    monkeypatch.setattr(model_module, "RENEWED_EVERY", 0.1)
+
+    def script(exchange):
+        reply = verdict(True)
+        if judge is EmbeddingJudge:
+            reply.body = {"data": [{"embedding": [1.0, 0.0]} for _ in exchange.body["input"]]}
+        reply.delay = 3
+        return reply
+
+    with ModelServer(script) as server:
+        judges = [judge(server.settings(judge.kind), cache=VerdictCache(tmp_path / "v.sqlite")) for _ in range(2)]
+        found = []
+        threads = [threading.Thread(target=lambda each=each: found.extend(each.ask([("a", "b")]))) for each in judges]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for each in judges:
+            each.close()
+    assert [verdict.match for verdict in found] == [1, 1]
+    assert len(server.log) == 1
 
 
 def test_a_cache_of_an_earlier_version_takes_claims(cache):

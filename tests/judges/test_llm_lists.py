@@ -207,10 +207,10 @@ def test_nothing_is_asked_beyond_the_limit(judging, cache):
 
 
 def test_smaller_lists_count_towards_the_limit(judging):
-    """Three lists are allowed: the first is refused for its length and becomes two."""
+    """Four requests are allowed: the first list is refused with and without a schema, and becomes two."""
     questions = [question(["g 1", "g 2", "g 3"], ["r 1", "r 2"]), *(question([f"g {i}"], ["r 9"]) for i in range(4, 7))]
     with ModelServer(lambda e: error(400) if sum(map(len, e.listed)) == 5 else same_number(e)) as server:
-        judge = judging(server, max_calls=3, concurrency=1)
+        judge = judging(server, max_calls=4, concurrency=1)
         answers = judge.judge(questions)
     assert answers[0].match.tolist() == [1, 0, 0, 1, 0, 0]
     assert [answer.match.tolist() for answer in answers[1:]] == [[-1]] * 3

@@ -22,7 +22,7 @@ def test_the_first_answer_may_take_ten_times_as_long_but_no_more_than_ten_minute
     patience = Patience(timeout, 16)
     deadline = patience.sent()
     assert deadline() == clock.now + first
-    assert (patience.usual, patience.longest) == (first, first + 16 * timeout)
+    assert (patience.first, patience.longest) == (first, first + 16 * timeout)
 
 
 def test_a_second_request_has_no_further_ten_minutes(clock):
@@ -41,7 +41,7 @@ def test_what_was_under_way_at_the_first_answer_waits_while_the_queue_moves_up(c
     clock.now = 1340
     patience.answered()
     assert deadline() == 1400
-    assert patience.usual == patience.longest == 60
+    assert patience.longest == 60
     later = patience.sent()
     clock.now = 1390
     patience.answered()
@@ -65,6 +65,7 @@ def test_loading_is_waited_for_once_each_time(clock):
 
 def test_the_news_is_told_once_after_a_fortieth_of_the_wait(clock):
     patience = Patience(60, 16)
+    patience.begin()
     assert patience.news() is None  # nothing was sent
     patience.sent()
     clock.now += 14.9
@@ -74,12 +75,48 @@ def test_the_news_is_told_once_after_a_fortieth_of_the_wait(clock):
     assert patience.news() is None
 
 
-def test_there_is_no_news_of_a_server_that_has_answered(clock):
+def told(clock, patience, seconds, **how):
+    """What is told in so many seconds, with when that was."""
+    start = clock.now
+    lines = []
+    for tick in range(1, 10 * seconds + 1):
+        clock.now = start + tick / 10
+        if news := patience.news(**how):
+            lines.append((round(clock.now - start), news))
+    return lines
+
+
+def test_a_silent_server_is_told_of_again_and_again(clock):
     patience = Patience(60, 16)
-    patience.sent()
+    patience.begin()
+    for _ in range(16):
+        patience.sent()
+    first, *others = told(clock, patience, 200)
+    assert first == (15, "waiting for the model server's first answer; it may be loading the model")
+    assert others == [(s, f"still waiting for the model: {s} s, 16 requests open") for s in (40, 60, 120, 180)]
+    patience.over(heard=True)
     patience.answered()
-    clock.now += 100
-    assert patience.news() is None
+    assert told(clock, patience, 19) == []
+    patience.over(heard=False)  # one that ran out of time breaks no silence
+    assert told(clock, patience, 30) == [
+        (1, "still waiting for the model: 20 s, 14 requests open"),
+        (21, "still waiting for the model: 40 s, 14 requests open"),
+    ]
+    patience.over(heard=True)
+    patience.begin()  # another batch, whatever was done in between
+    assert told(clock, patience, 19) == []
+
+
+def test_why_nothing_is_sent_is_told_too(clock):
+    patience = Patience(60, 16)
+    patience.begin()
+    patience.sent()
+    patience.over(heard=True)
+    patience.answered()
+    [(_, line)] = told(clock, patience, 25, resumes_in=90.2)
+    assert line == "the model server wants to be left alone for another 90 s"
+    [(_, line)] = told(clock, patience, 20)
+    assert line.startswith("still waiting for the model: 40 s, 0 requests open: the next attempt is due later, or")
 
 
 def through_a_queue(limit, jobs, service, timeout, slots=1, load=0.0):

@@ -119,7 +119,8 @@ def command(
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
             result = calibrate(found.labels, opened)
-    screen.say(warning_lines((*found.warnings, *_without_rivals(result))))
+            asked = opened.warnings if isinstance(opened, ModelJudge) else ()
+    screen.say(warning_lines((*found.warnings, *asked, *_without_rivals(result))))
     _show(result, result.judge, gates, screen, top if disagreements else 0, by)
 
 

@@ -234,9 +234,10 @@ model_options = _options(
                  help="Requests at once, for judges that ask a model."),
     click.option("--cache", type=PATH, metavar="FILE",
                  help="Where a model's verdicts are kept.  [default: the user's cache folder]"),
-    click.option("--no-cache", is_flag=True, help="Ask again, whatever was answered before."),
+    click.option("--no-cache", is_flag=True,
+                 help="Ask again, whatever other runs were answered; what this one was, it keeps until it is whole."),
     click.option("--max-llm-calls", type=click.IntRange(min=0), metavar="N",
-                 help="Ask a model about at most N pairs, lists or comments; the rest stay undecided."),
+                 help="Send a model at most N requests, repeated ones included; the rest stays undecided."),
 )  # fmt: skip
 
 asking_options = _options(

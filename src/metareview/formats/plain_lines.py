@@ -13,7 +13,7 @@ import orjson
 from metareview.formats.line_comments import facts_of_values
 from metareview.formats.long_lines import is_dense
 from metareview.formats.plain_comments import is_plain
-from metareview.model.comment import Comment, Review, checked_review
+from metareview.model.comment import MAX_AMOUNT, Comment, Review, checked_review
 from metareview.model.facts import CommentFacts
 
 _ABSENT = type(None)
@@ -53,8 +53,7 @@ def plain_value(line: bytes) -> dict[str, Any] | None:
     for name, each in value.items():
         if type(each) not in _TYPES.get(name, ()):
             return None
-    # A whole number that is too large for the quick parser is a float to it.
-    if any(name in value and not 0 <= (value[name] or 0) < 2**63 for name in _AMOUNTS):
+    if any(name in value and not 0 <= (value[name] or 0) <= MAX_AMOUNT for name in _AMOUNTS):
         return None
     return value if all(map(is_plain, value.get("comments") or ())) else None
 

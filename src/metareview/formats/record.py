@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from metareview.errors import InputError, nearest
 from metareview.formats.plain_comments import is_plain, plain_comment
-from metareview.model.comment import MAX_LINE, Comment
+from metareview.model.comment import MAX_AMOUNT, MAX_LINE, Comment
 from metareview.model.time import LATEST, parse_time
 
 if TYPE_CHECKING:
@@ -152,12 +152,14 @@ class Record(NamedTuple):
         return value
 
     def number(self, key: str) -> float | None:
-        """A number from 0 on, or None where it is absent or null."""
+        """A number from 0 to MAX_AMOUNT, or None where it is absent or null."""
         value = self.value.get(key)
         if value is None:
             return None
         if type(value) not in (int, float) or not 0 <= value < float("inf"):
             self.refuse(key, "a number from 0 on", "Give a number, or leave it out.", quote=True)
+        if value > MAX_AMOUNT:
+            self.refuse(key, f"at most {MAX_AMOUNT}", "Give a smaller number, or leave it out.")
         return float(value) if type(value) is float else int(value)
 
     def mapping(self, key: str) -> dict[str, Any] | None:

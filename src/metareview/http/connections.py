@@ -6,7 +6,6 @@ host that it was not meant for, and what is worth another attempt is for whoever
 
 from __future__ import annotations
 
-import math
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -40,11 +39,29 @@ class Reply:
     data: bytes
 
 
+class UnusableReply(OSError):
+    """A reply that is not taken, as it is. The message is safe to show."""
+
+
+class Compressed(UnusableReply):
+    """A reply that is compressed although nobody asked for that: a few kilobytes may unpack to gigabytes."""
+
+    def __init__(self) -> None:
+        super().__init__("the reply is compressed, which was not asked for, and is not unpacked")
+
+
+class TooLarge(UnusableReply):
+    """A reply that is larger than any that is wanted."""
+
+    def __init__(self, largest: int) -> None:
+        super().__init__(f"the reply is larger than {largest / 2**20:,.0f} MB")
+
+
 class Connections:
     """Connections to the server of `url`, kept and shared. Safe for threads.
 
-    Requests raise what urllib3 raises, TimeoutError where one was not over by its deadline, and OSError where a reply
-    is larger than it may be.
+    Requests raise what urllib3 raises, TimeoutError where one was not over by its deadline, and UnusableReply where a
+    reply is larger than it may be, compressed, or only a preliminary one.
     """
 
     def __init__(self, url: str, concurrency: int = 1) -> None:
@@ -68,11 +85,12 @@ class Connections:
         `timeout` seconds, or before that where `deadline` says so, which is asked while the request is under way."""
         with self.open(method, url, headers=headers, timeout=timeout, body=body, deadline=deadline) as response:
             data = bytearray()
-            while part := response.read1(2**16):
-                data += part
-                if len(data) > largest:
-                    raise OSError("the reply is endless")
-            response.release_conn()  # to be used again: leaving the block would close it
+            if not _is_compressed(response.headers):  # an error's words can be done without
+                while part := response.read1(2**16):
+                    data += part
+                    if len(data) > largest:
+                        raise TooLarge(largest)
+                response.release_conn()  # to be used again: leaving the block would close it
         return Reply(response.status, response.headers, bytes(data))
 
     @contextmanager
@@ -86,7 +104,10 @@ class Connections:
         body: bytes | None = None,
         deadline: Callable[[], float] | None = None,
     ) -> Iterator[urllib3.BaseHTTPResponse]:
-        """A reply whose body the block reads piece by piece (`read1`); all of it is over `timeout` seconds from now."""
+        """A reply whose body the block reads piece by piece (`read1`); all of it is over `timeout` seconds from now.
+
+        Nothing is ever unpacked: no compression is asked for, and a success that is compressed all the same is refused.
+        """
         import urllib3
 
         waits = urllib3.Timeout(connect=min(_CONNECT_SECONDS, timeout), read=timeout)
@@ -94,26 +115,37 @@ class Connections:
         with (
             self._watchdog.until(deadline or (lambda: end)),
             self._http.request(
-                method, url, body=body, headers=headers, timeout=waits, retries=False, redirect=False,
-                preload_content=False,
+                method, url, body=body, headers={**headers, "Accept-Encoding": "identity"}, timeout=waits,
+                retries=False, redirect=False, preload_content=False, decode_content=False,
             ) as response,
         ):  # fmt: skip
+            if response.status < 200:
+                # The final reply is still to come, and must not be taken for that to the next request.
+                raise UnusableReply(f"the reply is a preliminary one (HTTP {response.status})")
+            if response.status < 300 and _is_compressed(response.headers):
+                raise Compressed
             yield response
 
     def close(self) -> None:
         self._http.clear()
 
 
+def _is_compressed(headers: Mapping[str, str]) -> bool:
+    return headers.get("content-encoding", "").strip().lower() not in ("", "identity")
+
+
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any."""
+    """The seconds that `retry-after-ms` or `retry-after` (seconds, or an HTTP date) asks for, if any; infinite where
+    they are beyond all numbers."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name, "")
-        with suppress(ValueError):
+        with suppress(ValueError, OverflowError):  # a date may be beyond the calendar
             if ":" in text:
                 then = parsedate_to_datetime(text)
                 then = then if then.tzinfo else then.replace(tzinfo=UTC)
                 return max(0.0, (then - (now or datetime.now(UTC))).total_seconds())
-            if math.isfinite(seconds := float(text) / unit):
+            seconds = float(text) / unit
+            if "n" not in text.lower():  # neither nan nor inf, which are no numbers of seconds
                 return max(0.0, seconds)
     return None
 

@@ -17,6 +17,8 @@ from metareview.model.paths import normal_path as normal_path
 from metareview.model.paths import normal_side as normal_side
 
 MAX_LINE = 2**31 - 1
+MAX_AMOUNT = 2**53
+"""Of what a review took: up to here sums of millions are finite, and whole numbers are exact."""
 PEOPLE = "people"
 
 

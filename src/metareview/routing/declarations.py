@@ -17,6 +17,10 @@ from metareview.routing.records import Declarations
 from metareview.routing.visible_text import visible_text, without_quotes
 
 
+LONGEST = 1_000_000
+"""Characters of a body that are looked at. GitHub takes 65,536."""
+
+
 def read_declarations(body: str) -> Declarations:
     """What a body declares.
 
@@ -27,8 +31,9 @@ def read_declarations(body: str) -> Declarations:
 
 
 def declarations_of(bodies: Iterable[str]) -> list[Declarations]:
-    """What each of many bodies declares: words that none of them has are looked for once."""
-    texts = list(map(visible_text, bodies))
+    """What each of many bodies declares, in its first LONGEST characters: words that none of them has are looked for
+    once."""
+    texts = [visible_text(body[:LONGEST]) for body in bodies]
     own = list(map(without_quotes, texts))
     lowered = [text.lower() for text in own]
     everything = "\n".join(lowered)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import islice
 from json.encoder import encode_basestring
 from typing import Any
 
 from metareview.comments.records import CommentRecord, PairBlock
+from metareview.model.comment import Comment
 from metareview.runs.comments_json import record_to_json
-from metareview.runs.files import PAIRS, RESULTS, to_text
+from metareview.runs.files import PAIRS, RESULTS, items_to_text, to_text
 
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 _STREAMED = "llm_comparisons"
 BLOCK = 2_000
 """How many comments a record must have to be written in blocks, and how many there are in one."""
+LONG = 1_000_000
+"""Or how many characters their notes must have."""
 
 
 def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple[str, str]]:
     """What goes into which file: whole lines of pairs, and the record's line, but for its end, around them."""
-    is_long = len(record.comments) + len(record.references) + len(record.negatives) > BLOCK
+    is_long = _is_long(record)
     document = record_to_json(record, compared=False, listed=iter if is_long else list)
     doubtful = None if record.runs or is_long else list(_doubtful(record))
     if not record.comparisons:
@@ -59,13 +62,26 @@ def _closed(document: Mapping[str, Any], doubtful: list[Any] | None) -> Iterator
             yield f'{separator}"{name}":['
             separator = ""
             while block := list(islice(value, BLOCK)):
-                yield separator + to_text({"": block})[len('{"":[') : -len("]}")]
+                yield separator
+                yield items_to_text(block)
                 separator = ","
             yield "]"
         else:
             yield separator + to_text({name: value})[1:-1]
         separator = ","
     yield "}"
+
+
+def _is_long(record: CommentRecord) -> bool:
+    """Whether its line is to be written in blocks: for many comments, or long ones."""
+    number = len(record.comments) + len(record.references) + len(record.negatives)
+    return number > BLOCK or sum(len(comment.note) for comment in _comments(record)) > LONG
+
+
+def _comments(record: CommentRecord) -> Iterator[Comment]:
+    yield from (each.comment for each in record.comments)
+    yield from (each.comment for each in record.references)
+    yield from (each.comment for each in record.negatives)
 
 
 def _doubtful(record: CommentRecord) -> Iterator[Any]:
@@ -76,12 +92,7 @@ def _doubtful(record: CommentRecord) -> Iterator[Any]:
     for scored in record.comments:
         if scored.verdict is not None:
             yield scored.verdict.score
-    comments = chain(
-        (each.comment for each in record.comments),
-        (each.comment for each in record.references),
-        (each.comment for each in record.negatives),
-    )
-    yield from (comment.meta for comment in comments if comment.meta is not None)
+    yield from (comment.meta for comment in _comments(record) if comment.meta is not None)
 
 
 def _verdicts(block: PairBlock) -> Iterator[str]:

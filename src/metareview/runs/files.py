@@ -141,6 +141,15 @@ def to_text(document: Mapping[str, Any], doubtful: Iterable[Any] | None = None) 
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
+def items_to_text(items: list[Any]) -> str:
+    """The items of a list as `to_text` writes them, without its brackets. Of long ones no more copies are made than
+    there must be."""
+    if _written_alike(items):
+        with suppress(TypeError):
+            return orjson.dumps(items)[1:-1].decode()
+    return json.dumps(items, ensure_ascii=False, separators=(",", ":"))[1:-1]
+
+
 def to_document(document: Mapping[str, Any]) -> str:
     """The same over many lines, for people to read."""
     try:

@@ -70,6 +70,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         """Pairs of `done` that a model had answered: this run need not ask again."""
         self.finished: Run[SummaryT, RecordT] | None = None
         self._resumed = False
+        self._undecided = False  # whether a record will be made again, and wants the verdicts that it got
         self._files: dict[str, TextIO] = {}
         self._manifest = Manifest(kind.name, config, inputs, started=now())
         with written_to(path):
@@ -175,6 +176,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
     def append(self, record: RecordT, pairs: Iterable[PairBlock] = ()) -> None:
         """The end of its line last: a record is only there when its pairs are."""
         self._resumed |= bool(self.done)
+        self._undecided |= self.kind.is_complete is not None and not self.kind.is_complete(record)
         with written_to(self.path):
             for name, text in self.kind.pieces(record, pairs):
                 self._open(name).write(text)
@@ -210,7 +212,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
     def _finish(self, result: SummaryT, records: int) -> Run[SummaryT, RecordT]:
         with written_to(self.path):
             write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
-            for name in VERDICT_FILES:
+            for name in () if self._undecided else VERDICT_FILES:
                 (self.path / name).unlink(missing_ok=True)
             self._manifest = replace(self._manifest, status="finished", finished=now(), records=records)
             self._write_manifest()

@@ -15,7 +15,15 @@ from typing import Any, ClassVar, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from metareview.errors import UsageError
-from metareview.http.connections import Connections, Reply, connection_problem, retry_after, tls_problem
+from metareview.http.connections import (
+    Compressed,
+    Connections,
+    Reply,
+    UnusableReply,
+    connection_problem,
+    retry_after,
+    tls_problem,
+)
 from metareview.http.secret import Secret
 from metareview.sources.clock import Clock, clock_time
 from metareview.sources.node import Node, Unexpected
@@ -163,6 +171,13 @@ class Api(ABC):
             raise TooMuch(connection_problem(error)) from None
         except (exceptions.TimeoutError, TimeoutError):
             raise TooMuch(f"no answer within {_SECONDS:g} s") from None
+        except Compressed:
+            fix = "A proxy in between may do that: leave it out with NO_PROXY, or turn its compression off."
+            raise UsageError(
+                f"{self._host} sends a compressed reply, which was not asked for and is not unpacked. {fix}"
+            ) from None
+        except UnusableReply as error:
+            raise TooMuch(str(error)) from None
         except (exceptions.HTTPError, OSError) as error:
             raise TooMuch(f"the connection was dropped ({type(error).__name__})") from None
         self.requests += 1

@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from metareview.http.connections import USER_AGENT, Connections, connection_problem, retry_after, tls_problem
+from metareview.http.connections import (
+    USER_AGENT,
+    Connections,
+    UnusableReply,
+    connection_problem,
+    retry_after,
+    tls_problem,
+)
 
 if TYPE_CHECKING:
     import urllib3
@@ -132,8 +139,7 @@ def _file_hash_after(
 def _request(address: str, part: Path, progress: Progress | None, seconds: float, largest: int) -> None:
     """Ask once for what is missing, and write down whatever comes."""
     at = part.stat().st_size if part.exists() else 0
-    # Compressed on the way, bytes could not be counted from the middle of the file.
-    headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"} | ({"Range": f"bytes={at}-"} if at else {})
+    headers = {"User-Agent": USER_AGENT} | ({"Range": f"bytes={at}-"} if at else {})
     with _answer(address, headers, seconds) as response:
         if response.status == 416 and at:
             raise _StartOver
@@ -143,8 +149,7 @@ def _request(address: str, part: Path, progress: Progress | None, seconds: float
             raise DownloadFailed(f"the server answers HTTP {response.status}")
         if response.status == 206:
             span = re.match(r"bytes ([0-9]{1,18})-", response.headers.get("Content-Range", ""))
-            encoded = response.headers.get("Content-Encoding", "identity") != "identity"
-            if span is None or int(span[1]) != at or encoded:
+            if span is None or int(span[1]) != at:
                 raise _StartOver
         else:
             at = 0
@@ -196,6 +201,8 @@ def _answer(address: str, headers: dict[str, str], seconds: float) -> Iterator[u
             raise DownloadFailed(f"no secure connection: {tls_problem(error)}") from None
         except urllib3.exceptions.ReadTimeoutError:
             raise _TryAgain("the server does not answer in time") from None
+        except UnusableReply as error:
+            raise DownloadFailed(str(error)) from None
         except urllib3.exceptions.ConnectTimeoutError as error:  # and what has no connection at all
             refused = isinstance(error, urllib3.exceptions.NewConnectionError)
             reason = connection_problem(error) if refused else "no connection: the server does not answer"

@@ -2,7 +2,8 @@
 
 One SQLite file in WAL mode, values in JSON. A verdict is committed before it is handed on: a process that is killed
 loses nothing that it reported. Several processes may share the file: who is about to ask claims the keys first, so
-that nobody else asks for them meanwhile. Notes are stored only as hashes; errors never.
+that nobody else asks for them meanwhile. A claim is a lease, renewed for as long as its owner asks. Notes are stored
+only as hashes; errors never.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class VerdictCache:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = default_cache_path() if path is None else Path(path)
-        self._owner = f"{platform.node()}/{os.getpid()}/{uuid4().hex}"
+        self._owner = f"{_node()}/{os.getpid()}/{uuid4().hex}"
         self._claiming = False
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -98,11 +99,14 @@ class VerdictCache:
     def put(self, key: str, value: JsonObject, *, judge: str, model: str) -> None:
         """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-        with self._open() as connection:
+        with self._open() as connection, _transaction(connection):
             connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text))
+            if self._claiming:
+                connection.execute("DELETE FROM claims WHERE key = ?", [key])
 
     def claim(self, keys: Sequence[str], seconds: float) -> Claim:
-        """Claims what nobody has answered or claimed. A claim ends with `release`, `close`, its process or its time."""
+        """Claims what nobody has answered or claimed. A claim ends with its answer, `release`, `close`, its process, or
+        so many seconds after it was last renewed."""
         now = time.time()
         with self._open() as connection, _transaction(connection):
             if not self._claiming:
@@ -119,6 +123,12 @@ class VerdictCache:
             claims = [(key, self._owner, now + seconds) for key in mine]
             connection.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", claims)
         return Claim(known, frozenset(mine))
+
+    def renew(self, seconds: float) -> None:
+        """Keeps what this cache's owner claimed for so many seconds from now."""
+        if self._claiming:
+            with self._open() as connection:
+                connection.execute("UPDATE claims SET until = ? WHERE owner = ?", [time.time() + seconds, self._owner])
 
     def release(self, keys: Iterable[str]) -> None:
         """Lets others ask for what this cache's owner claimed and got no answer for."""
@@ -228,10 +238,17 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def _node() -> str:
+    """What process numbers are unique on: this machine, or this container of it, which may share the machine's name."""
+    with suppress(OSError):
+        return f"{platform.node()} {Path('/proc/self/ns/pid').readlink()}"
+    return platform.node()
+
+
 def _may_be_alive(owner: str) -> bool:
     """Whether the process that claimed a key may still be there: on this machine we can look."""
     node, process, _ = owner.rsplit("/", 2)
-    if node != platform.node() or sys.platform == "win32":
+    if node != _node() or sys.platform == "win32":
         return True
     try:
         os.kill(int(process), 0)

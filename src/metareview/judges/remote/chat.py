@@ -79,7 +79,8 @@ class ChatModel(RemoteModel):
                 raise NotYet(OTHER_PROCESS, sent=False)
             with self._asking([key]):
                 reply = self._post(job, {**request, "messages": chat.messages(job)}, sent)
-                answer = chat.read(content_of(reply), chat.notes(job), self._shown)
+                with self._reading(reply):
+                    answer = chat.read(content_of(reply), chat.notes(job), self._shown)
                 self._keep(key, asdict(answer))
             outcomes[job] = Outcome(answer)
 

@@ -17,8 +17,8 @@ from metareview.judges.protocol import DIFFERENT, SAME
 from metareview.judges.remote.cache import verdict_key
 from metareview.judges.remote.judge import Pair, RemoteJudge
 from metareview.judges.remote.model import OTHER_PROCESS
-from metareview.judges.remote.pool import GiveUp, NotYet, RetryLater
-from metareview.judges.remote.verdict import JsonObject, Verdict
+from metareview.judges.remote.pool import GiveUp, NotYet
+from metareview.judges.remote.verdict import JsonObject, Malformed, Verdict
 
 Vector = NDArray[np.float32]
 Texts = tuple[str, ...]
@@ -36,6 +36,7 @@ class EmbeddingJudge(RemoteJudge):
 
     name, kind, operation = "embedding", "EMBEDDING", "embeddings"
     threshold: float = THRESHOLD
+    largest_reply = 32 * 2**20  # 64 vectors of 16,000 numbers
     batch = 64
     """How many notes go into a call; less once the server has refused so many."""
     _largest_served = 0
@@ -112,9 +113,10 @@ class EmbeddingJudge(RemoteJudge):
                         self.batch = min(self.batch, half)
                     return batch[:half], batch[half:]
                 self._largest_served = max(self._largest_served, len(batch))
-                if missing := self._take(batch, reply, vectors):
-                    reason = f"{len(missing)} of {len(batch)} vectors missing or unusable"
-                    raise RetryLater(reason, remaining_job=missing)
+                with self._reading(reply):
+                    if missing := self._take(batch, reply, vectors):
+                        reason = f"{len(missing)} of {len(batch)} vectors missing or unusable"
+                        raise Malformed(reason, remaining_job=missing)
             return None
 
         def give_up(batch: Texts, reason: str) -> None:
@@ -141,6 +143,7 @@ class EmbeddingJudge(RemoteJudge):
                 value = {"vector": base64.b64encode(vector.astype("<f4").tobytes()).decode()}
                 self._keep(self._key(text), value)
                 vectors[text] = vector
+                self._usability.used()
         return tuple(text for text in texts if text not in vectors)
 
     def _fits(self, vector: Vector) -> bool:

@@ -12,13 +12,24 @@ import time
 from collections.abc import Mapping
 
 from metareview.errors import UsageError
-from metareview.http.connections import USER_AGENT, Connections, connection_problem, retry_after, tls_problem
+from metareview.http.connections import (
+    LARGEST_REPLY,
+    USER_AGENT,
+    Compressed,
+    Connections,
+    Reply,
+    UnusableReply,
+    connection_problem,
+    retry_after,
+    tls_problem,
+)
 from metareview.judges.remote import context, local
 from metareview.judges.remote.optional import OptionalFields
 from metareview.judges.remote.patience import Patience
 from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater, StopAsking
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import JsonObject, parse
+from metareview.judges.remote.spending import Budget
+from metareview.judges.remote.verdict import JsonObject, Malformed, parse
 
 _PASSING = frozenset({408, 409, 425, 429})
 _ERRORS = """
@@ -62,8 +73,11 @@ class Endpoint:
         concurrency: int,
         timeout: float,
         backoff: float = BACKOFF,
+        largest_reply: int = LARGEST_REPLY,
+        budget: Budget | None = None,
     ) -> None:
         self.settings = settings
+        self._budget = budget or Budget(None)
         self.requests = 0
         self.trusted = False
         """Whether the server has ever served us: a refusal then is about the request, not the settings."""
@@ -71,7 +85,7 @@ class Endpoint:
         """Whether the server leaves requests unanswered, so that it is asked no more."""
         self._url = settings.address(operation)
         self.server = f"the model server at {settings.shown_url}"
-        self._timeout, self._backoff = timeout, backoff
+        self._timeout, self._backoff, self._largest_reply = timeout, backoff, largest_reply
         self.patience = Patience(timeout, concurrency)
         self._optional = OptionalFields(optional)
         self._most_silences = max(_SILENCES, 2 * concurrency)
@@ -142,26 +156,38 @@ class Endpoint:
         self._connections.close()
 
     def _send(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """One HTTP exchange, counted if it reached the server: status, headers, body."""
+        """One HTTP exchange, counted if it reached the server: status, headers, body. StopAsking where the budget has
+        none left."""
         from urllib3 import exceptions
 
+        self._budget.take()
         problem: RequestFailed | None = None
+        reply: Reply | None = None
         started, longest, deadline = time.monotonic(), self.patience.longest, self.patience.sent()
         try:
             reply = self._connections.exchange(
-                "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline
-            )
+                "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline,
+                largest=self._largest_reply,
+            )  # fmt: skip
         except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyError) as error:
+            self._budget.give_back()
             raise self._unreachable(error) from None
         except exceptions.SSLError as error:
+            self._budget.give_back()
             message = tls_problem(error)
             if not self._reached:
                 raise UsageError(f"{self.server}: {message}. Check its certificate.") from None
             raise RetryLater(f"no secure connection: {message}", sent=False) from None
         except (exceptions.TimeoutError, TimeoutError):
             problem = self._unanswered(deadline() - started)
+        except UnusableReply as error:
+            if isinstance(error, Compressed) and not self.trusted:
+                raise UsageError(f"{self.server}: {error}. Turn its compression off.") from None
+            problem = GiveUp(str(error))
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
+        finally:
+            self.patience.over(heard=reply is not None)
         with self._lock:
             self.requests += 1
             self._reached = True
@@ -169,6 +195,7 @@ class Endpoint:
                 self._silences = 0
         if problem is not None:
             raise problem
+        assert reply is not None
         return reply.status, reply.headers, reply.data
 
     def _unanswered(self, seconds: float) -> RequestFailed:
@@ -244,5 +271,5 @@ def _known_error(data: bytes) -> str:
 def _decode(data: bytes) -> JsonObject:
     value = parse(data)
     if not isinstance(value, dict):
-        raise RetryLater("the reply is no JSON object" if data.strip() else "the reply is empty")
+        raise Malformed("the reply is no JSON object" if data.strip() else "the reply is empty")
     return value

@@ -51,7 +51,7 @@ class ListModel(ChatModel):
         """What comes of each pair, in its question and in their order."""
         parts, jobs = self._jobs(questions)
         unanswered = self._look_up(jobs.values())
-        if len(unanswered) < len(jobs):
+        if {job.key for job in unanswered} != jobs.keys():
             # Its answers are here: what the server refuses now, it refuses for the question's sake.
             self._endpoint.trusted = True
         self._ask_jobs(unanswered)
@@ -113,7 +113,6 @@ class ListModel(ChatModel):
         """Asks the model until each pair of these lists has an outcome."""
         request = {"model": self.settings.model, **PARAMETERS, "response_format": RESPONSE_FORMAT}
         sent: set[_Job] = set()
-        granted: set[_Job] = set()
         unreadable: Counter[_Job] = Counter()
         under_way: set[str] = set()
 
@@ -126,7 +125,6 @@ class ListModel(ChatModel):
                 if job.key not in claim.mine and job.key not in claim.known:
                     raise NotYet(OTHER_PROCESS, sent=False)
                 with self._asking([job.key]):
-                    self._grant(job, granted)
                     answer = self._answer(job, request, sent, unreadable)
                     if answer is DIVIDED:
                         # Not kept before a part was answered: it may be the server that is at fault, not the list.
@@ -153,7 +151,8 @@ class ListModel(ChatModel):
                 raise
             return DIVIDED
         try:
-            return read_list_answer(_whole_content(reply), job.notes, self._shown)
+            with self._reading(reply):
+                return read_list_answer(_whole_content(reply), job.notes, self._shown)
         except Malformed:
             unreadable[job] += 1
             if not job.divisible or unreadable[job] < UNREADABLE:
@@ -172,13 +171,6 @@ class ListModel(ChatModel):
         finally:
             with self._lock:
                 under_way.discard(key)
-
-    def _grant(self, job: _Job, granted: set[_Job]) -> None:
-        """Smaller lists count towards `max_calls` too; GiveUp where it is reached."""
-        with self._lock:
-            if job not in granted and self._calls_left(len(granted) + 1) <= len(granted):
-                raise GiveUp(self._limit_reached(), sent=False)
-            granted.add(job)
 
 
 def _kept(stored: Mapping[str, JsonObject], job: _Job) -> ListAnswer | None:

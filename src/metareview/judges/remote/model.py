@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -15,19 +16,22 @@ from metareview.judges.remote.cache import Claim, VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool, TooLong
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import JsonObject
+from metareview.judges.remote.spending import Budget, Usability
+from metareview.judges.remote.verdict import JsonObject, Malformed
 from metareview.model.words import plural
 
 Job = TypeVar("Job")
-_CLAIM_SLACK = 15.0
+LEASE, RENEWED_EVERY = 60.0, 15.0
+"""The seconds for which a question is claimed: how long others wait for a process of another machine that is gone."""
 OTHER_PROCESS = "another process is asking"
 
 
 class RemoteModel:
     """Asks the server of `settings` (default: the environment's), up to `concurrency` requests at once.
 
-    A job is what one request asks about. `max_calls` caps the jobs that are sent in this model's life; what this leaves
-    open is undecided, and its reason says so. The first pause between two attempts at a job is up to `backoff` seconds,
+    A job is what one request asks about. `max_calls` caps the requests that reach the server in this model's life,
+    repeated ones included; what this leaves open is undecided, and its reason says so. So is the rest where none of a
+    few dozen answers could be used. The first pause between two attempts at a job is up to `backoff` seconds,
     and a request may take `timeout` seconds in all, by default those of the settings. `close` lets go of the
     connections and of the cache's file; both open again if the model is used again.
     """
@@ -36,6 +40,7 @@ class RemoteModel:
     kind: str  # whose settings it takes: LLM or EMBEDDING
     operation: str
     optional_fields: tuple[str, ...] = ()  # what a server may refuse of a request, and is then asked without
+    largest_reply = 8 * 2**20  # no answer of a chat model, with all its thinking, is half as long
     parameters: Parameters = MappingProxyType({})
 
     def __init__(
@@ -61,7 +66,12 @@ class RemoteModel:
         self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
         self._pool = RequestPool(concurrency, backoff, timeout)
-        self._endpoint = Endpoint(self.settings, self.operation, self.optional_fields, concurrency, timeout, backoff)
+        self._budget = Budget(max_calls)
+        self._usability = Usability(self.settings.model, self.settings.api_key)
+        self._endpoint = Endpoint(
+            self.settings, self.operation, self.optional_fields, concurrency, timeout, backoff, self.largest_reply,
+            self._budget,
+        )  # fmt: skip
         self._too_long = self._cut_short = 0
         self._lock = threading.Lock()
         self._answered: dict[str, JsonObject] = {}
@@ -76,7 +86,13 @@ class RemoteModel:
                 "undecided. Check that it is running and not overloaded (a lower --concurrency may help), then run the "
                 "same command again with the same --out."
             )
+        warnings += self._usability.warnings
         again = "What is undecided is asked about again by the same command with the same --out."
+        if self._budget.used_up and self.usage.requests > self.usage.llm_calls:
+            warnings.append(
+                f"the limit of {self.max_calls} model calls was reached: {plural(self.usage.requests, 'request')} for "
+                f"{plural(self.usage.llm_calls, 'question')}, because repeated ones count. {again}"
+            )
         if self._too_long:
             warnings.append(
                 f"{plural(self._too_long, 'request')} did not fit into the context of the model at "
@@ -108,13 +124,13 @@ class RemoteModel:
             self.cache.put(key, value, judge=self.name, model=self.settings.model)
 
     def _claim(self, keys: Sequence[str]) -> Claim:
-        """Before keys are asked for: none that another process is asking for, for as long as a request may take.
+        """Before keys are asked for: none that another process is asking for, for as long as this one renews it.
 
         The cache is written to here, so that one that cannot be is noticed before anything was paid for.
         """
         if self.cache is None:
             return Claim({}, frozenset(keys))
-        return self.cache.claim(keys, self._endpoint.patience.usual + _CLAIM_SLACK)
+        return self.cache.claim(keys, LEASE)
 
     @contextmanager
     def _asking(self, keys: Collection[str]) -> Iterator[None]:
@@ -141,12 +157,23 @@ class RemoteModel:
         report = None if progress is None else (lambda done: progress(done, max(done, len(jobs))))
         note = progress.note if isinstance(progress, Notable) else None
 
-        def tell_the_news() -> None:
-            if note is not None and (news := self._endpoint.patience.news()):
+        renewed = time.monotonic()
+        self._endpoint.patience.begin()
+
+        def meanwhile() -> None:
+            nonlocal renewed
+            if self.cache is not None and time.monotonic() - renewed >= RENEWED_EVERY:
+                renewed = time.monotonic()
+                self.cache.renew(LEASE)
+            if note is not None and (news := self._endpoint.patience.news(self._pool.resumes_in)):
                 note(news)
 
+        def left_open(job: Job, reason: str) -> None:
+            asked_before = job in sent and reason == self._budget.reason()
+            give_up(job, self._budget.reason(again=True) if asked_before else reason)
+
         try:
-            self._pool.run(jobs, attempt, give_up, report, tell_the_news)
+            self._pool.run(jobs, attempt, left_open, report, meanwhile)
         finally:
             self.usage.llm_calls += len(sent)
             self.usage.requests += self._endpoint.requests - requests
@@ -157,12 +184,16 @@ class RemoteModel:
 
         Raises TooLong where it did not fit into the model's context, also where the server cut and answered it.
         """
+        self._usability.check()
         try:
             reply = self._endpoint.post(body, divisible=divisible)
         except RequestFailed as problem:
             self._count(problem, divisible)
             if problem.sent:
                 sent.add(job)
+            if isinstance(problem, Malformed):
+                problem.after_others = True
+                self._usability.unusable(problem)
             raise
         sent.add(job)
         reported = reply.get("usage")
@@ -176,6 +207,18 @@ class RemoteModel:
         self._count(context.cut_answer(reply), divisible)
         return reply
 
+    @contextmanager
+    def _reading(self, reply: JsonObject) -> Iterator[None]:
+        """Around whatever makes something of a reply: Malformed where nothing can be made of it. Others are then asked
+        about first, since they tell whether that is the model's fault or the question's."""
+        try:
+            yield
+        except Malformed as problem:
+            problem.after_others = True
+            self._usability.unusable(problem, reply)
+            raise
+        self._usability.used()
+
     def _count(self, problem: RequestFailed | None, divisible: bool) -> None:
         """Counts what did not fit, for the warnings; not what may yet be answered in parts."""
         if divisible:
@@ -186,11 +229,11 @@ class RemoteModel:
 
     def _calls_left(self, wanted: int) -> int:
         """How many of the calls that are wanted `max_calls` still allows."""
-        return wanted if self.max_calls is None else max(0, min(wanted, self.max_calls - self.usage.llm_calls))
+        return self._budget.left(wanted)
 
     def _limit_reached(self) -> str:
         """The reason of a pair that `max_calls` left open."""
-        return f"not asked: the limit of {self.max_calls} model calls was reached"
+        return self._budget.reason()
 
 
 def _number(value: object) -> int:

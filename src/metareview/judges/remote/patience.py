@@ -11,10 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 
+from metareview.model.words import plural
+
 _TIMES_LONGER = 10
 _LONGEST = 600.0
 _A_WHILE = 40
 """One part in so many of the longest wait: 15 s of ten minutes."""
+_LINE_EVERY, _AFTER_A_MINUTE = 20.0, 60.0
+"""After how many seconds of silence a line says that it goes on, and how often once it has lasted a minute."""
 
 
 class Patience:
@@ -30,26 +34,37 @@ class Patience:
         self._last_answer = 0.0
         self._loading_since: float | None = None
         self._told = False
+        self._open = 0
+        self._silent_since = 0.0
+        self._next_line = _LINE_EVERY
         self._lock = threading.Lock()
 
     @property
-    def usual(self) -> float:
-        """The seconds that a request may take that is sent now, if it does not have to queue."""
-        return self.timeout if self._first_answer is not None else self.first
-
-    @property
     def longest(self) -> float:
-        """The seconds that it may take at most."""
+        """The seconds that a request that is sent now may take at most."""
         return self.timeout if self._first_answer is not None else self.first + self._queue
+
+    def begin(self) -> None:
+        """Whoever waits begins to wait now."""
+        with self._lock:
+            self._silent_since, self._next_line = time.monotonic(), _LINE_EVERY
 
     def sent(self) -> Callable[[], float]:
         """A request is sent now: until when it is waited for, as far as is known whenever this is called."""
         now = time.monotonic()
         with self._lock:
+            self._open += 1
             self._asked = self._asked or now
             if self._first_answer is not None:
                 return lambda: now + self.timeout
         return lambda: self._deadline(now)
+
+    def over(self, *, heard: bool) -> None:
+        """A request is over; `heard`: there was a reply, whatever it was."""
+        with self._lock:
+            self._open -= 1
+        if heard:
+            self.begin()
 
     def answered(self) -> None:
         """The server served a request."""
@@ -65,15 +80,25 @@ class Patience:
             self._loading_since = self._loading_since or now
             return now - self._loading_since < self.first
 
-    def news(self) -> str | None:
-        """What to tell whoever waits, once: that the first answer takes a while."""
+    def news(self, resumes_in: float = 0.0) -> str | None:
+        """What to tell whoever waits: that the first answer takes a while, and from then on, as after any other
+        answer, that nothing was heard for so long. `resumes_in`: for how long the server wants to be left alone."""
         with self._lock:
-            if self._told or self._asked is None or self._first_answer is not None:
+            now = time.monotonic()
+            silent = now - self._silent_since
+            first = not self._told and self._asked is not None and self._first_answer is None
+            if first and now - (self._asked or now) >= self.first / _A_WHILE:
+                self._told = True
+                self._next_line = max(self._next_line, 2 * _LINE_EVERY)
+                return "waiting for the model server's first answer; it may be loading the model"
+            if silent < self._next_line:
                 return None
-            if time.monotonic() - self._asked < self.first / _A_WHILE:
-                return None
-            self._told = True
-        return "waiting for the model server's first answer; it may be loading the model"
+            step = _LINE_EVERY if silent + _LINE_EVERY <= _AFTER_A_MINUTE else _AFTER_A_MINUTE
+            self._next_line = step * (silent // step + 1)
+        if not self._open and resumes_in > 0:
+            return f"the model server wants to be left alone for another {resumes_in:.0f} s"
+        why = "" if self._open else ": the next attempt is due later, or another run is asking the same"
+        return f"still waiting for the model: {silent:.0f} s, {plural(self._open, 'request')} open{why}"
 
     def _deadline(self, sent: float) -> float:
         with self._lock:

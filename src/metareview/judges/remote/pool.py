@@ -66,6 +66,7 @@ class RetryLater(RequestFailed):
     costs_nothing: bool = False  # the attempt is not counted: the server has yet to get ready
     most_attempts: int = _ATTEMPTS  # how many of them are worth while
     remaining_job: object = None  # what is left to do, where a part of the job succeeded
+    after_others: bool = False  # its next attempt is after what was not attempted yet
 
 
 @dataclass(slots=True)
@@ -75,6 +76,7 @@ class _Pending(Generic[Job]):
     job: Job
     failures: int = 0
     under_way: int = 0
+    after_others: bool = False
 
 
 @dataclass(slots=True)
@@ -119,6 +121,11 @@ class RequestPool:
         self._resume_at = 0.0
         self._order = itertools.count()
         self._changed = threading.Condition()
+
+    @property
+    def resumes_in(self) -> float:
+        """The seconds for which the server wants to be left alone."""
+        return max(0.0, self._resume_at - time.monotonic())
 
     def run(
         self,
@@ -204,7 +211,8 @@ class RequestPool:
             while run.going_on:
                 now = time.monotonic()
                 while run.delayed and run.delayed[0][0] <= now:
-                    run.ready.appendleft(heapq.heappop(run.delayed)[2])
+                    due = heapq.heappop(run.delayed)[2]
+                    (run.ready.append if due.after_others else run.ready.appendleft)(due)
                 if run.ready and now >= self._resume_at and run.under_way < self._limit.at_once:
                     run.under_way += 1
                     pending = run.ready.popleft()
@@ -237,6 +245,7 @@ class RequestPool:
         if problem.remaining_job is not None:
             pending.job = problem.remaining_job  # type: ignore[assignment]
         pending.failures += not problem.costs_nothing
+        pending.after_others = problem.after_others
         if pending.failures >= problem.most_attempts:
             run.abandon([pending], f"undecided after {pending.failures} attempts: {problem.reason}")
             return
