@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import reduce
 from itertools import chain
 from operator import attrgetter
+from sys import intern
 from typing import Any
 
 from metareview.errors import InputError
@@ -182,6 +183,10 @@ def checked_comment(fields_by_name: Mapping[str, Any]) -> Comment:
     draft = _Draft(**fields_by_name)
     if draft.note is None:
         draft.note = ""
+    if draft.path is not None:  # Many comments are on one file: its name is kept once.
+        draft.path = intern(draft.path)
+    if draft.side is not None:
+        draft.side = intern(draft.side)
     draft.__class__ = Comment
     comment: Comment = draft
     return comment

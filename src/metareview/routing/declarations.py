@@ -16,7 +16,6 @@ from metareview.routing.assistants import AI, ASSISTANT_WORDS, NAME, mentions_as
 from metareview.routing.records import Declarations
 from metareview.routing.visible_text import visible_text, without_quotes
 
-
 LONGEST = 1_000_000
 """Characters of a body that are looked at. GitHub takes 65,536."""
 

@@ -13,6 +13,8 @@ from metareview.model.comment import Comment, Review, checked_review
 
 GIANT = 1_000_000
 """Pairs, from which on the lines of a single task are written piece by piece, and so by the process that writes."""
+MANY_COMMENTS = 50_000
+"""The same by comments."""
 _PAIRS_PER_COMMENT = 20
 """How many pairs that are far apart take as long as a comment that is read."""
 
@@ -46,8 +48,8 @@ class Task:
 
     @property
     def is_giant(self) -> bool:
-        """Whether it has so many pairs that nobody should hold all of its lines."""
-        return self.most_pairs >= GIANT
+        """Whether it has so many pairs or comments that nobody should hold all of its lines."""
+        return self.most_pairs >= GIANT or sum(self._comments) >= MANY_COMMENTS
 
     @property
     def size(self) -> int:
