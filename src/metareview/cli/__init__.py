@@ -70,8 +70,12 @@ class _LazyGroup(click.Group):
     epilog="Example: metareview comments reviews/ --reference positive_samples.json",
 )
 @click.version_option(__version__, prog_name="metareview")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Measure code review: comments, reviewer routing, retrieved text."""
+    from metareview.formats.pipes import pipes_kept
+
+    context.with_resource(pipes_kept())
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.pipes import pipes_kept
 from metareview.formats.protocol import HistoryFormat, Reading, TextsWanted
 from metareview.formats.registry import HISTORY_FORMATS, Paths, files_below, history_formats, is_folder, several
 from metareview.formats.source import Progress, Source, readable
@@ -105,6 +106,7 @@ def open_history(paths: Paths, format: str | None = None, *, progress: Progress 
     return HistoryInput(name, known, tuple(source for source, *_ in chosen), tuple(warnings))
 
 
+@pipes_kept()
 def read_history(
     paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
 ) -> History:

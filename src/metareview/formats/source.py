@@ -23,6 +23,7 @@ from metareview.errors import InputError, Line
 from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.json_lines import decode_at, opening_of, skip_space
+from metareview.formats.pipes import kept, refuse_endless
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.formats.remarks import Remarks
 from metareview.model.address import pull_request_of_path
@@ -57,6 +58,7 @@ class Source:
 
     def __post_init__(self) -> None:
         self.name = readable(str(self.path))
+        self.path = kept(self.path)
 
     @classmethod
     def of_text(cls, text: str, name: str, *, strict: bool = True, about: str | None = None) -> Source:
@@ -84,12 +86,17 @@ class Source:
     def opened(self) -> Iterator[BinaryIO]:
         """Its bytes; InputError with the fix where they cannot be read."""
         try:
+            if "data" not in vars(self):
+                refuse_endless(self.path, self.name)
             with io.BytesIO(self.data) if "data" in vars(self) else self.path.open("rb") as stream:
                 yield stream
         except FileNotFoundError:
             raise InputError("no such file", file=self.name, fix="Check the path.") from None
         except IsADirectoryError:
             raise InputError("this is a folder, a file is needed", file=self.name, fix="Name a file.") from None
+        except io.UnsupportedOperation:
+            problem = "a pipe, which can be read only once"
+            raise InputError(problem, file=self.name, fix="Save it as a file, and name that.") from None
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions.") from None
 
@@ -381,6 +388,7 @@ def readable(text: str) -> str:
 def content_hash(path: Path) -> str:
     """SHA-256 of a file, or of every file of a folder with its name, without holding any of it whole."""
     digest = hashlib.sha256()
+    path = kept(path)
     for file in sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]:
         if file != path:
             digest.update(f"\0{file.relative_to(path).as_posix()}\0".encode("utf-8", "surrogateescape"))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +36,37 @@ _LONG_NUMBER = b"0" * 19
 VERDICT_FILES = (VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm")
 
 
-def default_folder(name: str, now: datetime | None = None) -> Path:
-    """`runs/<time>-<name>`, a new one."""
+def default_name(name: str, now: datetime | None = None) -> str:
+    """`<time>-<name>`, short enough for every file system."""
     stamp = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip(".-") or "run"
-    folder = Path("runs") / f"{stamp}-{safe[:60]}"
-    for attempt in range(2, 1000):
-        if not folder.exists():
-            break
-        folder = Path("runs") / f"{stamp}-{safe[:60]}-{attempt}"
-    return folder
+    return f"{stamp}-{safe[:60].encode()[:180].decode(errors='ignore')}"
+
+
+@contextmanager
+def new_folder(name: str) -> Iterator[Path]:
+    """`runs/<time>-<name>`, of this run alone, whoever else begins one in the same second: who makes it has it. It goes
+    again where nothing was put into it."""
+    parent, first = Path("runs"), default_name(name)
+    found_parent = parent.exists()
+    names = chain([first], (f"{first}-{attempt}" for attempt in count(2)))
+    with written_to(parent):
+        folder = next(folder for folder in map(parent.joinpath, names) if _made(folder))
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):  # it holds the run
+            folder.rmdir()
+            if not found_parent:
+                parent.rmdir()
+
+
+def _made(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
 
 
 def read_json(path: Path) -> JsonObject:
