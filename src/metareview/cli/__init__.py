@@ -14,6 +14,7 @@ import click
 from metareview import __version__
 from metareview.engines.threads import use_one_thread
 from metareview.errors import GateFailed, MetareviewError, did_you_mean
+from metareview.interrupts import at_work, exit_code, leave
 
 COMMANDS = {
     "comments": "Score review comments against references.",
@@ -80,15 +81,18 @@ def cli(context: click.Context) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with its code: 0 done, 1 our defect, 2 bad usage or input, 3 a gate was missed,
-    4 pairs stayed undecided, 130 interrupted."""
+    4 pairs stayed undecided, 130 interrupted, 143 ended by SIGTERM."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that an old code page lacks ends no run
     use_one_thread()
     try:
-        code = _run(arguments)
+        with at_work():
+            code = _run(arguments)
     except BrokenPipeError as error:  # nobody reads our errors either
         code = _not_written(error)
-    sys.exit(_written(code))
+    except KeyboardInterrupt:  # while an error was put into words, for example
+        code = exit_code()
+    leave(_written(code))
 
 
 def _written(code: int) -> int:
@@ -134,7 +138,7 @@ def _run(arguments: list[str] | None) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("Interrupted. What was done is kept; the same command with the same --out goes on.", err=True)
-        return 130
+        return exit_code()
     except SystemExit as end:
         if completing:
             return int(end.code or 0)  # how click ends once it has answered a shell
