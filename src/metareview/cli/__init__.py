@@ -116,6 +116,14 @@ def _not_written(error: OSError) -> int:
     return 2
 
 
+def _may_not(error: PermissionError) -> int:
+    """What whoever runs us may not read or write, wherever it was come upon."""
+    from metareview.cli.output import say
+
+    say(f"Error: {os.fsdecode(error.filename)}: {error.strerror}. Check its permissions and those of its folder.")
+    return 2
+
+
 def _run(arguments: list[str] | None) -> int:
     completing = "_METAREVIEW_COMPLETE" in os.environ
     if completing:
@@ -146,6 +154,8 @@ def _run(arguments: list[str] | None) -> int:
     except OSError as error:
         from metareview.runs.files import DISK_FULL
 
+        if isinstance(error, PermissionError) and error.filename is not None:
+            return _may_not(error)
         if error.errno not in DISK_FULL:
             raise
         return _not_written(error)

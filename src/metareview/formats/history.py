@@ -8,9 +8,10 @@ from itertools import chain
 from pathlib import Path
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.folders import files_below, is_folder
 from metareview.formats.pipes import pipes_kept
 from metareview.formats.protocol import HistoryFormat, Reading, TextsWanted
-from metareview.formats.registry import HISTORY_FORMATS, Paths, files_below, history_formats, is_folder, several
+from metareview.formats.registry import HISTORY_FORMATS, Paths, history_formats, several
 from metareview.formats.source import Progress, Source, readable
 from metareview.model.event import History
 

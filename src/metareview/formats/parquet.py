@@ -136,12 +136,16 @@ def _readable_cells(source: Source, pa: Any, number: int, name: str, batch: Any)
         return cells_of(pa, column)
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-    for row, cell in enumerate(column, number):
-        try:
-            cell.as_py()
-        except UnicodeDecodeError:
-            break
-    source.fail(row, f"{name} is not UTF-8 (byte 0x{byte:02x})", _WRITE_TEXTS)
+    row = next(row for row, cell in enumerate(column, number) if not _is_text(cell))
+    return source.fail(row, f"{name} is not UTF-8 (byte 0x{byte:02x})", _WRITE_TEXTS)
+
+
+def _is_text(cell: Any) -> bool:
+    try:
+        cell.as_py()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def cells_of(pa: Any, column: Any) -> list[Any]:

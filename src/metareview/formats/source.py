@@ -383,15 +383,3 @@ def _batches_until(stream: BinaryIO, start: int, end: int) -> Iterator[list[byte
 def readable(text: str) -> str:
     """The text with bytes of a file's name that are no UTF-8 (to Python, half a surrogate pair) escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def content_hash(path: Path) -> str:
-    """SHA-256 of a file, or of every file of a folder with its name, without holding any of it whole."""
-    digest = hashlib.sha256()
-    path = kept(path)
-    for file in sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]:
-        if file != path:
-            digest.update(f"\0{file.relative_to(path).as_posix()}\0".encode("utf-8", "surrogateescape"))
-        with file.open("rb") as stream:
-            hashlib.file_digest(stream, lambda: digest)
-    return digest.hexdigest()

@@ -220,17 +220,26 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 def write_whole(path: Path, parts: Iterable[str]) -> None:
     """All of it or nothing: beside it first, under a name that nobody else takes or can foresee, as a link that leads
-    out of the folder would have to; then renamed. Half a surrogate pair, as in a folder's name that is no
-    UTF-8, is written as JSON's own escape for it."""
+    out of the folder would have to; then renamed. What is no file, such as /dev/stdout or a pipe, is written to and
+    stays what it is. Half a surrogate pair, as in a folder's name that is no UTF-8, is written as JSON's own escape for
+    it."""
+    if is_device(path):
+        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.writelines(parts)
+        return
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
         with beside.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.writelines(parts)
         beside.replace(path)
-    except OSError:
+    finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-        raise
+
+
+def is_device(path: Path) -> bool:
+    """Whether something is there that nothing can be put in the place of: a device, a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager
