@@ -108,12 +108,25 @@ def _written(code: int) -> int:
 
 def _not_written(error: OSError) -> int:
     """Quiet where the reader of our output went away (| head), as other tools are: there is nobody to report to."""
+    from metareview.cli.output import say
+
     if error.errno != errno.EPIPE:
         where = "standard output" if error.filename is None else error.filename
         with suppress(OSError):  # there may be no room for it either
             fix = "Free space there, then run it again."
-            click.echo(f"Error: cannot write to {where}: {error.strerror}. {fix}", err=True)
+            say(f"Error: cannot write to {where}: {error.strerror}. {fix}")
     return 2
+
+
+def _show(error: click.ClickException) -> None:
+    """As click does, but for what was typed in it, which may hold anything."""
+    from metareview.cli.github import inert
+    from metareview.report.names import printable
+
+    told = io.StringIO()
+    error.show(told)
+    for line in told.getvalue().splitlines():
+        click.echo(inert(printable(line)), err=True)
 
 
 def _may_not(error: PermissionError) -> int:
@@ -134,7 +147,7 @@ def _run(arguments: list[str] | None) -> int:
         # Commands return nothing; what comes back is the code of a click Exit, as --help or a session ends with.
         return cli.main(args=arguments, prog_name="metareview", standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return 2
     except MetareviewError as error:
         from metareview.cli.github import error_lines
