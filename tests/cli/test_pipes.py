@@ -160,6 +160,20 @@ def test_a_pipe_without_an_end_is_refused_before_it_fills_the_disk(here, through
         mr.evaluate_routing("pipe", routers=["recency"])
 
 
+def test_an_input_that_memory_cannot_hold_is_no_defect(run, here, monkeypatch):
+    def read(paths, *options, **more):
+        raise MemoryError
+
+    Path("bot.jsonl").write_bytes(lines([REVIEW]))
+    monkeypatch.setattr("metareview.formats.registry.read_inputs", read)
+    monkeypatch.setattr("metareview.pipelines.comments.read.read_inputs", read)
+    code, _, err = run("comments", "bot.jsonl", "--reference", "bot.jsonl")
+    assert (code, err) == (
+        2,
+        "Error: There is not enough memory for this. Give less at a time, or use a machine with more.\n",
+    )
+
+
 def test_the_empty_device_is_an_empty_file(run, here):
     code, _, err = run("routing", os.devnull)
     assert (code, err.count("the file is empty")) == (2, 1)

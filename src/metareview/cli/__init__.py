@@ -172,6 +172,11 @@ def _run(arguments: list[str] | None) -> int:
         if error.errno not in DISK_FULL:
             raise
         return _not_written(error)
+    except MemoryError:
+        from metareview.cli.output import say
+
+        say("Error: There is not enough memory for this. Give less at a time, or use a machine with more.")
+        return 2
     except Exception as error:
         problem = _broken_run(error, sys.argv[1:] if arguments is None else arguments)
         if problem is None:
