@@ -1,5 +1,6 @@
 """Inputs that are no files: pipes, a first line of megabytes, devices without an end; and where the run is to go."""
 
+import errno
 import gzip
 import json
 import os
@@ -158,6 +159,19 @@ def test_a_pipe_without_an_end_is_refused_before_it_fills_the_disk(here, through
     through_pipe("pipe", bytes(100_000))
     with pytest.raises(InputError, match="pipe:1: a line of more than"):
         mr.evaluate_routing("pipe", routers=["recency"])
+
+
+def test_a_disk_that_a_pipe_fills_is_named_with_the_fix(run, here, through_pipe, tmp_path_factory, monkeypatch):
+    def copy(pipe, file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    elsewhere = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(pipes.tempfile, "tempdir", str(elsewhere))
+    monkeypatch.setattr(pipes.shutil, "copyfileobj", copy)
+    through_pipe("pipe", lines(EVENTS))
+    code, _, err = run("routing", "pipe")
+    assert (code, kept_folders(elsewhere)) == (2, [])
+    assert err.startswith("Error: Cannot keep what comes through pipe: No space left on device. Set TMPDIR to a folder")
 
 
 def test_an_input_that_memory_cannot_hold_is_no_defect(run, here, monkeypatch):
