@@ -47,7 +47,8 @@ def at_work() -> Iterator[None]:
     finally:
         sys.unraisablehook = hook
         for each, handler in before.items():
-            signal.signal(each, handler)
+            if handler is not None:  # one that Python does not know of
+                signal.signal(each, handler)
 
 
 def exit_code() -> int:
