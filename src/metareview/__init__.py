@@ -4,8 +4,8 @@ The public names, and nothing else. They are imported when they are first used, 
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # for type checkers it is true; typing takes a while to import, and Ctrl-C may come meanwhile
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:

@@ -1,5 +1,12 @@
-"""`python -m metareview`."""
+"""`python -m metareview`, and the installed command."""
 
-from metareview.cli import main
+from metareview.interrupts import end_at_once
 
-main()
+end_at_once()  # before anything is imported that takes time
+
+from metareview.cli import main  # noqa: E402
+
+__all__ = ["main"]
+
+if __name__ == "__main__":
+    main()

@@ -211,3 +211,11 @@ def test_a_review_is_a_line(found):
     text = jsonl.write(found)[""]
     assert text.count("\n") == len(found)
     assert [json.loads(line)["pr"] for line in text.split("\n")[:-1]] == [review.pr for review in found]
+
+
+def test_half_a_character_in_a_list_of_texts_is_replaced_too():
+    commit = {"sha": "a", "at": "2025-06-01", "parents": ["b\ud800"]}
+    [review], warnings = read(json.dumps({"pr": URL, "comments": [{"note": "x"}], "commits": [commit]}))
+    assert review.commits[0].parents == ("b?",)
+    assert warnings == ["a.jsonl:1: parents holds half a surrogate pair; replaced by ?"]
+    jsonl.write([review])[""].encode()

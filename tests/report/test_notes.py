@@ -146,7 +146,8 @@ def test_long_notes_are_folded_and_huge_ones_cut(length, folded, cut):
     [
         ("ab\u202ecd\u202c", "ab[U+202E]cd[U+202C]"),
         ("\u2066x\u2069", "[U+2066]x[U+2069]"),
-        ("a\u200fb\u200e\u061c\ufeff\U000e0041c", "abc"),
+        ("a\u200fb\u200e\u061c\ufeff\U000e0041c", "a[U+200F]b[U+200E][U+061C]c"),
+        ("a\u2028b\u2029c", "a[U+2028]b[U+2029]c"),
         ("a\r\nb\rc\x07\ud800", "a\nb\nc\ufffd\ufffd"),
         ("👩\u200d👧 שלום", "👩\u200d👧 שלום"),
     ],

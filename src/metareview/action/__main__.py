@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from metareview.interrupts import at_work, exit_code, leave
+
 
 def main(arguments: list[str]) -> int:
     if arguments == ["measure"]:
@@ -17,4 +19,9 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with at_work():
+        try:
+            code = main(sys.argv[1:])
+        except KeyboardInterrupt:  # as where somebody cancels the workflow; the command below us says so itself
+            code = exit_code()
+    leave(code)

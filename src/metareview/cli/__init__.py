@@ -14,6 +14,7 @@ import click
 from metareview import __version__
 from metareview.engines.threads import use_one_thread
 from metareview.errors import GateFailed, MetareviewError, did_you_mean
+from metareview.interrupts import at_work, exit_code, leave
 
 COMMANDS = {
     "comments": "Score review comments against references.",
@@ -70,21 +71,28 @@ class _LazyGroup(click.Group):
     epilog="Example: metareview comments reviews/ --reference positive_samples.json",
 )
 @click.version_option(__version__, prog_name="metareview")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Measure code review: comments, reviewer routing, retrieved text."""
+    from metareview.formats.pipes import pipes_kept
+
+    context.with_resource(pipes_kept())
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with its code: 0 done, 1 our defect, 2 bad usage or input, 3 a gate was missed,
-    4 pairs stayed undecided, 130 interrupted."""
+    4 pairs stayed undecided, 130 interrupted, 143 ended by SIGTERM."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that an old code page lacks ends no run
     use_one_thread()
     try:
-        code = _run(arguments)
+        with at_work():
+            code = _run(arguments)
     except BrokenPipeError as error:  # nobody reads our errors either
         code = _not_written(error)
-    sys.exit(_written(code))
+    except KeyboardInterrupt:  # while an error was put into words, for example
+        code = exit_code()
+    leave(_written(code))
 
 
 def _written(code: int) -> int:
@@ -100,11 +108,32 @@ def _written(code: int) -> int:
 
 def _not_written(error: OSError) -> int:
     """Quiet where the reader of our output went away (| head), as other tools are: there is nobody to report to."""
+    from metareview.cli.output import say
+
     if error.errno != errno.EPIPE:
         where = "standard output" if error.filename is None else error.filename
         with suppress(OSError):  # there may be no room for it either
             fix = "Free space there, then run it again."
-            click.echo(f"Error: cannot write to {where}: {error.strerror}. {fix}", err=True)
+            say(f"Error: cannot write to {where}: {error.strerror}. {fix}")
+    return 2
+
+
+def _show(error: click.ClickException) -> None:
+    """As click does, but for what was typed in it, which may hold anything."""
+    from metareview.cli.github import inert
+    from metareview.report.names import printable
+
+    told = io.StringIO()
+    error.show(told)
+    for line in told.getvalue().splitlines():
+        click.echo(inert(printable(line)), err=True)
+
+
+def _may_not(error: PermissionError) -> int:
+    """What whoever runs us may not read or write, wherever it was come upon."""
+    from metareview.cli.output import say
+
+    say(f"Error: {os.fsdecode(error.filename)}: {error.strerror}. Check its permissions and those of its folder.")
     return 2
 
 
@@ -118,7 +147,7 @@ def _run(arguments: list[str] | None) -> int:
         # Commands return nothing; what comes back is the code of a click Exit, as --help or a session ends with.
         return cli.main(args=arguments, prog_name="metareview", standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return 2
     except MetareviewError as error:
         from metareview.cli.github import error_lines
@@ -130,7 +159,7 @@ def _run(arguments: list[str] | None) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
         click.echo("Interrupted. What was done is kept; the same command with the same --out goes on.", err=True)
-        return 130
+        return exit_code()
     except SystemExit as end:
         if completing:
             return int(end.code or 0)  # how click ends once it has answered a shell
@@ -138,9 +167,16 @@ def _run(arguments: list[str] | None) -> int:
     except OSError as error:
         from metareview.runs.files import DISK_FULL
 
+        if isinstance(error, PermissionError) and error.filename is not None:
+            return _may_not(error)
         if error.errno not in DISK_FULL:
             raise
         return _not_written(error)
+    except MemoryError:
+        from metareview.cli.output import say
+
+        say("Error: There is not enough memory for this. Give less at a time, or use a machine with more.")
+        return 2
     except Exception as error:
         problem = _broken_run(error, sys.argv[1:] if arguments is None else arguments)
         if problem is None:

@@ -26,7 +26,9 @@ from metareview.cli.options import (
     judge_names,
     model_options,
     one_of,
+    run_folder,
     run_options,
+    stem_of,
 )
 from metareview.cli.output import Screen, append_step_summary, say, warning_lines
 from metareview.errors import UsageError
@@ -117,11 +119,11 @@ def command(
     from metareview.report.run_labels import read_labels
     from metareview.report.tables import costs_of_reviewers, costs_table, judged_by, reviewers_table
     from metareview.report.trust import trust_of
-    from metareview.runs.files import VERDICTS, default_folder
+    from metareview.runs.files import VERDICTS
     from metareview.runs.writer import keep_gates
 
     gates = parse_gates(limits, MEASURES)
-    folder = out or default_folder(options["name"] or generated.resolve().stem)
+    folder = run_folder(out, options["name"] or stem_of(generated), dry_run=dry_run)
     options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
     source = click.get_current_context().get_parameter_source("judge")
     if options["verdicts"] and source is click.core.ParameterSource.COMMANDLINE and options["judge"] != VERDICT_JUDGE:

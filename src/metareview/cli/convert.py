@@ -107,9 +107,9 @@ def command(
 
 def _place(out: Path, files: Mapping[Path, str], overwrite: bool) -> None:
     """Every file whole or not at all, and none where one of them is in the way."""
-    from metareview.runs.files import write_whole
+    from metareview.runs.files import is_device, write_whole
 
-    in_the_way = next((path for path in files if path.exists()), None)
+    in_the_way = next((path for path in files if path.exists() and not is_device(path)), None)
     if in_the_way is not None and in_the_way.is_dir():
         raise UsageError(f"{in_the_way} is a folder. Name a file in it.")
     if out not in files and out.exists() and not out.is_dir():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from metareview.cli.options import common_options, run_options
+from metareview.cli.options import common_options, run_folder, run_options
 from metareview.cli.output import Screen
 
 
@@ -20,9 +20,8 @@ def command(out: Path | None, overwrite: bool, screen: Screen) -> None:
     from metareview.pipelines.comments.options import CommentsOptions
     from metareview.report.headline import headline
     from metareview.report.tables import reviewers_table
-    from metareview.runs.files import default_folder
 
-    folder = out or default_folder("demo")
+    folder = run_folder(out, "demo")
     with as_file(files("metareview") / "data" / "demo") as sample, screen.progress("pull requests") as progress:
         options = CommentsOptions(sample / "reviews", sample / "references.jsonl", negatives=sample / "negatives.jsonl")
         run = evaluate(options, out=folder, overwrite=overwrite, progress=progress)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from metareview.report.names import printable
+from metareview.report.names import OBEYED_IN_JSON, printable
 
 # The runner takes a line for a command that begins with :: after any blanks, and the older ##[ wherever it stands.
 _COMMAND = re.compile(r"^(\s*:)(?=:)|(##)(?=\[)")
@@ -21,6 +21,13 @@ def on_runner() -> bool:
 def inert(line: str) -> str:
     """A line of ours that holds names from data, so that none of them is a command to the runner."""
     return _COMMAND.sub(lambda found: found[0] + _APART, line) if on_runner() else line
+
+
+def inert_json(text: str) -> str:
+    """JSON of the same meaning in which no text acts: what a terminal obeys is escaped, and of commands to the runner,
+    none of which can begin a line here, the older ones, which may stand anywhere."""
+    text = OBEYED_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text.replace("##[", "#\\u0023[") if on_runner() else text
 
 
 def error_lines(problems: Iterable[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -251,6 +252,21 @@ asking_options = _options(
     click.option("--cascade-high", type=float, metavar="X",
                  help="The offline score up to which cascade may ask.  [default: by --ask and --cascade]"),
 )  # fmt: skip
+
+
+def run_folder(out: Path | None, name: str, *, dry_run: bool = False) -> Path:
+    """The folder of `--out`; without it a new one, made for this command alone, unless nothing is to be kept."""
+    from metareview.runs.files import default_name, new_folder
+
+    if out is None and dry_run:
+        return Path("runs", default_name(name))
+    return out or click.get_current_context().with_resource(new_folder(name))
+
+
+def stem_of(path: Path) -> str:
+    """What a run of this input is called; a pipe by the name that it was given under."""
+    resolved = path.resolve()
+    return (resolved if os.path.lexists(resolved) else path).stem
 
 
 def cache_file(cache: str | Path | None, no_cache: bool, own: Path) -> Path | None:

@@ -21,7 +21,9 @@ from metareview.cli.options import (
     model_options,
     one_of,
     outcome_metric_names,
+    run_folder,
     run_options,
+    stem_of,
 )
 from metareview.cli.output import Screen, append_step_summary, say, warning_lines
 
@@ -78,13 +80,13 @@ def command(
     from metareview.report.build_gates import check_undecided, gate_lines
     from metareview.report.markdown import run_section
     from metareview.report.outcomes import headline_of, judged_sentence, outcome_tables
-    from metareview.runs.files import VERDICTS, default_folder
+    from metareview.runs.files import VERDICTS
     from metareview.runs.writer import keep_gates
 
     gates = parse_gates(limits, measured(addressed=options["judge"] != "none" or options["labels"] is not None))
     if references_out is not None:
         check_target(references_out, overwrite=overwrite)
-    folder = out or default_folder(options["name"] or files[0].resolve().stem)
+    folder = run_folder(out, options["name"] or stem_of(files[0]), dry_run=dry_run)
     options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
     with open_plan(OutcomesOptions(files, **options)) as plan:
         check_names(gates, [name for name in plan.inputs.reviewers if name in plan.options.chosen])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.github import inert, summary_page
+from metareview.cli.github import inert, inert_json, summary_page
 
 if TYPE_CHECKING:
     from metareview.model.comment import Skipped
@@ -53,7 +53,7 @@ class Screen:
         from metareview.report.terminal import Heading, wrapped
 
         if self.as_json:
-            click.echo(json_text(document, sys.stdout.encoding or "utf-8"))
+            click.echo(inert_json(json_text(document, sys.stdout.encoding or "utf-8")))
             return
         for part in parts:
             for line in wrapped(part, _width()) if isinstance(part, str) else _drawn(part):

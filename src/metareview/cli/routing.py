@@ -20,7 +20,9 @@ from metareview.cli.options import (
     gate_options,
     one_of,
     router_metric_names,
+    run_folder,
     run_options,
+    stem_of,
 )
 from metareview.cli.output import Screen, append_step_summary, warning_lines
 from metareview.errors import UsageError
@@ -137,7 +139,6 @@ def command(
     )
     from metareview.report.tables import cohort, declarations, queue_table, routers_table
     from metareview.routing.list_measures import SEVERAL, ListMeasure, measures_of
-    from metareview.runs.files import default_folder
     from metareview.runs.writer import keep_gates
 
     # Gates that would need another truth are known, to be refused with the fix.
@@ -147,7 +148,7 @@ def command(
             raise UsageError(f"{gate.measure.short} is about several right people. Give --truth {SEVERAL} with it.")
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
-    folder = out or default_folder(history[0].resolve().stem)
+    folder = run_folder(out, stem_of(history[0]))
     chosen = RoutingOptions(history, **options).with_datasets(screen.download)
     check = partial(check_names, gates) if any(gate.name for gate in gates) else None
     run = evaluate(chosen, out=folder, overwrite=overwrite, watch=screen.progress, check=check)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -168,6 +169,10 @@ class _Worker:
         if self._process is None:
             settings = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(sys.path)}
             command = [sys.executable, "-P", "-m", "metareview.engines.worker"]
+            # Ctrl-C reaches every process of a terminal; what is to be done then, this one knows. That its thread takes
+            # none a worker inherits, from its first import on.
+            if hasattr(signal, "pthread_sigmask"):  # not on Windows
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=settings)
             assert process.stdin is not None
             assert process.stdout is not None

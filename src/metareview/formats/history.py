@@ -8,8 +8,10 @@ from itertools import chain
 from pathlib import Path
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.folders import files_below, is_folder
+from metareview.formats.pipes import pipes_kept
 from metareview.formats.protocol import HistoryFormat, Reading, TextsWanted
-from metareview.formats.registry import HISTORY_FORMATS, Paths, files_below, history_formats, is_folder, several
+from metareview.formats.registry import HISTORY_FORMATS, Paths, history_formats, several
 from metareview.formats.source import Progress, Source, readable
 from metareview.model.event import History
 
@@ -105,6 +107,7 @@ def open_history(paths: Paths, format: str | None = None, *, progress: Progress 
     return HistoryInput(name, known, tuple(source for source, *_ in chosen), tuple(warnings))
 
 
+@pipes_kept()
 def read_history(
     paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
 ) -> History:

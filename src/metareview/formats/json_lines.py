@@ -11,9 +11,9 @@ import io
 import json
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from metareview.formats.long_lines import LONG, parsed_from_bytes, refuse_dense
 from metareview.formats.record import Record
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 SPACE = " \t\r\n\ufeff"
 _SPACE_OF_JSON = " \t\r\n"
-_BLOCK = 2**18
-"""Bytes that are read together: about what a processor's cache holds."""
+BATCH = 2**18
+"""Bytes of lines that are read together, with all that is made of them: about what a processor's cache holds."""
 _LONGEST_INDENT = 200
 decode_at = json.JSONDecoder().raw_decode
 """The value that begins at an offset of a text, and where it ends."""
@@ -62,7 +62,7 @@ def ends_with_opening(source: Source) -> bool:
     """Whether nothing stands behind the first line."""
     with source.opened() as stream:
         stream.readline()
-        blocks = iter(partial(stream.read, _BLOCK), b"")
+        blocks = iter(partial(stream.read, BATCH), b"")
         return not any(block.replace(codecs.BOM_UTF8, b"").strip(_SPACE_OF_JSON.encode()) for block in blocks)
 
 
@@ -72,7 +72,7 @@ def any_line_begins(source: Source, pattern: str) -> bool:
         return bool(re.search(f"\n{pattern}", source.text))
     found, before = re.compile(f"\n{pattern}".encode()), b""
     with source.opened() as stream:
-        while block := stream.read(_BLOCK):
+        while block := stream.read(BATCH):
             if found.search(before + block):
                 return True
             before = block[-_LONGEST_INDENT:]
@@ -84,7 +84,7 @@ def hashed_lines(source: Source) -> Iterator[tuple[int, int, bytes]]:
     digest = hashlib.sha256()
     number = offset = 0
     with source.opened() as stream:
-        while lines := stream.readlines(_BLOCK):
+        while lines := stream.readlines(BATCH):
             digest.update(b"".join(lines))
             for line in lines:
                 number += 1
@@ -104,6 +104,29 @@ def line_blocks(source: Source, size: int) -> Iterator[tuple[int, int]]:
             following = stream.tell()
             yield start, following
             start = following
+
+
+def batches_of(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Lines, some thousand at a time; a long one is the last of its batch."""
+    batch: list[bytes] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += len(line)
+        if size >= BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def batches_until(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
+    """The same of the lines between two places of a file."""
+    stream.seek(start)
+    while start < end and (block := stream.read(min(BATCH, end - start))):
+        block += b"" if block.endswith(b"\n") else stream.readline()
+        yield io.BytesIO(block).readlines()
+        start += len(block)
 
 
 def line_record(source: Source, number: int, line: bytes) -> Record | None:

@@ -102,8 +102,8 @@ def opened_part(file: Path) -> Iterator[Any]:
     pa, pq = arrow(file.parent)
     try:
         with pq.ParquetFile(file) as part:
-            if RECORD not in part.schema_arrow.names:
-                raise InputError(f"a part without the column {RECORD}", file=file, fix=AGAIN)
+            if part.schema_arrow.names.count(RECORD) != 1:
+                raise InputError(f"a part without the column {RECORD}, or with several", file=file, fix=AGAIN)
             yield part
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it is damaged"])[0][:200]

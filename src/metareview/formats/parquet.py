@@ -19,6 +19,7 @@ from metareview.model.time import DAY, LATEST, parse_time
 MAGIC = b"PAR1"
 _TEXTS = ("title", "body", "files", "base_sha", "target")
 """The columns that are most of a file, and that only routers and declarations read."""
+_WRITE_TEXTS = "Write the file again, with texts in UTF-8."
 _BATCH = 8_192
 """Rows that are read together, with all that is made of them."""
 Columns = Mapping[str, list[Any]]
@@ -35,6 +36,9 @@ def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Col
     try:
         with pq.ParquetFile(source.path) as file:
             columns = [name for name in file.schema_arrow.names if name in Event._fields]
+            if twice := [name for name in columns if columns.count(name) > 1]:
+                problem = f"column {twice[0]} is there {columns.count(twice[0])} times"
+                raise InputError(problem, file=source.name, fix="Keep one of them.")
             narrow = [name for name in columns if name not in _TEXTS]
             groups = list(range(file.num_row_groups))
             spellings = _spellings(file, wanted.repos) if wanted.repos and "repo" in columns else []
@@ -46,8 +50,11 @@ def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Col
             for group in groups[first:end]:
                 chosen = columns if group in whole else narrow
                 for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=chosen):
-                    yield number, {name: cells_of(pa, batch.column(name)) for name in chosen}
+                    yield number, {name: _readable_cells(source, pa, number, name, batch) for name in chosen}
                     number += batch.num_rows
+    except UnicodeDecodeError as error:  # looked at before its rows were
+        problem = f"a text that is not UTF-8 (byte 0x{error.object[error.start]:02x})"
+        raise InputError(problem, file=source.name, fix=_WRITE_TEXTS) from None
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it is damaged"])[0]
         raise InputError(f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again.") from error
@@ -95,7 +102,7 @@ def _ends(file: Any, group: int, column: str) -> tuple[Any, Any] | None:
     noted = file.metadata.row_group(group).column(names.index(column)).statistics
     try:
         return (noted.min, noted.max) if noted is not None and noted.has_min_max else None
-    except (ValueError, TypeError):  # A time that Python's own cannot hold, for example.
+    except (ValueError, TypeError, OverflowError):  # A time that Python's own cannot hold, for example.
         return None
 
 
@@ -120,6 +127,25 @@ def _has_body(file: Any, group: int) -> bool:
     table = file.read_row_group(group, columns=["kind", "body"])
     pairs = zip(table.column("kind").to_pylist(), table.column("body").to_pylist(), strict=True)
     return any(body and kind not in RESPONSES for kind, body in pairs)
+
+
+def _readable_cells(source: Source, pa: Any, number: int, name: str, batch: Any) -> list[Any]:
+    """The cells of a column; InputError names the row, of which the first has this number, with a text that is none."""
+    column = batch.column(name)
+    try:
+        return cells_of(pa, column)
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+    row = next(row for row, cell in enumerate(column, number) if not _is_text(cell))
+    return source.fail(row, f"{name} is not UTF-8 (byte 0x{byte:02x})", _WRITE_TEXTS)
+
+
+def _is_text(cell: Any) -> bool:
+    try:
+        cell.as_py()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def cells_of(pa: Any, column: Any) -> list[Any]:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from metareview.errors import InputError
+from metareview.formats.folders import files_below, is_folder
 from metareview.formats.record import Record
-from metareview.formats.registry import files_below, is_folder
 from metareview.formats.source import Source, readable
 from metareview.model.event import RISKS, fold
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions

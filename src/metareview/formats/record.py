@@ -116,7 +116,7 @@ class Record(NamedTuple):
             self.refuse(key, f"a list of {of}", f"Give a list such as {example}, or [].")
         if not all(isinstance(value, str) and accept(value) for value in values):
             self.fail(key, f"{key} must be a list of {of}", f"Give a list such as {example}, or [].")
-        return tuple(values)
+        return tuple(self.clean(key, value) for value in values)
 
     def paths(self, key: str) -> tuple[str, ...]:
         """A list of file names that must be there, without repeats, in its order."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.folders import files_below, is_folder
 from metareview.formats.protocol import CommentFormat, HistoryFormat, Mapped
 from metareview.formats.run_folders import is_run_folder, names_its_pull_request, without_run
 from metareview.formats.source import Source, readable
@@ -255,19 +256,6 @@ def _source_of(records: Records, role: str, strict: bool) -> Source:
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"{role}: a record cannot be read: {error}. Give what JSON can hold.") from None
     return Source.of_text("\n".join(lines), role, strict=strict)
-
-
-def is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # a name that is too long; what reads the file says so
-        return False
-
-
-def files_below(folder: Path) -> list[Path]:
-    """All files but the hidden ones."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in files if "/." not in f"/{path.relative_to(folder).as_posix()}")
 
 
 def _choose_format() -> str:

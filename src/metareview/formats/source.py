@@ -22,8 +22,9 @@ import orjson
 from metareview.errors import InputError, Line
 from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
-from metareview.formats.json_lines import decode_at, opening_of, skip_space
+from metareview.formats.json_lines import BATCH, batches_of, batches_until, decode_at, opening_of, skip_space
 from metareview.formats.long_lines import LONG, outline, parsed_from_bytes, refuse_dense
+from metareview.formats.pipes import kept, refuse_endless
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.formats.remarks import Remarks
 from metareview.model.address import pull_request_of_path
@@ -32,8 +33,6 @@ Progress = Callable[[int, int], None]
 """Told how much is done, and of how much."""
 
 _MEGABYTE = 2**20
-_BATCH = 2**18
-"""Bytes of lines that are read together, with all that is made of them: about what a processor's cache holds."""
 _FENCE = "```"
 
 
@@ -58,6 +57,7 @@ class Source:
 
     def __post_init__(self) -> None:
         self.name = readable(str(self.path))
+        self.path = kept(self.path)
 
     @classmethod
     def of_text(cls, text: str, name: str, *, strict: bool = True, about: str | None = None) -> Source:
@@ -85,12 +85,17 @@ class Source:
     def opened(self) -> Iterator[BinaryIO]:
         """Its bytes; InputError with the fix where they cannot be read."""
         try:
+            if "data" not in vars(self):
+                refuse_endless(self.path, self.name)
             with io.BytesIO(self.data) if "data" in vars(self) else self.path.open("rb") as stream:
                 yield stream
         except FileNotFoundError:
             raise InputError("no such file", file=self.name, fix="Check the path.") from None
         except IsADirectoryError:
             raise InputError("this is a folder, a file is needed", file=self.name, fix="Name a file.") from None
+        except io.UnsupportedOperation:
+            problem = "a pipe, which can be read only once"
+            raise InputError(problem, file=self.name, fix="Save it as a file, and name that.") from None
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions.") from None
 
@@ -126,10 +131,10 @@ class Source:
         number = 1
         with self.opened() as stream:
             if self.part is not None:
-                batches = _batches_until(stream, *self.part)
+                batches = batches_until(stream, *self.part)
             else:
                 lines = self._unpacked(stream)
-                batches = iter(partial(stream.readlines, _BATCH), []) if lines is stream else _batches(lines)
+                batches = iter(partial(stream.readlines, BATCH), []) if lines is stream else batches_of(lines)
             for batch in batches:
                 if self.progress:
                     self._tell(stream)
@@ -371,38 +376,6 @@ class Source:
         return self.remarks.lines(self.name)
 
 
-def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    batch: list[bytes] = []
-    size = 0
-    for line in lines:
-        batch.append(line)
-        size += len(line)
-        if size >= _BATCH:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _batches_until(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
-    stream.seek(start)
-    while start < end and (block := stream.read(min(_BATCH, end - start))):
-        block += b"" if block.endswith(b"\n") else stream.readline()
-        yield io.BytesIO(block).readlines()
-        start += len(block)
-
-
 def readable(text: str) -> str:
     """The text with bytes of a file's name that are no UTF-8 (to Python, half a surrogate pair) escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def content_hash(path: Path) -> str:
-    """SHA-256 of a file, or of every file of a folder with its name, without holding any of it whole."""
-    digest = hashlib.sha256()
-    for file in sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]:
-        if file != path:
-            digest.update(f"\0{file.relative_to(path).as_posix()}\0".encode("utf-8", "surrogateescape"))
-        with file.open("rb") as stream:
-            hashlib.file_digest(stream, lambda: digest)
-    return digest.hexdigest()

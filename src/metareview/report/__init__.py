@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metareview.errors import UsageError, did_you_mean
-from metareview.runs.files import to_document
+from metareview.runs.files import to_document, write_whole
 
 if TYPE_CHECKING:
     from metareview.runs.run import AnyRun
@@ -60,19 +59,13 @@ def write_report(run: AnyRun, path: str | Path) -> Path:
         ".json": lambda run: json_text(run.summary) + "\n",
         ".xml": as_junit,
     }
-    return write_whole(target, writers[target.suffix.lower()](run))
+    return write_file(target, writers[target.suffix.lower()](run))
 
 
-def write_whole(target: Path, text: str) -> Path:
+def write_file(target: Path, text: str) -> Path:
     """Write a file, whole or not at all."""
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
     try:
-        try:
-            with beside.open("x", encoding="utf-8", newline="") as out:
-                out.write(text)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_whole(target, [text])
     except OSError as error:
         raise UsageError(f"Cannot write {target}: {error.strerror}. Name another file.") from None
     return target

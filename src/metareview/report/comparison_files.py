@@ -14,7 +14,7 @@ from pathlib import Path
 from metareview import __version__
 from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison, MetricDifference
-from metareview.report import TABLE_FORMATS, check_path, json_text, write_whole
+from metareview.report import TABLE_FORMATS, check_path, json_text, write_file
 from metareview.report.comparison import (
     comparison_lines,
     comparison_section,
@@ -59,7 +59,7 @@ def write_table(result: Result, path: str | Path) -> Path:
         ".html": _as_page,
         ".json": lambda result: json_text(result.to_dict()) + "\n",
     }
-    return write_whole(target, writers[target.suffix.lower()](result))
+    return write_file(target, writers[target.suffix.lower()](result))
 
 
 def _as_markdown(result: Result) -> str:

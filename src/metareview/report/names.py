@@ -9,21 +9,24 @@ from metareview.model.comment import Comment
 
 # Illegal in XML 1.0, and of no use in HTML or in a spreadsheet: controls, half characters, non-characters.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-# Embeddings, overrides and isolates turn the text around them: "user" can be made to read "resu".
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-# Marks that only hint at a direction, and characters that nobody sees.
-_UNSEEN = re.compile("[\u061c\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff\U000e0000-\U000e007f]")
+# Embeddings, overrides, isolates and marks turn the text around them: "user" can be made to read "resu". The separators
+# begin a line where nobody expects one.
+_ACTING = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+OBEYED_IN_JSON = re.compile(f"[\x7f-\x9f{_ACTING.pattern[1:]}")
+"""What acts in a terminal, and what JSON has not escaped already."""
+# Characters that nobody sees.
+_UNSEEN = re.compile("[\u2060-\u2064\u206a-\u206f\ufeff\U000e0000-\U000e007f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def clean(text: str) -> str:
     """The text as every format may show it.
 
-    Illegal characters become U+FFFD, line ends `\\n`; what turns the direction of text is written out, as `[U+202E]`;
-    what cannot be seen is taken out.
+    Illegal characters become U+FFFD, line ends `\\n`; what turns the direction of text or ends a line unseen is written
+    out, as `[U+202E]`; what cannot be seen is taken out.
     """
     text = _ILLEGAL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return _UNSEEN.sub("", _TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))
+    return _UNSEEN.sub("", _ACTING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))
 
 
 def printable(text: str) -> str:

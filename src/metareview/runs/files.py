@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +36,37 @@ _LONG_NUMBER = b"0" * 19
 VERDICT_FILES = (VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm")
 
 
-def default_folder(name: str, now: datetime | None = None) -> Path:
-    """`runs/<time>-<name>`, a new one."""
+def default_name(name: str, now: datetime | None = None) -> str:
+    """`<time>-<name>`, short enough for every file system."""
     stamp = (now or datetime.now()).strftime("%Y%m%d-%H%M%S")
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip(".-") or "run"
-    folder = Path("runs") / f"{stamp}-{safe[:60]}"
-    for attempt in range(2, 1000):
-        if not folder.exists():
-            break
-        folder = Path("runs") / f"{stamp}-{safe[:60]}-{attempt}"
-    return folder
+    return f"{stamp}-{safe[:60].encode()[:180].decode(errors='ignore')}"
+
+
+@contextmanager
+def new_folder(name: str) -> Iterator[Path]:
+    """`runs/<time>-<name>`, of this run alone, whoever else begins one in the same second: who makes it has it. It goes
+    again where nothing was put into it."""
+    parent, first = Path("runs"), default_name(name)
+    found_parent = parent.exists()
+    names = chain([first], (f"{first}-{attempt}" for attempt in count(2)))
+    with written_to(parent):
+        folder = next(folder for folder in map(parent.joinpath, names) if _made(folder))
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):  # it holds the run
+            folder.rmdir()
+            if not found_parent:
+                parent.rmdir()
+
+
+def _made(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
 
 
 def read_json(path: Path) -> JsonObject:
@@ -207,17 +229,26 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 def write_whole(path: Path, parts: Iterable[str]) -> None:
     """All of it or nothing: beside it first, under a name that nobody else takes or can foresee, as a link that leads
-    out of the folder would have to; then renamed. Half a surrogate pair, as in a folder's name that is no
-    UTF-8, is written as JSON's own escape for it."""
+    out of the folder would have to; then renamed. What is no file, such as /dev/stdout or a pipe, is written to and
+    stays what it is. Half a surrogate pair, as in a folder's name that is no UTF-8, is written as JSON's own escape for
+    it."""
+    if is_device(path):
+        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.writelines(parts)
+        return
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
         with beside.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.writelines(parts)
         beside.replace(path)
-    except OSError:
+    finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-        raise
+
+
+def is_device(path: Path) -> bool:
+    """Whether something is there that nothing can be put in the place of: a device, a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager

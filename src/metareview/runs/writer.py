@@ -14,6 +14,8 @@ it is dropped when the run goes on.
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -74,7 +76,9 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         self._files: dict[str, TextIO] = {}
         self._manifest = Manifest(kind.name, config, inputs, started=now())
         with written_to(path):
-            before = self._existing_manifest(overwrite)
+            before = _stored_manifest(path, overwrite)
+            if before is not None:
+                _check_same(path, before, self._manifest)
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
             if before is not None and in_parts:
@@ -88,25 +92,6 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 self._write_manifest()
             else:
                 self._take_up(before)
-
-    def _existing_manifest(self, overwrite: bool) -> JsonObject | None:
-        """The manifest of the same run, if the folder holds it; None for a new run; else an error."""
-        if self.path.exists() and not self.path.is_dir():
-            raise UsageError(f"--out {self.path} is a file. Name a folder.")
-        if overwrite or not self.path.exists() or not any(self.path.iterdir()):
-            return None
-        try:
-            stored = read_json(self.path / MANIFEST)
-        except (OSError, ValueError):
-            stored = {}
-        if stored.get("schema") != SCHEMA:
-            raise UsageError(f"{self.path} is not empty and holds no run. Choose another --out, or pass --overwrite.")
-        if stored.get("fingerprint") != self._manifest.fingerprint:
-            differing = ", ".join(_differences(stored, self._manifest)) or "something"
-            raise UsageError(
-                f"{self.path} holds another run ({differing} differ). Choose another --out, or pass --overwrite."
-            )
-        return stored
 
     def _take_up(self, before: JsonObject) -> None:
         self._manifest = replace(self._manifest, started=before.get("started") or self._manifest.started)
@@ -271,6 +256,49 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         with suppress(OSError):  # what could not be written before cannot be now either, and has been said
             self._close_files()
         self._lock.release()
+
+
+def check_place(folder: Path, overwrite: bool) -> bool:
+    """Whether a run is there that must be the same one. UsageError where none can be put there, whatever it is:
+    better said before hours of work than after."""
+    with written_to(folder):
+        stored = _stored_manifest(folder, overwrite)
+        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if there is folder:
+            FolderLock(folder).release()
+    return stored is not None
+
+
+def check_same_run(folder: Path, kind: Kind[SummaryT, RecordT], config: JsonObject, inputs: Mapping[str, str]) -> None:
+    """UsageError where the folder holds another run than this one."""
+    stored = _stored_manifest(folder, overwrite=False)
+    if stored is not None:
+        _check_same(folder, stored, Manifest(kind.name, config, inputs, started=now()))
+
+
+def _stored_manifest(folder: Path, overwrite: bool) -> JsonObject | None:
+    """The manifest of the run in this folder; None for a new run; UsageError where it holds anything else."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--out {folder} is a file. Name a folder.")
+    if overwrite or not folder.exists() or not any(folder.iterdir()):
+        return None
+    try:
+        stored = read_json(folder / MANIFEST)
+    except (OSError, ValueError):
+        stored = {}
+    if stored.get("schema") != SCHEMA:
+        raise UsageError(f"{folder} is not empty and holds no run. Choose another --out, or pass --overwrite.")
+    return stored
+
+
+def _check_same(folder: Path, stored: JsonObject, manifest: Manifest) -> None:
+    if stored.get("fingerprint") != manifest.fingerprint:
+        differing = ", ".join(_differences(stored, manifest)) or "something"
+        raise UsageError(f"{folder} holds another run ({differing} differ). Choose another --out, or pass --overwrite.")
 
 
 def _in_order(ranks: Iterable[int]) -> bool:

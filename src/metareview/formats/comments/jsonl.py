@@ -12,13 +12,14 @@ from dataclasses import asdict
 from itertools import chain
 
 from metareview.errors import InputError
+from metareview.formats.folders import content_hash
 from metareview.formats.json_lines import hashed_lines, line_blocks, line_record, records_since
 from metareview.formats.line_comments import IndexedFile, LineComments
 from metareview.formats.plain_comments import plain_comment
 from metareview.formats.plain_lines import IndexedLine, head_of, index_lines, is_blank, plain_review, plain_value
 from metareview.formats.protocol import CommentFormat, Mapped
 from metareview.formats.record import OWN_NAMES, Record
-from metareview.formats.source import Source, content_hash
+from metareview.formats.source import Source
 from metareview.model.comment import ChangedFile, Comment, Commit, Review
 from metareview.model.facts import CommentFacts
 

@@ -11,18 +11,21 @@ from metareview.engines.spark import Frame, spark_session
 from metareview.errors import UsageError
 from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput, open_history
+from metareview.formats.pipes import pipes_kept
 from metareview.formats.source import Progress
 from metareview.model.event import History
 from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import answer
-from metareview.pipelines.routing.count import RoutingResult, count
+from metareview.pipelines.routing.count import RoutingResult, configured, count
 from metareview.pipelines.routing.keep import keep
 from metareview.pipelines.routing.large import RANKINGS, Watch, evaluate_large, of_rankings, unwatched
 from metareview.pipelines.routing.on_spark import evaluate_on_spark
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
 from metareview.pipelines.routing.plan import make_plan, plan_routers
-from metareview.pipelines.routing.read import Inputs, read, read_all, read_beside
-from metareview.runs.run import RoutingRun
+from metareview.pipelines.routing.read import Inputs, hash_inputs, read, read_all, read_beside
+from metareview.runs.routing_json import manifest_config
+from metareview.runs.run import ROUTING, RoutingRun
+from metareview.runs.writer import check_place, check_same_run
 
 __all__ = [
     "Inputs",
@@ -45,6 +48,7 @@ _PACKED = 8
 NOTHING = History((), 0, frozenset(), {})
 
 
+@pipes_kept()
 def evaluate(
     options: RoutingOptions,
     *,
@@ -56,9 +60,10 @@ def evaluate(
 ) -> RoutingRun:
     """The whole evaluation; with `out`, the run is kept in that folder.
 
-    `watch` shows how far it is, and `check` is told the routers' names before anything is replayed. `frame`: a data
-    frame of Spark's in the place of the history's files.
+    `watch` shows how far it is, and `check` is told the routers' names before anything is replayed; that the folder can
+    hold the run is looked up before, too. `frame`: a data frame of Spark's in the place of the history's files.
     """
+    taken = out is not None and check_place(out, overwrite)
     if frame is None:
         options = options.with_datasets()
     beside = read_beside(options)
@@ -86,8 +91,11 @@ def evaluate(
         if check is not None:
             check(routers.names)
         return evaluate_large(given, beside, routers, engine, out=out, overwrite=overwrite, watch=watch)
+    routers = plan_routers(inputs, options)
     if check is not None:
-        check(plan_routers(inputs, options).names)
+        check(routers.names)
+    if out is not None and taken:
+        check_same_run(out, ROUTING, manifest_config(configured(routers)), hash_inputs(options))
     with watch(RANKINGS) as progress:
         result = score(inputs, options, progress)
     with garbage_collection_paused():

@@ -26,7 +26,7 @@ from metareview.formats.histories.events import PLUGIN, of_rows
 from metareview.formats.history import HistoryInput, open_history
 from metareview.formats.parquet import cells_of
 from metareview.formats.protocol import Reading
-from metareview.formats.source import Source, readable
+from metareview.formats.source import Source
 from metareview.model.event import Event, History
 from metareview.pipelines.routing.count import configured
 from metareview.pipelines.routing.gather import Batch, Replaying
@@ -115,7 +115,7 @@ def _read_files(exchange: SparkExchange, reader: Reader) -> tuple[Scattered, dic
         raise UsageError(f"--engine spark reads histories of events, and this is {given.name}. Leave --engine out.")
     reader = replace(reader, format=given.name)
     pieces = list(pieces_of(given, reader.texts))
-    there = [piece._replace(path=piece.path.absolute(), name=readable(str(piece.path))) for piece in pieces]
+    there = [piece._replace(path=piece.path.absolute(), name=piece.name) for piece in pieces]
     with ThreadPoolExecutor(1) as aside:
         hashes = aside.submit(hash_inputs, reader.options)
         numbers = exchange.session.range(0, len(pieces), 1, len(pieces))

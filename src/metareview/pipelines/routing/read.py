@@ -11,12 +11,13 @@ from typing import Any
 
 from metareview.errors import UsageError
 from metareview.formats.codeowners import OwnersByCommit
+from metareview.formats.folders import content_hash
 from metareview.formats.history import HistoryInput, find_history_files, open_history, read_opened
 from metareview.formats.predictions import read_predictions
 from metareview.formats.protocol import TextsWanted
 from metareview.formats.registry import several
 from metareview.formats.router_config import read_router_config
-from metareview.formats.source import Progress, content_hash
+from metareview.formats.source import Progress
 from metareview.model.address import repository_key
 from metareview.model.event import History
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions

@@ -147,7 +147,7 @@ def pieces_of(given: HistoryInput, texts: TextsWanted = ALL_TEXTS) -> Iterator[P
         elif given.name == "events" and not source.begins_with(GZIP):
             parts = source.parts(PIECE)
         for part in parts:
-            yield Piece(next(numbers), source.path, part)
+            yield Piece(next(numbers), source.path, part, source.name)
 
 
 def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
