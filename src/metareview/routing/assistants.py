@@ -112,7 +112,7 @@ _SAYS_SHORTLY = re.compile(r"\b(?:aid(?:ed)?|had|let|no|used?|using)\b")
 """One of these is in everything that `_SAID` finds."""
 _SAID = re.compile("|".join(_SENTENCES), re.IGNORECASE | re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ ?\].*$", re.MULTILINE)
-_EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|_+(?!\w)")
+_EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|(?<!_)_++(?!\w)")
 
 
 def mentions_assistants(lowered: str, words: Iterable[str] = ASSISTANT_WORDS) -> bool:

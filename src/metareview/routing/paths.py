@@ -159,8 +159,7 @@ class Places:
             words = where[tokens]
             state = states[-1][parents]
             met = state & words
-            went_on: NDArray[np.uint64] = (state + met) | (state - met)
-            states.append(went_on)
+            states.append(np.bitwise_or(state + met, state - met))
             prefixes.append(prefixes[-1][parents])
             if depth < len(path):
                 prefixes[-1][path[depth]] = depth + 1

@@ -21,7 +21,7 @@ GHOST = "ghost"
 """GitLab's own name for a deleted account."""
 _BOT = re.compile(r"(?:project|group)_[0-9]+_bot(?:_\w+)?")
 _LINE_CODE = re.compile(r"[0-9a-f]+_(?P<old>[0-9]{1,10})_(?P<new>[0-9]{1,10})")
-_NUMBER = re.compile(r"[#/](?P<number>[0-9]{1,18})(?:[/?#].*)?$", re.DOTALL)
+_NUMBER = re.compile(r"[#/](?P<number>[0-9]{1,18})(?:[/?#].*)?$")
 _AWARDS = {"thumbsup": "+1", "thumbsdown": "-1", "tada": "hooray"}
 _LISTS = ("discussions", "notes", "Notes")
 _KEYS = {
