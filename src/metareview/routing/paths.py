@@ -133,15 +133,17 @@ class Places:
         count, size = self._count, int(self._depths[place])
         own = self._endings[:size, place][::-1]
         result = np.zeros((4, count), dtype=np.uint8)
+        found, of_nodes = self._with_nodes(own)
         starts = np.cumsum([0, 1, *(len(level.numbers) for level in self._levels)])
-        at = starts[self._depths[:count]] + self._nodes[:count]
-        for measure, of_nodes in zip((PREFIX, RUN, SUBSEQUENCE), self._with_nodes(own), strict=True):
-            result[measure] = of_nodes[at]
+        result[:SUFFIX] = found[:, of_nodes[starts[self._depths[:count]] + self._nodes[:count]]]
         result[SUFFIX] = _shared(own[::-1], self._endings[:, :count])
         return result
 
-    def _with_nodes(self, own: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]:
-        """The common prefix, run and subsequence of these parts with those of each node, level by level from the root.
+    def _with_nodes(self, own: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The common prefix, run and subsequence of these parts with those of every node, level by level from the root.
+
+        A node whose part does not occur here has what its parent has. So the figures are columns for the others alone,
+        the first for the root, and with them comes the column of each node.
 
         Bit i of a word stands for part i here; the word of a node says where its part occurs. The subsequence is
         bit-parallel (Hyyrö 2004): its length is the number of cleared bits. A run of k parts ends where one of k - 1
@@ -151,44 +153,50 @@ class Places:
         for bit, token in enumerate(own.tolist()):
             where[token] |= np.uint64(1 << bit)
         path = self._path(own.tolist())
-        prefixes, longest = [np.zeros(1, dtype=np.uint8)], [np.zeros(1, dtype=np.uint8)]
-        states: list[NDArray[np.uint64]] = [np.full(1, np.uint64(2**64 - 1))]
-        runs: list[NDArray[np.uint64]] = []  # that end at the level before: those of one part, of two …
+        prefix, longest = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.uint8)
+        state: NDArray[np.uint64] = np.full(1, np.uint64(2**64 - 1))
+        columns: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
+        runs: list[NDArray[np.uint64]] = []  # that end in the columns of the level before: of one part, of two …
+        first = 0  # of these columns
         for depth, level in enumerate(self._levels):
             parents, tokens = level.columns()
             words = where[tokens]
-            state = states[-1][parents]
-            met = state & words
-            states.append(np.bitwise_or(state + met, state - met))
-            prefixes.append(prefixes[-1][parents])
-            if depth < len(path):
-                prefixes[-1][path[depth]] = depth + 1
-            longest.append(longest[-1][parents])
+            column = columns[-1][parents]
+            columns.append(column)
             hit = np.flatnonzero(words)
-            here: list[NDArray[np.uint64]] = []
-            ending = words[hit]
-            while ending.any():
-                here.append(np.zeros(len(words), dtype=np.uint64))
-                here[-1][hit] = ending
-                reached = hit[ending != 0]
-                longest[-1][reached] = np.maximum(longest[-1][reached], len(here))
-                if len(here) > len(runs):
+            if not len(hit):
+                runs = []
+                continue
+            word, above = words[hit], column[hit]
+            met = state[above] & word
+            run, ending = longest[above], [word]
+            np.maximum(run, 1, out=run)
+            goes_on = above >= first  # where the parent is among the columns of the level before
+            at = np.maximum(above - first, 0)
+            for before in runs:
+                longer = np.where(goes_on, word & (before[at] << np.uint64(1)), np.uint64(0))
+                if not longer.any():
                     break
-                ending = words[hit] & (runs[len(here) - 1][parents[hit]] << np.uint64(1))
-            runs = here
-        cleared = ~np.concatenate(states) & np.uint64((1 << len(own)) - 1)
-        bytes_of = cleared.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
-        common = np.zeros(len(cleared), dtype=np.uint8)
-        for column in range((len(own) + 7) // 8):
-            common += _BITS[bytes_of[:, column]]
-        return np.concatenate(prefixes), np.concatenate(longest), common
+                ending.append(longer)
+                np.maximum(run, len(ending), out=run, where=longer != 0)
+            runs, first = ending, len(state)
+            column[hit] = first + np.arange(len(hit))
+            state = np.concatenate([state, (state[above] + met) | (state[above] - met)])
+            longest = np.concatenate([longest, run])
+            prefix = np.concatenate([prefix, prefix[above]])
+            if depth < len(path):
+                prefix[column[path[depth]]] = depth + 1
+        cleared = ~state & np.uint64((1 << len(own)) - 1)
+        bits = _BITS[cleared.view(np.uint8).reshape(-1, 8)].sum(axis=1, dtype=np.uint8)
+        return np.stack([prefix, longest, bits]), np.concatenate(columns)
 
 
 def _shared(own: NDArray[np.int32], parts: NDArray[np.int32]) -> NDArray[np.uint8]:
     """How many parts agree from the start on."""
     total = np.zeros(parts.shape[1], dtype=np.uint8)
-    alive = np.arange(parts.shape[1])
+    alive: slice | NDArray[np.int64] = slice(None)
     for token, row in zip(own.tolist(), parts, strict=False):
-        alive = alive[row[alive] == token]
+        agrees = row[alive] == token
+        alive = np.flatnonzero(agrees) if isinstance(alive, slice) else alive[agrees]
         total[alive] += 1
     return total
