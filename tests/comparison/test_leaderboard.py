@@ -17,6 +17,7 @@ from metareview.errors import UsageError
 from metareview.formats.comments import jsonl
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge
 from metareview.model.comment import Comment, Review
+from metareview.report.comparison import ties_remark
 from metareview.report.headline import headline
 from metareview.ties import MOST_TESTED
 
@@ -328,6 +329,7 @@ def test_so_many_that_they_are_not_tested_against_one_another(tmp_path):
         "best has the highest of 201 figures, F1 1.000 on 2 pull requests;"
         " more than 200 are not tested against one another."
     )
+    assert ties_remark(board).startswith("No letters")
     sentence = headline(load_run(run))
     assert sentence.startswith(board.headline.removesuffix("."))
 
