@@ -39,12 +39,14 @@ assert aacr_2._HOST.sub("", "git@" * 300_000) == "git@" * 300_000
 assert aacr_2._HOST.sub("", "git@host.org:octo/shop") == "octo/shop"
 """,
     "sentences and emphasis": """
-from metareview.routing.assistants import says_assisted
+from metareview.routing.assistants import mentions_assistants, says_assisted
 from metareview.text.sentences import sentences
 assert len("".join(sentences("\\u3002" * 1_000_000))) == 1_000_000
 assert sentences("\\u597d\\u3002\\u3002\\u3002\\u597d") == ["\\u597d\\u3002\\u3002\\u3002", "\\u597d"]
 assert not says_assisted("written a" + "_" * 1_000_000 + "a")
 assert says_assisted("__Drafted__ with _ChatGPT_.")
+assert not mentions_assistants(" clinex" * 700_000)
+assert mentions_assistants("by clinex") and mentions_assistants("a cline.")
 """,
     "placeholders below a heading": """
 from metareview.routing.declarations import read_declarations
