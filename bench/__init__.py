@@ -17,6 +17,7 @@ SPEED = {
     "routing": "Routing",
     "outcomes": "Outcomes",
     "statistics": "Statistics",
+    "hostile": "Data made to be slow",
     "viewer": "Viewer",
     "startup": "Start-up",
     "scale": "Scale",

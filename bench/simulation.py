@@ -14,7 +14,8 @@ from bench.measure import Result, Row
 from metareview.comments.measures import Counts, positive_match_rate, table
 from metareview.routing.measures import hit_at
 from metareview.routing.weeks import by_week
-from metareview.stats import Array, differences, holm, intervals, pairwise_tests
+from metareview.stats import Array, differences, holm, intervals
+from metareview.ties import pairwise_tests
 
 _GENERATED, _MATCHED, _COVERED, _EXPECTED, _UNMATCHED = (
     list(Counts.__dataclass_fields__).index(name)

@@ -11,7 +11,8 @@ import scipy.stats
 from bench.measure import Result, Row, compared, seconds
 from bench.simulation import difficulty, review
 from metareview.comments.measures import measured, positive_match_rate
-from metareview.stats import Array, contributions, differences, intervals, pairwise_tests
+from metareview.stats import Array, contributions, differences, intervals
+from metareview.ties import pairwise_tests
 
 MEASURES = measured(location=True, negatives=True, alignment="optimal")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from bench.simulation import family, review
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metareview import stats
+from metareview import stats, ties
 from metareview.comments.measures import Counts, one_to_one, positive_match_rate, table
 from metareview.comments.measures import f1 as general_f1
-from metareview.stats import PairTest, can_tell, contributions, differences, holm, pairwise_tests, tie_letters
+from metareview.stats import can_tell, contributions, differences, holm
+from metareview.ties import PairTest, pairwise_tests, tie_letters
 
 
 def test_holm_by_hand():
@@ -86,7 +88,8 @@ def test_what_has_too_few_matches_or_no_figure_is_not_separated():
 def test_more_pairs_than_a_block_change_nothing(monkeypatch):
     four = tables(2, (0.2, 0.3, 0.4, 0.45))
     whole = pairwise_tests(four, positive_match_rate)
-    monkeypatch.setattr(stats, "_BLOCK_CELLS", 999_990)
+    for module in (stats, ties):
+        monkeypatch.setattr(module, "BLOCK_CELLS", 999_990)
     assert pairwise_tests(four, positive_match_rate) == whole
 
 
@@ -183,3 +186,39 @@ def test_one_pull_request_does_not_separate_two_that_did_the_same_on_all_others(
     assert not can_tell(a, b, 0.05)
     six = np.arange(len(a)) < 6
     assert can_tell(a, np.where(six[:, None], a + 1, a), 0.05)  # 2 / 2^6
+
+
+def test_what_a_test_needs_of_a_table_is_worked_out_once_and_not_for_each_of_its_pairs():
+    asked = []
+
+    def parts(sums):
+        asked.append(sums.shape)
+        return positive_match_rate.parts(sums)
+
+    counted = replace(positive_match_rate, parts=parts)
+
+    def parts_taken(reviewers):
+        asked.clear()
+        rng = np.random.default_rng(reviewers)
+        everybody = {str(n): review(rng, rng.beta(3, 3, 20), 4) for n in range(reviewers)}
+        assert len(pairwise_tests(everybody, counted)) == reviewers * (reviewers - 1) / 2
+        return len(asked)
+
+    assert parts_taken(20) == 2 * parts_taken(10) <= 100
+
+
+@pytest.mark.parametrize("measure", [positive_match_rate, general_f1, one_to_one(general_f1, "optimal")], ids=str)
+def test_pairs_taken_together_have_the_differences_and_contributions_of_each_alone(measure):
+    everybody = tables(3, (0.2, 0.3, 0.3, 0.5, 0.6))
+    everybody["silent"], everybody["twin"] = np.zeros_like(everybody["u"]), everybody["u"].copy()
+    found = pairwise_tests(everybody, measure)
+    first, second = np.triu_indices(len(everybody), 1)
+    together = ties._Everybody(list(everybody.values()), measure)
+    with np.errstate(all="ignore"):
+        columns = together.contributions(first, second)
+    for column, (one, other) in zip(columns.T, found, strict=True):
+        alone = differences(everybody[one], everybody[other], [measure])[measure.name]
+        assert found[one, other].value == alone.value
+        assert (found[one, other].p is None) == (alone.p is None)
+        if alone.p is not None:
+            np.testing.assert_array_equal(column, contributions(everybody[one], everybody[other], measure))

@@ -11,6 +11,7 @@ from bench.unpaired import false_alarms, held
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metareview import unpaired
 from metareview.outcomes.measures import COLUMNS, MEASURES
 from metareview.stats import differences, intervals
 from metareview.unpaired import Sample, independent_differences, independent_pairs
@@ -239,3 +240,46 @@ def test_equal_bots_are_rarely_called_different(sizes, volumes):
 def test_intervals_hold_the_true_difference():
     """400 samples: 95 % are 380 of them; under 364 would come by chance once in a thousand."""
     assert held((12, 40), (1, 4), rates=(0.2, 0.5), alike=0.3, repeats=400) >= 364 / 400
+
+
+def test_a_ranking_of_many_shares_the_draws_of_five_hundred_pairs(monkeypatch):
+    """Forty bots with a fixed number of pull requests and one shape of splits: 780 pairs, and one set of draws."""
+    drawn, judged = [], []
+    chosen, statistics = unpaired._chosen, unpaired._Exchange.statistics
+
+    def counting(self, in_b, signs):
+        judged.append(len(in_b))
+        return statistics(self, in_b, signs)
+
+    monkeypatch.setattr(
+        unpaired, "_chosen", lambda rng, size, n, of_b: drawn.append(size) or chosen(rng, size, n, of_b)
+    )
+    monkeypatch.setattr(unpaired._Exchange, "statistics", counting)
+    rng = np.random.default_rng(0)
+
+    def bot(number):
+        counts = np.zeros((15, COLUMNS))
+        counts[:, 1] = 6
+        counts[:, 0] = rng.binomial(6, 0.1 + 0.02 * number, 15)
+        return Sample([f"{number}#{pr}" for pr in range(15)], counts)
+
+    tests = independent_pairs({str(number): bot(number) for number in range(40)}, LINES)
+    assert len(tests) == 780
+    assert sum(drawn) == 10_000 * 500 // 780
+    assert sum(judged) <= 10_000 * 500 + 780
+    assert min(test.p for test in tests.values() if test.p is not None) == pytest.approx(1 / (1 + sum(drawn)))
+
+
+def test_random_places_are_the_least_of_random_numbers_also_where_two_are_equal():
+    class Few:
+        """Random numbers of which many are equal."""
+
+        def random(self, shape, dtype):
+            return np.random.default_rng(3).integers(0, 4, shape).astype(dtype)
+
+    for of_b in range(1, 9):
+        places = unpaired._chosen(Few(), 50, 9, of_b)
+        assert set(places.ravel()) == {0.0, 1.0}
+        assert (places.sum(axis=1) == of_b).all()
+        drawn = Few().random((50, 9), np.float32)
+        assert (np.where(places == 1, drawn, -1).max(axis=1) <= np.where(places == 0, drawn, 9).min(axis=1)).all()

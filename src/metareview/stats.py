@@ -1,4 +1,4 @@
-"""How far chance reaches: intervals, paired tests and groups of ties, over pull requests or weeks of them.
+"""How far chance reaches: intervals and paired tests, over pull requests or weeks of them.
 
 Everything here sees a run as one table: a row is a unit (a pull request, or a week), a column a count. A measure is a
 ratio y / x of the summed counts; `Measure.parts` gives both. Units are left out and turned round whole, never comment
@@ -8,10 +8,8 @@ these can and cannot tell.
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -35,9 +33,9 @@ FEWEST_MATCHES = 5
 """Nothing is tested where both rates being equal would bring the smaller side fewer matches than this."""
 _EXACT_UNITS = 13
 """Up to this many units, every combination of signs is tried."""
-_BLOCK_CELLS = 1 << 20
+BLOCK_CELLS = 1 << 20
 """Draws are made in blocks of about this many cells, 8 MB, however many units or pairs there are."""
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """Figures that are equal on paper differ by less than this."""
 
 
@@ -48,8 +46,8 @@ def intervals(counts: Array, measures: Iterable[Measure]) -> dict[str, Interval 
     gives the interval, which stays within 0 and 1. A figure of 0 or 1, or one that never moves, counts the units as
     trials instead (Clopper and Pearson). None where fewer than two units have anything to measure.
     """
-    left_out = {measure.name: _left_out(counts, measure) for measure in measures}
-    return {name: rate_interval(figure, without[known]) for name, (figure, without, known) in left_out.items()}
+    found = {measure.name: left_out(counts, measure) for measure in measures}
+    return {name: rate_interval(figure, without[known]) for name, (figure, without, known) in found.items()}
 
 
 def rate_interval(figure: float, without: Array, freedom: float | None = None) -> Interval | None:
@@ -58,7 +56,7 @@ def rate_interval(figure: float, without: Array, freedom: float | None = None) -
     if n < 2:
         return None
     error = jackknife_error(without)
-    if error <= _ROUNDING or not _ROUNDING < figure < 1 - _ROUNDING:
+    if error <= ROUNDING or not ROUNDING < figure < 1 - ROUNDING:
         return exact_interval(min(max(figure, 0.0), 1.0) * n, n)
     reach = stdtrit(freedom or n - 1, 1 - _TAIL) * error / (figure * (1 - figure))
     return float(expit(logit(figure) - reach)), float(expit(logit(figure) + reach))
@@ -66,8 +64,8 @@ def rate_interval(figure: float, without: Array, freedom: float | None = None) -
 
 def exact_interval(hits: float, n: int) -> Interval:
     """Of the rate behind so many hits in n independent trials, at 95 % (Clopper and Pearson)."""
-    low = betaincinv(hits, n - hits + 1, _TAIL) if hits > _ROUNDING else 0.0
-    high = betaincinv(hits + 1, n - hits, 1 - _TAIL) if n - hits > _ROUNDING else 1.0
+    low = betaincinv(hits, n - hits + 1, _TAIL) if hits > ROUNDING else 0.0
+    high = betaincinv(hits + 1, n - hits, 1 - _TAIL) if n - hits > ROUNDING else 1.0
     return float(low), float(high)
 
 
@@ -96,7 +94,7 @@ def _t_interval(figure: float, without: Array) -> Interval | None:
     return figure - reach, figure + reach
 
 
-def _left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
+def left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
     """The figure, the figure without each unit in turn, and which units have anything to measure.
 
     A count is never below 0, but an estimate of one for a single unit may be.
@@ -112,7 +110,7 @@ def _left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
 
 def standard_error(counts: Array, measure: Measure) -> tuple[float | None, int]:
     """Of the measure over the rows of `counts`, and how many of them have anything to measure; None for under two."""
-    _, without, measurable = _left_out(counts, measure)
+    _, without, measurable = left_out(counts, measure)
     units = int(measurable.sum())
     return (None if units < 2 else jackknife_error(without[measurable])), units
 
@@ -190,7 +188,7 @@ def differences(a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 
 
 def _difference(a: Array, b: Array, measure: Measure) -> Difference:
     """Everything but p."""
-    (of_a, without_a, in_a), (of_b, without_b, in_b) = _left_out(a, measure), _left_out(b, measure)
+    (of_a, without_a, in_a), (of_b, without_b, in_b) = left_out(a, measure), left_out(b, measure)
     measurable = in_a | in_b
     value, n = of_b - of_a, int(measurable.sum())
     if np.isnan(value):
@@ -201,7 +199,7 @@ def _difference(a: Array, b: Array, measure: Measure) -> Difference:
         return Difference(n, value, too_few_matches=too_few)
     error = jackknife_error(without)
     reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
-    known = error if error > _ROUNDING else None
+    known = error if error > ROUNDING else None
     return Difference(n, value, (value - reach, value + reach), known, too_few_matches=too_few)
 
 
@@ -220,18 +218,18 @@ def contributions(a: Array, b: Array, measure: Measure) -> Array:
     (y_a, x_a), (y_b, x_b) = measure.parts(a), measure.parts(b)
     if measure.adds_up:
         pooled = (y_a.sum() + y_b.sum()) / (x_a.sum() + x_b.sum())
-        return _rounded((y_b - pooled * x_b) / x_b.mean() - (y_a - pooled * x_a) / x_a.mean())
-    (of_a, without_a, in_a), (of_b, without_b, in_b) = _left_out(a, measure), _left_out(b, measure)
+        return rounded((y_b - pooled * x_b) / x_b.mean() - (y_a - pooled * x_a) / x_a.mean())
+    (of_a, without_a, in_a), (of_b, without_b, in_b) = left_out(a, measure), left_out(b, measure)
     measurable = in_a | in_b
     n = int(measurable.sum())
     values = n * (of_b - of_a) - (n - 1) * (without_b - without_a)
     # The mean is over all rows, of which those with nothing to measure add nothing.
-    return _rounded(np.where(measurable, np.nan_to_num(values, nan=of_b - of_a), 0.0) * (len(values) / max(n, 1)))
+    return rounded(np.where(measurable, np.nan_to_num(values, nan=of_b - of_a), 0.0) * (len(values) / max(n, 1)))
 
 
-def _rounded(values: Array) -> Array:
+def rounded(values: Array) -> Array:
     """What is 0 on paper is 0: rounding leans one way on all units, and a test would take that for a difference."""
-    return np.where(np.abs(values) > _ROUNDING, values, 0.0)
+    return np.where(np.abs(values) > ROUNDING, values, 0.0)
 
 
 def can_tell(a: Array, b: Array, alpha: float) -> bool:
@@ -249,11 +247,11 @@ def _flip_signs(tested: Sequence[Array], seed: int) -> list[float]:
     if not tested:
         return []
     values = np.column_stack(tested)
-    least = np.abs(values.mean(axis=0)) - _ROUNDING
+    least = np.abs(values.mean(axis=0)) - ROUNDING
     n = len(values)
     extreme = np.zeros(len(tested), dtype=np.int64)
     exact = n <= _EXACT_UNITS
-    for signs in [_all_signs(n)] if exact else _random_signs(n, seed):
+    for signs in [_all_signs(n)] if exact else random_signs(n, seed):
         extreme += (np.abs(signs @ values) / n >= least).sum(axis=0)
     return [int(c) / 2**n if exact else (1 + int(c)) / (1 + DRAWS) for c in extreme]
 
@@ -263,10 +261,10 @@ def _all_signs(units: int) -> Array:
     return np.where(bits & 1, -1.0, 1.0)
 
 
-def _random_signs(units: int, seed: int) -> Iterator[Array]:
+def random_signs(units: int, seed: int) -> Iterator[Array]:
     """DRAWS rows of random signs, in blocks; the same ones for everybody who has as many units."""
     rng = np.random.default_rng(seed)
-    block = max(1, _BLOCK_CELLS // max(1, units))
+    block = max(1, BLOCK_CELLS // max(1, units))
     for start in range(0, DRAWS, block):
         yield np.where(rng.integers(0, 2, size=(min(block, DRAWS - start), units), dtype=np.bool_), -1.0, 1.0)
 
@@ -284,108 +282,6 @@ def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:
         floor = max(floor, min(1.0, (len(tested) - step) * p))
         adjusted[key] = floor
     return adjusted
-
-
-@dataclass(frozen=True, slots=True)
-class PairTest:
-    """Two of a ranking: B - A, the p of this pair alone, and its p among all pairs; None where not tested."""
-
-    value: float | None
-    p: float | None = None
-    p_family: float | None = None
-    separated: bool = False
-    """Whether the letters tell them apart: p_family up to the level, on enough unequal units."""
-
-
-def pairwise_tests(
-    tables: Mapping[str, Array], measure: Measure, *, alpha: float = 0.05, seed: int = 0
-) -> dict[tuple[str, str], PairTest]:
-    """Every two tables, whose rows are the same units, tested on one measure as one family, in their order.
-
-    Step-down max-T (Westfall and Young): each draw gives every unit one sign, the same for all pairs, so that what the
-    pairs have in common is not paid for twice. T = |sum of contributions| / root of the sum of their squares. From the
-    pair with the greatest T down, p is the share of draws in which this or any later pair reaches it.
-    """
-    names = list(tables)
-    tests: dict[tuple[str, str], PairTest] = {}
-    values: dict[tuple[str, str], Array] = {}
-    for at, one in enumerate(names):
-        for other in names[at + 1 :]:
-            a, b = tables[one], tables[other]
-            difference = _difference(a, b, measure)
-            tests[one, other] = PairTest(difference.value)
-            if difference.value is not None and not difference.too_few_matches:
-                values[one, other] = contributions(a, b, measure)
-    if not values:
-        return tests
-    ps, family = _step_down(np.column_stack(list(values.values())), seed)
-    for pair, p, p_family in zip(values, ps, family, strict=True):
-        separated = p_family <= alpha and can_tell(tables[pair[0]], tables[pair[1]], alpha)
-        tests[pair] = replace(tests[pair], p=p, p_family=p_family, separated=separated)
-    return tests
-
-
-def _step_down(values: Array, seed: int) -> tuple[list[float], list[float]]:
-    """For each column of contributions its p alone and its p among all columns."""
-    size = np.sqrt((values**2).sum(axis=0))
-    scaled = np.divide(values, size, out=np.zeros_like(values), where=size > 0)
-    observed = np.abs(scaled.sum(axis=0))
-    order = np.argsort(-observed, kind="stable")
-    scaled, least = scaled[:, order], observed[order] - _ROUNDING
-    pairs = len(order)
-    alone, among = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64)
-    rows = max(1, _BLOCK_CELLS // pairs)
-    for block in _random_signs(len(values), seed):
-        for start in range(0, len(block), rows):
-            drawn = np.abs(block[start : start + rows] @ scaled)
-            alone += (drawn >= least).sum(axis=0)
-            # From here on backwards: the greatest of this pair and all that come after it.
-            greatest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
-            among += (greatest >= least).sum(axis=0)
-    p_alone, p_among = (1 + alone) / (1 + DRAWS), np.maximum.accumulate((1 + among) / (1 + DRAWS))
-    back = np.argsort(order, kind="stable")
-    return p_alone[back].tolist(), p_among[back].tolist()
-
-
-def tie_letters(names: Sequence[str], separated: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Letters for a ranking: two names share one if and only if the pair is not in `separated`.
-
-    Insert and absorb (Piepho 2004): one group of everybody; each separated pair splits every group that holds both into
-    one without the first and one without the second; a group whose ties the others already show is dropped, which also
-    bounds their number. Each group is a letter, in the order of its best names. Members need not be neighbours in rank:
-    the pairs decide.
-
-    >>> tie_letters(["x", "y", "z"], [("x", "z")])
-    {'x': 'a', 'y': 'ab', 'z': 'b'}
-    """
-    rank = {name: position for position, name in enumerate(names)}
-    if len(rank) != len(names):
-        raise ValueError("names must be distinct")
-    groups = [sorted(rank.values())] if rank else []
-    shown = np.ones((len(rank), len(rank)), dtype=np.int64)  # how many groups hold both
-    # In rank order, so that the letters do not depend on the order of the pairs.
-    for better, worse in sorted({tuple(sorted((rank[one], rank[other]))) for one, other in separated}):
-        if better == worse:
-            raise ValueError(f"{names[better]!r} cannot be separated from itself")
-        split = [group for group in groups if better in group and worse in group]
-        groups = [group for group in groups if better not in group or worse not in group]
-        halves = [[each for each in group if each != without] for group in split for without in (better, worse)]
-        for group in split:
-            shown[np.ix_(group, group)] -= 1
-        for group in halves:
-            shown[np.ix_(group, group)] += 1
-        for group in sorted(halves, key=lambda half: (len(half), half)):
-            if shown[np.ix_(group, group)].min() > 1:
-                shown[np.ix_(group, group)] -= 1
-            else:
-                groups.append(group)
-    letters = [""] * len(rank)
-    # a to z, A to Z, then other alphabets: one character each, so that "ab" is always two groups.
-    alphabet = chain(string.ascii_letters, filter(str.isalpha, map(chr, range(0x3B1, 0x110000))))
-    for letter, group in zip(alphabet, sorted(groups), strict=False):
-        for position in group:
-            letters[position] += letter
-    return dict(zip(names, letters, strict=True))
 
 
 def kappa(tp: ArrayLike, called: ArrayLike, positive: ArrayLike, n: ArrayLike) -> Array:

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from metareview.model.measure import Measure
-from metareview.stats import DRAWS, FEWEST_MATCHES, POWER, Array, Difference, Interval, PairTest, holm, intervals, least
+from metareview.stats import DRAWS, FEWEST_MATCHES, POWER, Array, Difference, Interval, holm, intervals, least
+from metareview.ties import PairTest
 
 FEWEST_UNITS = 4
 """Nothing is tested where a side has fewer pull requests: no split of 3 and 3 reaches 5 %."""
@@ -26,6 +27,10 @@ _LARGE = 500
 """From so many pull requests on each side on, t says the same as the splits do, to the third digit."""
 _CLEAR_ENOUGH = 300
 """Of the many pairs of a ranking, one of which so many splits were as clear is not drawn for any longer."""
+_DRAWN_IN_FULL = 500
+"""Pairs of a ranking that are drawn for in full. Of more, Holm's correction lets no pair reach 5 % that 10,000 random
+splits decide: they share as many draws as these have."""
+_FEWEST_DRAWS = 200
 _BLOCK_CELLS = 1 << 20
 _BLOCK_ROWS = 1000
 _ROUNDING = 1e-12
@@ -122,25 +127,34 @@ def independent_pairs(
     samples: Mapping[str, Sample], measure: Measure, *, alpha: float = 0.05, seed: int = 0
 ) -> dict[tuple[str, str], PairTest]:
     """Every two samples tested on one measure, in their order; `p_family` is Holm's over all of the pairs."""
-    found = {
-        pair: _difference(samples[pair[0]], samples[pair[1]], measure, seed, enough=_CLEAR_ENOUGH)
-        for pair in combinations(samples, 2)
-    }
-    family = holm({pair: each.p for pair, each in found.items()})
+    sides = {name: _side(sample, measure) for name, sample in samples.items()}
+    pairs = list(combinations(samples, 2))
+    draws = min(DRAWS, max(_FEWEST_DRAWS, DRAWS * _DRAWN_IN_FULL // max(1, len(pairs))))
+    values: dict[tuple[str, str], float | None] = {}
+    ps: dict[tuple[str, str], float | None] = {}
+    tests: dict[tuple[str, str], _Exchange] = {}
+    for pair in pairs:
+        a, b = sides[pair[0]], sides[pair[1]]
+        known = bool(len(a.x) and len(b.x))
+        values[pair] = b.figure - a.figure if known else None
+        same = known and _same(a, b)
+        ps[pair] = 1.0 if same else None
+        if known and not same and not _too_few_to_test(a, b):
+            tests[pair] = _Exchange.of(a, b)
+    ps |= dict(zip(tests, _ps(list(tests.values()), seed, draws, _CLEAR_ENOUGH), strict=True))
+    family = holm(ps)
     return {
         pair: PairTest(
-            each.value,
-            each.p,
+            values[pair],
+            ps[pair],
             adjusted := family[pair],
-            separated=adjusted is not None and adjusted <= alpha and each.least_p <= alpha,
+            separated=pair in tests and adjusted is not None and adjusted <= alpha and tests[pair].least_p <= alpha,
         )
-        for pair, each in found.items()
+        for pair in pairs
     }
 
 
-def _difference(
-    a: Sample, b: Sample, measure: Measure, seed: int, draws: int = DRAWS, enough: int | None = None
-) -> IndependentDifference:
+def _difference(a: Sample, b: Sample, measure: Measure, seed: int, draws: int = DRAWS) -> IndependentDifference:
     ours, theirs = _side(a, measure), _side(b, measure)
     both = set(ours.keys) & set(theirs.keys)
     sizes = len(ours.keys), len(theirs.keys)
@@ -156,20 +170,24 @@ def _difference(
         if same:
             found = replace(found, interval=(0.0, 0.0), error=None, spread=None)
     test = _Exchange.of(ours, theirs)
-    if not same and (min(sizes) < FEWEST_UNITS or _too_few(ours, theirs)):
+    if not same and _too_few_to_test(ours, theirs):
         return replace(found, too_few_matches=True)
-    return replace(found, p=1.0 if same else test.p(seed, draws, enough), least_p=test.least_p)
+    [p] = [1.0] if same else _ps([test], seed, draws)
+    return replace(found, p=p, least_p=test.least_p)
 
 
 def _same(a: _Side, b: _Side) -> bool:
     return list(a.keys) == list(b.keys) and np.array_equal(a.y, b.y) and np.array_equal(a.x, b.x)
 
 
-def _too_few(a: _Side, b: _Side) -> bool:
-    """Whether one common rate would bring the smaller side under five matches, or under five that are none.
+def _too_few_to_test(a: _Side, b: _Side) -> bool:
+    """Whether a side has under `FEWEST_UNITS` pull requests, or one common rate would bring the smaller side under five
+    matches, or under five that are none.
 
     Where nearly everything matches, the few that do not are the evidence.
     """
+    if min(len(a.x), len(b.x)) < FEWEST_UNITS:
+        return True
     x_a, x_b, matches = a.x.sum(), b.x.sum(), a.y.sum() + b.y.sum()
     rarer = min(matches, x_a + x_b - matches)
     return bool(rarer * min(x_a, x_b) < FEWEST_MATCHES * (x_a + x_b))
@@ -256,25 +274,25 @@ class _Exchange:
             least_p=2 / max(2, splits),
         )
 
-    def p(self, seed: int, draws: int, enough: int | None = None) -> float:
-        """Two-sided. Over all splits where there are few, else over so many random ones; fewer, where `enough` of them
-        were at least as clear."""
-        as_it_is = np.r_[np.zeros(self.of_a), np.ones(len(self.e) - self.of_a)][np.newaxis], np.ones((1, len(self.e_a)))
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """What its splits depend on: rows of one side only, how many of these are A's, rows of both."""
+        return len(self.e), self.of_a, len(self.e_a)
+
+    @property
+    def splits(self) -> int:
+        n, of_a, m = self.shape
+        return int(comb(n, of_a) * 2**m)
+
+    def without_draws(self) -> tuple[float, float | None]:
+        """How clear it is as it is; and p, where that takes no draws."""
+        n, of_a, m = self.shape
+        as_it_is = np.r_[np.zeros(of_a), np.ones(n - of_a)][np.newaxis], np.ones((1, m))
         observed, freedom = (float(each[0]) for each in self.statistics(*as_it_is))
         if observed == 0.0:
-            return 1.0
-        n_a, n_b = self.of_a + len(self.e_a), len(self.e) - self.of_a + len(self.e_a)
-        if min(n_a, n_b) >= _LARGE:
-            return float(2 * stdtr(freedom, -observed))
-        splits = comb(len(self.e), self.of_a) * 2 ** len(self.e_a)
-        exact = splits <= draws
-        tried = extreme = 0
-        for block in self._all() if exact else self._random(seed, draws):
-            tried += len(block[0])
-            extreme += int((self.statistics(*block)[0] >= observed * _TIED).sum())
-            if enough is not None and extreme >= enough and not exact:
-                break
-        return extreme / splits if exact else (1 + extreme) / (1 + tried)
+            return observed, 1.0
+        large = min(of_a, n - of_a) + m >= _LARGE
+        return observed, float(2 * stdtr(freedom, -observed)) if large else None
 
     def statistics(self, in_b: Array, signs: Array) -> tuple[Array, Array]:
         """|B - A| over its standard error, and the degrees of freedom of that, for each split: one row of `in_b` says
@@ -308,29 +326,66 @@ class _Exchange:
             (var_a + var_b) ** 2, under, out=alone, where=under > 0
         )
 
-    def _all(self) -> Iterator[tuple[Array, Array]]:
-        """Every choice of B's rows with every choice of signs."""
-        n, m = len(self.e), len(self.e_a)
-        signs = np.where((np.arange(2**m)[:, np.newaxis] >> np.arange(m)) & 1, -1.0, 1.0)
-        choices = combinations(range(n), n - self.of_a)
-        at_once = max(1, _BLOCK_CELLS // ((n + m + 1) * len(signs)))
-        while chosen := list(islice(choices, at_once)):
-            in_b = np.zeros((len(chosen), n))
-            np.put_along_axis(in_b, np.array(chosen, np.int64).reshape(len(chosen), -1), 1.0, axis=1)
-            yield np.repeat(in_b, len(signs), axis=0), np.tile(signs, (len(chosen), 1))
 
-    def _random(self, seed: int, draws: int) -> Iterator[tuple[Array, Array]]:
-        """Random splits, in blocks; the same ones for everybody with as many rows."""
-        rng = np.random.default_rng(seed)
-        n, m = len(self.e), len(self.e_a)
-        of_b = n - self.of_a
-        rows = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, n + m)))
-        for start in range(0, draws, rows):
-            size = min(rows, draws - start)
-            in_b = np.zeros((size, n))
-            if 0 < of_b < n:
-                chosen = np.argpartition(rng.random((size, n), dtype=np.float32), of_b, axis=1)[:, :of_b]
-                np.put_along_axis(in_b, chosen, 1.0, axis=1)
-            else:
-                in_b[:] = float(of_b == n)
-            yield in_b, np.where(rng.integers(0, 2, size=(size, m), dtype=np.bool_), -1.0, 1.0)
+def _ps(tests: Sequence[_Exchange], seed: int, draws: int, enough: int | None = None) -> list[float]:
+    """Of each test, two-sided: over all splits where there are few, else over so many random ones; fewer, where
+    `enough` of them were at least as clear. Tests of one shape share their splits."""
+    found: dict[int, float] = {}
+    observed: dict[int, float] = {}
+    by_shape: dict[tuple[int, int, int], list[int]] = {}
+    for at, test in enumerate(tests):
+        observed[at], p = test.without_draws()
+        if p is None:
+            by_shape.setdefault(test.shape, []).append(at)
+        else:
+            found[at] = p
+    for shape, going in by_shape.items():
+        splits = tests[going[0]].splits
+        exact = splits <= draws
+        extreme = dict.fromkeys(going, 0)
+        tried = 0
+        for block in _all_splits(*shape) if exact else _random_splits(*shape, seed, draws):
+            tried += len(block[0])
+            for at in going:
+                extreme[at] += int((tests[at].statistics(*block)[0] >= observed[at] * _TIED).sum())
+            if not exact:
+                found |= {at: (1 + extreme[at]) / (1 + tried) for at in going}
+                going = [at for at in going if enough is None or extreme[at] < enough]
+                if not going:
+                    break
+        found |= {at: extreme[at] / splits for at in going} if exact else {}
+    return [found[at] for at in range(len(tests))]
+
+
+def _all_splits(n: int, of_a: int, m: int) -> Iterator[tuple[Array, Array]]:
+    """Every choice of B's rows with every choice of signs."""
+    signs = np.where((np.arange(2**m)[:, np.newaxis] >> np.arange(m)) & 1, -1.0, 1.0)
+    choices = combinations(range(n), n - of_a)
+    at_once = max(1, _BLOCK_CELLS // ((n + m + 1) * len(signs)))
+    while chosen := list(islice(choices, at_once)):
+        in_b = np.zeros((len(chosen), n))
+        np.put_along_axis(in_b, np.array(chosen, np.int64).reshape(len(chosen), -1), 1.0, axis=1)
+        yield np.repeat(in_b, len(signs), axis=0), np.tile(signs, (len(chosen), 1))
+
+
+def _random_splits(n: int, of_a: int, m: int, seed: int, draws: int) -> Iterator[tuple[Array, Array]]:
+    """Random splits, in blocks."""
+    rng = np.random.default_rng(seed)
+    of_b = n - of_a
+    rows = max(1, min(_BLOCK_ROWS, _BLOCK_CELLS // max(1, n + m)))
+    for start in range(0, draws, rows):
+        size = min(rows, draws - start)
+        in_b = _chosen(rng, size, n, of_b) if 0 < of_b < n else np.full((size, n), float(of_b == n))
+        yield in_b, np.where(rng.integers(0, 2, size=(size, m), dtype=np.bool_), -1.0, 1.0)
+
+
+def _chosen(rng: np.random.Generator, size: int, n: int, of_b: int) -> Array:
+    """Rows of 0 and 1, with 1 in `of_b` random places of n: where the least of n random numbers are."""
+    drawn = rng.random((size, n), dtype=np.float32)
+    last = np.partition(drawn, of_b - 1, axis=1)[:, of_b - 1 : of_b]
+    in_b = (drawn <= last).astype(np.float64)
+    # Of two that are equal where the line is drawn, one is taken.
+    for row in np.flatnonzero(in_b.sum(axis=1) != of_b).tolist():
+        in_b[row] = 0.0
+        in_b[row, np.argpartition(drawn[row], of_b)[:of_b]] = 1.0
+    return in_b

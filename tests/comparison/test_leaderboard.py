@@ -11,11 +11,15 @@ import scipy.stats
 
 from metareview.api import evaluate_comments, load_run
 from metareview.comments.filters import FilterConfig
+from metareview.comparison import competitors
 from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import UsageError
 from metareview.formats.comments import jsonl
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge
 from metareview.model.comment import Comment, Review
+from metareview.report.comparison import ties_remark
+from metareview.report.headline import headline
+from metareview.ties import MOST_TESTED
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 
@@ -312,3 +316,26 @@ def test_twelve_tools_by_a_models_verdicts(tmp_path):
     for a, b in combinations(letters, 2):
         assert bool(letters[a] & letters[b]) == (adjusted[a, b] > 0.05)
     assert min(adjusted.values()) <= 0.05  # the first and the last can be told apart
+
+
+def test_so_many_that_they_are_not_tested_against_one_another(tmp_path):
+    """All pairs of 2,000 reviewers would be two million tests: beyond 200, the table has figures without letters."""
+    crowd = {f"reviewer{n:03d}": {1: ["leak"], 2: ["hm"]} for n in range(MOST_TESTED)}
+    run = make_run(tmp_path, "run", {1: ["leak"], 2: ["race"]}, crowd | {"best": {1: ["leak"], 2: ["race"]}})
+    board = leaderboard([run])
+    assert (len(board.rows), board.pairs, board.leader) == (MOST_TESTED + 1, {}, None)
+    assert {row.ties for row in board.rows} == {""}
+    assert board.headline == (
+        "best has the highest of 201 figures, F1 1.000 on 2 pull requests;"
+        " more than 200 are not tested against one another."
+    )
+    assert ties_remark(board).startswith("No letters")
+    sentence = headline(load_run(run))
+    assert sentence.startswith(board.headline.removesuffix("."))
+
+
+def test_whether_benchmarks_differ_is_asked_once_for_each_row(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(competitors, "different_benchmarks", lambda *pair: asked.append(pair))
+    leaderboard([make_run(tmp_path, "run", TWENTY, {f"reviewer{n}": HALF for n in range(12)})])
+    assert not asked

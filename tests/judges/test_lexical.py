@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,19 @@ def test_exact_compares_after_trimming_and_collapsing_white_space():
     [answer] = ExactJudge().judge([QUESTION])
     assert answer.match.tolist() == [1, 0, 0, 0]
     assert answer.score.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_exact_holds_no_object_for_each_pair():
+    """A thousand comments on one line against a thousand references: what is held are arrays and one list."""
+    notes = [f"note {number}" for number in range(1000)]
+    question = Question(generated=notes, reference=notes, pairs=np.indices((1000, 1000)).reshape(2, -1).T)
+    tracemalloc.start()
+    [answer] = ExactJudge().judge([question])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert answer.match.sum() == 1000
+    assert answer.match.reshape(1000, 1000).diagonal().all()
+    assert peak < 60 * len(question.pairs)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """RevFinder by its algebra against RevFinder by its definition, in exact fractions."""
 
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -154,3 +155,36 @@ def test_many_places_outgrow_the_first_room():
     past = [([f"dir{n}/sub{n % 7}/f{n % 5}.c"], [f"r{n % 9}"]) for n in range(150)]
     files = ["dir3/sub3/f3.c", "dir149/sub0/g.c"]
     assert by_algebra(past, files) == by_definition(past, files)
+
+
+@pytest.mark.parametrize(("letters", "deepest"), [("a", 12), ("ab", 9), ("abcde", 5), ("ab", 20)])
+def test_common_parts_of_folders_that_share_what_is_above_them(letters, deepest):
+    chance = random.Random(deepest)
+    folders = list({tuple(chance.choices(letters, k=chance.randint(0, deepest))) for _ in range(40)})
+    places = paths.Places()
+    for number, folder in enumerate(folders):
+        assert places.number(folder, named=False) == number
+    common = places.common(range(len(folders)))
+    order = {prefix: paths.PREFIX, suffix: paths.SUFFIX, run: paths.RUN, subsequence: paths.SUBSEQUENCE}
+    for measure, index in order.items():
+        plain = common_subsequence if measure is subsequence else measure
+        assert np.array_equal(common[index], [[plain(a, b) for b in folders] for a in folders])
+
+
+def common_subsequence(a, b):
+    """By the usual table, for parts too many for the plain definition."""
+    row = [0] * (len(b) + 1)
+    for x in a:
+        diagonal = 0
+        for j, y in enumerate(b, 1):
+            diagonal, row[j] = row[j], diagonal + 1 if x == y else max(row[j], row[j - 1])
+    return row[-1]
+
+
+def test_what_folders_have_above_them_is_compared_once_for_all_of_them():
+    """A thousand folders below twenty: as many steps as there are folders, not twenty times as many."""
+    places = paths.Places()
+    above = tuple(f"level{n}" for n in range(20))
+    for number in range(1000):
+        places.number((*above, f"folder{number}"), named=False)
+    assert sum(len(level.numbers) for level in places._levels) == 1020

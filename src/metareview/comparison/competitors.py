@@ -204,6 +204,7 @@ def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
     """
     known: set[str] = set()
     rows: dict[str, Row] = {}
+    seen = set()
     for one in everybody:
         known |= one.rows.keys()
         for key, row in one.rows.items():
@@ -211,7 +212,8 @@ def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
             kept = {0} if not is_comments(one.run) else {_EXPECTED, _NEGATIVES}
             silent = tuple(value if at in kept else 0.0 for at, value in enumerate(row.counts))
             rows.setdefault(key, replace(row, counts=silent, spent=Spent()))
-        if is_comments(one.run):
+        if is_comments(one.run) and (id(one.run), len(known)) not in seen:  # else nothing new is known
+            seen.add((id(one.run), len(known)))
             unreviewed = one.run.result.unreviewed
             full = full_addresses((*known, *unreviewed))
             for key, expected in unreviewed.items():
@@ -350,8 +352,8 @@ def check_settings(competitors: Sequence[Competitor]) -> None:
 
 def check_kinds(runs: Sequence[AnyRun]) -> None:
     """UsageError where these are not all of one kind."""
-    first = runs[0]
-    for other in runs[1:]:
+    first, *others = runs
+    for other in others:
         if other.kind is not first.kind:
             raise UsageError(
                 f"{first.label} is a run of {first.kind.name} and {other.label} one of {other.kind.name}."
@@ -375,11 +377,21 @@ def _shown(value: object) -> str:
     return "none" if value in (None, []) else json.dumps(value, ensure_ascii=False)
 
 
+def some_benchmarks_differ(everybody: Iterable[Competitor]) -> bool:
+    """Whether `different_benchmarks` finds a pull request of any two of them."""
+    seen, negatives = dict[str, str](), dict[str, str]()
+    return any(
+        seen.setdefault(key, row.benchmark) != row.benchmark
+        or (row.negatives is not None and negatives.setdefault(key, row.negatives) != row.negatives)
+        for one in everybody
+        for key, row in one.rows.items()
+    )
+
+
 def different_benchmarks(a: Competitor, b: Competitor) -> list[str]:
     """The keys of pull requests that both have, but not with the same references, negatives or truth.
 
-    A run without negatives has no false positive rate, and no other figure depends on them.
-    """
+    A run without negatives has no false positive rate, and no other figure depends on them."""
     both = ((key, row, b.rows[key]) for key, row in a.rows.items() if key in b.rows)
     return [
         key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -17,7 +18,8 @@ from metareview.model.measure import find_measure
 from metareview.model.words import plural
 from metareview.routing.weeks import week_warning
 from metareview.runs.run import AnyRun, is_comments, is_outcomes
-from metareview.stats import intervals, pairwise_tests, tie_letters
+from metareview.stats import intervals
+from metareview.ties import MOST_TESTED, pairwise_tests, tie_letters
 
 _PARTLY = "labels correct the figures of some runs and not of all, so that all are as judged"
 
@@ -90,8 +92,9 @@ def leaderboard(
         return (value if measure.lower_is_better else -value, label)
 
     ranked = sorted((label for label in compared if compared[label].metrics[measure.name] is not None), key=best_first)
-    pairs = pairwise_tests({label: everybody[label].units(prs) for label in ranked}, measure, alpha=TIES_AT, seed=seed)
-    ties = tie_letters(ranked, [pair for pair, test in pairs.items() if test.separated])
+    tested = ranked if len(ranked) <= MOST_TESTED else []
+    pairs = pairwise_tests({label: everybody[label].units(prs) for label in tested}, measure, alpha=TIES_AT, seed=seed)
+    ties = tie_letters(tested, [pair for pair, test in pairs.items() if test.separated])
 
     def standing(label: str, rank: int | None) -> Standing:
         one = everybody[label]
@@ -144,17 +147,20 @@ def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:
 
 
 def _check_benchmarks(everybody: Sequence[Competitor]) -> None:
-    for one, other in combinations(everybody, 2):
-        different = competitors.different_benchmarks(one, other)
-        if different:
-            raise UsageError(
-                f"{one.run.label} and {other.run.label} are on different benchmarks: {len(different)} pull requests"
-                f" have other references ({different[0]}). Evaluate both against the same files."
-            )
+    if competitors.some_benchmarks_differ(everybody):  # then every two are looked at, to name the first
+        for one, other in combinations(everybody, 2):
+            different = competitors.different_benchmarks(one, other)
+            if different:
+                raise UsageError(
+                    f"{one.run.label} and {other.run.label} are on different benchmarks: {len(different)} pull requests"
+                    f" have other references ({different[0]}). Evaluate both against the same files."
+                )
+    keys: dict[int, set[str]] = {}
     for one in everybody:
-        own = {key for other in everybody if other.run is one.run for key in other.rows}
-        others = [set(other.rows) for other in everybody if other.run is not one.run]
-        if others and not own & set().union(*others):
+        keys.setdefault(id(one.run), set()).update(one.rows)
+    runs_with = Counter(key for of_run in keys.values() for key in of_run)
+    for one in everybody:
+        if len(keys) > 1 and all(runs_with[key] == 1 for key in keys[id(one.run)]):
             raise UsageError(f"{one.run.label} shares no pull request with the other runs. Rank it on its own.")
 
 

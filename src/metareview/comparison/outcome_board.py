@@ -10,7 +10,8 @@ from metareview.comparison.competitors import Competitor
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing
 from metareview.model.measure import Measure, find_measure
 from metareview.model.words import plural
-from metareview.stats import intervals, tie_letters
+from metareview.stats import intervals
+from metareview.ties import MOST_TESTED, tie_letters
 from metareview.unpaired import FEWEST_UNITS, Sample, independent_pairs
 
 
@@ -56,8 +57,9 @@ def outcome_board(everybody: Mapping[str, Competitor], *, sort: str | None = Non
         return (value if measure.lower_is_better else -value, label)
 
     ranked = sorted((label for label in everybody if units[label] >= FEWEST_UNITS), key=best_first)
-    pairs = independent_pairs({label: samples[label] for label in ranked}, measure, alpha=TIES_AT, seed=seed)
-    ties = tie_letters(ranked, [pair for pair, test in pairs.items() if test.separated])
+    tested = ranked if len(ranked) <= MOST_TESTED else []
+    pairs = independent_pairs({label: samples[label] for label in tested}, measure, alpha=TIES_AT, seed=seed)
+    ties = tie_letters(tested, [pair for pair, test in pairs.items() if test.separated])
 
     def standing(label: str, rank: int | None) -> Standing:
         one, prs = everybody[label], len(everybody[label].rows)

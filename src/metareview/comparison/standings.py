@@ -15,7 +15,8 @@ from metareview.runs.comments_json import counts_to_json, repeats_to_json
 from metareview.runs.costs_json import costs_to_json
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun
-from metareview.stats import Interval, PairTest
+from metareview.stats import Interval
+from metareview.ties import MOST_TESTED, PairTest
 
 SCHEMA = "metareview.leaderboard/1"
 TIES_AT = 0.05
@@ -108,6 +109,11 @@ class Leaderboard:
         return self.kind != "outcomes"
 
     @property
+    def tested(self) -> bool:
+        """Whether all pairs of the ranked were tested, and they have letters."""
+        return len(self.rows) <= MOST_TESTED
+
+    @property
     def top(self) -> list[Standing]:
         """The first, and everybody who cannot be told apart from it."""
         return [row for row in self.rows if set(row.ties) & set(self.rows[0].ties)]
@@ -144,6 +150,9 @@ class Leaderboard:
         where = f"on {plural(self.prs if self.paired else first.prs, 'pull request')}"
         if len(self.rows) == 1:
             return f"{first.label} has {shown} {where}."
+        if not self.tested:
+            few = f"more than {MOST_TESTED} are not tested against one another"
+            return f"{first.label} has the highest of {len(self.rows):,} figures, {shown} {where}; {few}."
         if self.leader:
             return f"{first.label} leads with {shown} {where}."
         names = [row.label for row in self.top]

@@ -11,7 +11,8 @@ from metareview.comparison import competitors
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing
 from metareview.model.measure import find_measure
 from metareview.runs.run import RoutingRun
-from metareview.stats import Array, pairwise_tests, tie_letters
+from metareview.stats import Array
+from metareview.ties import pairwise_tests, tie_letters
 
 
 def weekly_board(run: RoutingRun) -> Leaderboard | None:

@@ -15,7 +15,7 @@ from metareview.formats.source import Source
 
 _LIMIT = 3 << 20  # GitHub does not load a larger file.
 _FIELD = re.compile(r"(?:\\.|[^\s\\])+")
-_OWNER = re.compile(r"@[A-Za-z0-9][\w-]*(?:/[\w.-]+)?|[^\s@]+@[^\s@]+\.[^\s@]+", re.ASCII)
+_OWNER = re.compile(r"@[A-Za-z0-9][\w-]*(?:/[\w.-]+)?|[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+", re.ASCII)
 _INVALID = re.compile(r"\A!|\A\\#|(?<!\\)[\[\]]|\*{3}")
 _SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 _NAME = re.compile(r"(?!\.{1,2}\Z)[\w.-]+", re.ASCII)
@@ -85,13 +85,13 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 def _glob(segment: str) -> str:
     """`*` any characters, `?` one, a backslash takes the next as it is."""
-    pieces = [""]
+    pieces: list[list[str]] = [[]]
     for atom in re.findall(r"\\.?|\*+|[^\\*]", segment):
         if atom[0] == "*":
-            pieces.append("")
+            pieces.append([])
         else:
-            pieces[-1] += "[^/]" if atom == "?" else re.escape(atom.removeprefix("\\"))
-    first, *middle = pieces
+            pieces[-1].append("[^/]" if atom == "?" else re.escape(atom.removeprefix("\\")))
+    first, *middle = map("".join, pieces)
     last = f"[^/]*{middle.pop()}" if middle else ""
     return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + last
 

@@ -217,8 +217,9 @@ def read_inputs(
         owner = reviewer or (path.resolve().name if in_folder else path.stem if name_by_file else None)
         inputs.take(found, source, readable(name.as_posix()), subfolder, owner and readable(owner), chosen, run)
     if in_folder:
+        filled = {path.joinpath(*name.parts[:depth]) for name in names for depth in range(1, len(name.parts))}
         for folder in _folders_of_reviewers(path):
-            if not any(file.is_relative_to(folder) for file in files):
+            if folder not in filled:
                 what = "run to count" if is_run_folder(folder.name) else "reviewer to score"
                 inputs.skipped.append(Skipped(readable(str(folder)), f"an empty folder: no {what}"))
         if reviewer and all(_reviewer_of(without_run(name, repeat=repeat)[0]) for name in names):

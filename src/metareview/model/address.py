@@ -20,10 +20,13 @@ _PULL_URL = re.compile(
 )
 _SHORT = re.compile(rf"(?P<where>[^\s#!?:]+(?::[0-9]+/[^\s#!?:]+)?)[#!]{_NUMBER}")
 _API = re.compile(r"(?:api/v3/)?repos/(?=[^/]+/)|api/v4/projects/", re.IGNORECASE)
-_REPOSITORY_URL = re.compile(r"(?P<scheme>https?://)?(?P<where>[^\s?#]+?)(?:\.git)?/*(?:[?#].*)?", re.IGNORECASE)
+# A run of slashes is entered at its beginning alone.
+_REPOSITORY_URL = re.compile(
+    r"(?P<scheme>https?://)?(?P<where>[^\s?#]+?)(?:\.git)?(?:(?<!/)/+)?(?:[?#].*)?", re.IGNORECASE
+)
 _NUMERIC = re.compile(r"[0-9]{1,18}")
-_NAME = re.compile(r"[\w.-]*\w[\w.-]*")
-_INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-[0-9]+")
+_NAME = re.compile(r"[.-]*+\w[\w.-]*")
+_INSTANCE = re.compile(r"(?P<name>[\w.-]+)-[0-9]+")
 _STEM = re.compile(r"(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})")
 _REMEMBERED = 262_144
 """Addresses, each of which is looked at a dozen times: as many as a large set of reviews has."""
@@ -72,6 +75,8 @@ def parse_address(text: str) -> Address | None:
     'owner/repo#5'
     """
     text = text.strip()
+    if "\n" in text:  # no address, which the patterns below would look for in every line up to there
+        return None
     if found := _PULL_URL.fullmatch(text):
         host, path = _split_host(found["where"], bool(found["scheme"]))
         api = _API.match(path)
@@ -192,7 +197,8 @@ def pull_request_of_path(path: str) -> str | None:
     stem = name.partition(".")[0] if name.partition(".")[0].isdecimal() else name.rsplit(".", 1)[0]
     if _NUMERIC.fullmatch(stem) and len(folders) >= 2 and all(map(_NAME.fullmatch, folders[-2:])):
         return f"{folders[-2]}/{folders[-1]}#{int(stem)}"
-    return pull_request_of_stem(stem) or (stem if _INSTANCE.fullmatch(stem) else None)
+    instance = _INSTANCE.fullmatch(stem)  # OWNER__REPO-7
+    return pull_request_of_stem(stem) or (stem if instance and "__" in instance["name"][1:-1] else None)
 
 
 def repository_and_number(text: str) -> tuple[str, int] | None:

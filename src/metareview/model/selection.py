@@ -56,8 +56,12 @@ EVERYBODY = Selection()
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    wild = {"*": ".*", "?": "."}
-    return re.compile("".join(wild.get(each, re.escape(each)) for each in pattern.casefold()), re.DOTALL)
+    """The earliest place of what stands between two `*` is as good as any, so that none is taken back."""
+    first, *others = (
+        "".join("." if each == "?" else re.escape(each) for each in piece) for piece in pattern.casefold().split("*")
+    )
+    last = f".*{others.pop()}" if others else ""
+    return re.compile(first + "".join(f"(?>.*?{piece})" for piece in others) + last, re.DOTALL)
 
 
 def _matches(pattern: str, name: str) -> bool:

@@ -32,7 +32,9 @@ MOST_SLICES = 20
 
 
 def ties_remark(result: Leaderboard) -> str:
-    """What the letters mean."""
+    """What the letters mean, or why there are none."""
+    if not result.tested:
+        return "No letters: the pairs of so many grow with the square of their number."
     return TIES if result.paired else SAMPLE_TIES
 
 

@@ -19,7 +19,7 @@ from metareview.report.terminal import broken
 
 _BULLET, _QUOTE, _CODE = "• ", "> ", "│ "
 # Code that is fenced, which stays as it is, or a comment.
-_COMMENT = re.compile(r"(^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\2[`~]*\s*?$)|<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE)
+_COMMENT = re.compile(r"(^ {0,3}(`{3,}+|~{3,}+).*?^ {0,3}\2[`~]*\s*?$)|<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE)
 _TAGS = (
     "details|summary|b|i|u|s|em|strong|code|pre|br|hr|p|div|span|sub|sup|kbd|a|img|picture|source|h[1-6]|ul|ol|li"
     "|table|thead|tbody|tr|td|th|blockquote|samp|var|ins|del"

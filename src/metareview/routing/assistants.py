@@ -112,7 +112,7 @@ _SAYS_SHORTLY = re.compile(r"\b(?:aid(?:ed)?|had|let|no|used?|using)\b")
 """One of these is in everything that `_SAID` finds."""
 _SAID = re.compile("|".join(_SENTENCES), re.IGNORECASE | re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ ?\].*$", re.MULTILINE)
-_EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|_+(?!\w)")
+_EMPHASIS = re.compile(r"[*~]+|\[(?!bot\])|(?<!\[bot)\]|(?<!\w)_+|(?<!_)_++(?!\w)")
 
 
 def mentions_assistants(lowered: str, words: Iterable[str] = ASSISTANT_WORDS) -> bool:
@@ -121,14 +121,15 @@ def mentions_assistants(lowered: str, words: Iterable[str] = ASSISTANT_WORDS) ->
     `words` are those of ASSISTANT_WORDS that it may have. They count as whole words, so that nobody declines a cline;
     but after "by" a name may go on, as in "Co-authored-by: cursoragent".
     """
-    return any(_has_word(lowered, word) for word in words) or _AI_WORD.search(lowered) is not None
+    may_go_on = "by" in lowered
+    return any(_has_word(lowered, word, may_go_on) for word in words) or _AI_WORD.search(lowered) is not None
 
 
-def _has_word(lowered: str, word: str) -> bool:
+def _has_word(lowered: str, word: str, may_go_on: bool) -> bool:
     at = lowered.find(word)
     while at >= 0:
         end = at + len(word)
-        if not lowered[at - 1 : at].isalnum() and (not lowered[end : end + 1].isalpha() or "by" in lowered):
+        if not lowered[at - 1 : at].isalnum() and (may_go_on or not lowered[end : end + 1].isalpha()):
             return True
         at = lowered.find(word, end)
     return False

@@ -168,7 +168,7 @@ _QUESTION = re.compile(
 _BOLD = re.compile(r"\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__)\s*:?\s*$")
 _EMPTY = re.compile(r"[\s*_`~.…:|>-]*")
 _PLACEHOLDER = re.compile(
-    r"[\s*_>(-]*(?:\[[^\]]*\]|<[^>]*>|\{[^}]*\}|to ?do|tbd|tba|fill (?:me )?in|fixme|xxx|\?+|_+)[\s*_.)]*",
+    r"[\s*_>(-]*(?:\[[^\]]*\]|<[^>]*>|\{[^}]*\}|to ?do|tbd|tba|fill (?:me )?in|fixme|xxx|\?+|_)[\s*_.)]*+",
     re.IGNORECASE,
 )
 _PROMPT = re.compile(

@@ -19,7 +19,7 @@ _GITLAB_PATH = re.compile(
     rf"/({_GITLAB_PART}(?:/{_GITLAB_PART})*)/({_GITLAB_PART})(?:/-/merge_requests(?:/([0-9]{{1,9}})(?:/.*)?)?)?/?"
 )
 _GITLAB_SHORT = re.compile(
-    rf"(?:([^/!]*\.[^/!]*)/(?=[^!]+/))?({_GITLAB_PART}(?:/{_GITLAB_PART})*)/({_GITLAB_PART})!(.*)"
+    rf"(?:([^/!.]*\.[^/!]*)/(?=[^!]+/))?({_GITLAB_PART}(?:/{_GITLAB_PART})*)/({_GITLAB_PART})!(.*)"
 )
 _NUMBERS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII)
 _MOST_NUMBERS = 100_000

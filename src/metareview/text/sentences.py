@@ -10,7 +10,7 @@ _ENDS = "。！？｡។"
 _OPENING, _CLOSING = "「『（【《〈“‘(［[", "」』）】》〉”’)］]"
 _FULL_WIDTH = re.compile(f"[{_ENDS}]")
 _ENDS_AND_BRACKETS = re.compile(
-    f"([{re.escape(_OPENING)}])|([{re.escape(_CLOSING)}])|[{_ENDS}]+(?=[^{_ENDS}{re.escape(_CLOSING)}])"
+    f"([{re.escape(_OPENING)}])|([{re.escape(_CLOSING)}])|(?<![{_ENDS}])[{_ENDS}]++(?=[^{re.escape(_CLOSING)}])"
 )
 
 

@@ -38,7 +38,7 @@ _NAMED = re.compile(
     re.MULTILINE,
 )
 _CATEGORY = re.compile(r"<td rowspan=[\"']?[0-9]{1,4}[\"']?>(?P<name>[^\n]{1,200}?)</td>")
-_IMPACT = re.compile(r"\s*</td>\s*<td[^<>]{0,60}>\s*(?P<impact>[\w ]{1,20}?)\s*</td>")
+_IMPACT = re.compile(r"\s*</td>\s*<td[^<>]{0,60}>\s*+(?P<impact>[\w ]{1,20}?)\s*</td>")
 _IMPORTANCE = re.compile(r"\s*Suggestion importance")
 _APPLY = re.compile(r"^[ \t]*(?:- \[.\] [^\n]{0,200}|`\[To ensure[^\n]{0,200}|_{2,}[ \t]*)$", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")

@@ -16,7 +16,7 @@ _ADDRESS = ("githubPrUrl", "pr_url", "pull_request_url", "html_url", "url")
 _REPOSITORY = ("repo", "repository", "repo_name", "repo_full_name", "full_name", "project")
 _COMMIT = ("head_commit", "head_sha", "source_commit", "commit", "commit_id", "head")
 _NUMBER = ("pr_number", "pull_number", "number")
-_HOST = re.compile(r"(?:\w+://[^/]+/|git@[^:/]+:)")
+_HOST = re.compile(r"^(?:\w+://[^/]+/|git@[^:/]+:)")
 
 
 def sniff(source: Source) -> bool:

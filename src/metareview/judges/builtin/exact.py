@@ -24,8 +24,12 @@ class ExactJudge(Judge):
 
 
 def _answer(question: Question) -> Answer:
-    generated, reference = (list(map(collapsed, notes)) for notes in (question.generated, question.reference))
-    same = np.array([generated[g] == reference[r] for g, r in question.pairs.tolist()], bool)
+    numbers: dict[str, int] = {}
+    generated, reference = (
+        np.array([numbers.setdefault(collapsed(note), len(numbers)) for note in notes], np.int64)
+        for notes in (question.generated, question.reference)
+    )
+    same = generated[question.pairs[:, 0]] == reference[question.pairs[:, 1]]
     reasons = ["equal" if equal else "different" for equal in same.tolist()]
     return Answer(same.astype(np.float64), same.astype(np.int8), reasons)
 
