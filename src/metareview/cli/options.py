@@ -256,4 +256,9 @@ def cache_file(cache: str | Path | None, no_cache: bool, own: Path) -> Path | No
     """The cache of `--cache`; with `--no-cache` the command's own, so that what is cut off pays for nothing twice."""
     if cache is not None and no_cache:
         raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
-    return own if no_cache else None if cache is None else Path(cache)
+    if no_cache:
+        from metareview.runs.links import refuse_links
+
+        refuse_links(own.parent)
+        return own
+    return None if cache is None else Path(cache)

@@ -19,6 +19,7 @@ from metareview.comments.measures import Rates
 from metareview.comments.records import CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
+from metareview.formats.seals import REPAIR, SCHEMA, Seal, check_counts, check_seals
 from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
 from metareview.outcomes.records import OutcomeRecord
@@ -43,7 +44,6 @@ from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
 
-SCHEMA = "metareview.run/1"
 _RUNS_NAMED = 3
 Key = tuple[str, ...]
 """What one record is about: (pull request, reviewer), with its run where that is repeated, or (repository, number)."""
@@ -78,6 +78,7 @@ class Kind(Generic[SummaryT, RecordT]):
     pieces: Callable[[RecordT, Iterable[PairBlock]], Iterator[tuple[str, str]]]
     """A record and its pairs as texts, each with the file that it goes into: whole lines of pairs, and the record's
     line but for its end."""
+    has_pairs: bool = False
     is_complete: Callable[[RecordT], bool] | None = None
     """Whether a record need not be made again when the run is continued; None: none need be."""
     light: Callable[[RecordT], RecordT] = lambda record: record
@@ -97,6 +98,7 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     key=lambda record: record.run_key,
     together=averaged_by_pull_request,
     pieces=comments_text.pieces,
+    has_pairs=True,
     light=CommentRecord.without_notes,
     is_complete=lambda record: not record.counts.undecided,
     parse=parsed_record,
@@ -137,6 +139,8 @@ class Manifest:
     status: str = "running"
     finished: str | None = None
     records: int | None = None
+    files: Mapping[str, Seal] | None = None
+    """What a finished run wrote; None in one that was made before this was kept."""
     versions: Mapping[str, str] = field(
         default_factory=lambda: {
             "metareview": __version__,
@@ -166,13 +170,23 @@ class Manifest:
         }
         if datasets := datasets_with(self.inputs.values()):
             document["datasets"] = datasets
-        return document if self.records is None else document | {"records": self.records}
+        if self.records is not None:
+            document["records"] = self.records
+        if self.files is not None:
+            document["files"] = {name: seal.to_json() for name, seal in self.files.items()}
+        return document
 
     @classmethod
     def from_json(cls, stored: JsonObject) -> Manifest:
-        """KeyError or TypeError where it is no manifest of this version."""
+        """KeyError, TypeError or the like where it is no manifest of this version, or its parts do not fit."""
         names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
-        return cls(**{name: stored[name] for name in names}, records=stored.get("records"))
+        files = stored.get("files")
+        seals = None if files is None else {name: Seal.from_json(each) for name, each in files.items()}
+        manifest = cls(**{name: stored[name] for name in names}, records=stored.get("records"), files=seals)
+        check_shape(manifest)
+        if stored["fingerprint"] != manifest.fingerprint:
+            raise ValueError("the configuration is not that of the fingerprint")
+        return manifest
 
 
 def now() -> str:
@@ -297,8 +311,9 @@ def _which_run(folder: Path) -> str:
     return f"It holds runs; name one of them: {', '.join(str(folder / name) for name in held[:_RUNS_NAMED])}{more}."
 
 
-def load_run(path: str | Path) -> AnyRun:
-    """The finished run in this folder; InputError with the fix for anything else."""
+def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
+    """The finished run in this folder; InputError with the fix for anything else, and where one of its files is not
+    what the run wrote. `by_size`: as far as sizes tell, for who only wants its figures to list them."""
     folder = Path(path)
     if not (folder / MANIFEST).is_file():
         raise InputError("not a run's folder", file=folder, fix=_which_run(folder))
@@ -319,10 +334,15 @@ def load_run(path: str | Path) -> AnyRun:
                 "this run is not finished", file=folder, fix="Run the command that began it again, with the same --out."
             )
         kind = KINDS[stored["kind"]]
-        result = kind.summary_from_json(read_json(folder / SUMMARY))
         manifest = Manifest.from_json(stored)
+        if manifest.files is not None:
+            check_seals(folder, manifest.files, by_size=by_size)
+        if not (folder / SUMMARY).exists():
+            raise InputError("a damaged run: it is missing", file=folder / SUMMARY, fix=REPAIR)
+        result = kind.summary_from_json(read_json(folder / SUMMARY))
+        if manifest.files is None and not by_size:
+            check_counts(folder, manifest.records, result.judge.pairs if kind is COMMENTS else None)
         check_shape(result)
-        check_shape(manifest)
         return Run(kind, result, manifest, folder)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InputError(
