@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from metareview.errors import InputError
-from metareview.formats.line_parts import has_lines, has_parts, opened_part, part_files, parts_of, read_parts
+from metareview.formats.line_parts import has_parts, opened_part, part_files, parts_of, read_parts
 
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
 EXAMPLES = "examples.jsonl"
@@ -150,22 +150,30 @@ def check_seals(
     wanted = {*names, *(parts_of(Path(name)).name for name in names)}
     for name in seals:
         if name.partition("/")[0] in wanted and name not in there:
-            raise _damaged(folder / name, "it is missing")
+            raise damaged(folder / name, "it is missing")
     for name, path in there.items():
         if name not in seals:
-            raise _damaged(path, "the run did not write it")
+            raise damaged(path, "the run did not write it")
         seal, size = seals[name], path.stat().st_size
         if by_size and size != seal.size:
-            raise _damaged(path, f"{size:,} bytes where the run wrote {seal.size:,}")
+            raise damaged(path, f"{size:,} bytes where the run wrote {seal.size:,}")
         if by_size:
             continue
         found = Sealing().add_file(path).seal
         if found.lines < seal.lines and path.suffix != ".parquet":
-            raise _damaged(path, f"{found.lines:,} of {seal.lines:,} lines are left")
+            raise damaged(path, f"{found.lines:,} of {seal.lines:,} lines are left")
         if found.size != seal.size:
-            raise _damaged(path, f"{found.size:,} bytes where the run wrote {seal.size:,}")
+            raise damaged(path, f"{found.size:,} bytes where the run wrote {seal.size:,}")
         if found.sha256 != seal.sha256:
-            raise _damaged(path, "its content is not what the run wrote, by its SHA-256")
+            raise damaged(path, "its content is not what the run wrote, by its SHA-256")
+
+
+def check_records(folder: Path, seals: Mapping[str, Seal], records: int | None) -> None:
+    """InputError where a manifest has seals of another number of records than it says."""
+    places = (RESULTS, parts_of(Path(RESULTS)).name)
+    sealed = sum(seal.lines for name, seal in seals.items() if name.partition("/")[0] in places)
+    if sealed != records:
+        raise damaged(folder / MANIFEST, f"{records} records, and {sealed:,} lines of them")
 
 
 def check_counts(folder: Path, records: int | None, pairs: int | None) -> None:
@@ -174,13 +182,11 @@ def check_counts(folder: Path, records: int | None, pairs: int | None) -> None:
     if records is not None:
         found = sum(1 for _ in _lines(folder / RESULTS))
         if found != records:
-            raise _damaged(folder / RESULTS, f"{found:,} of {records:,} records are there")
+            raise damaged(folder / RESULTS, f"{found:,} of {records:,} records are there")
     if pairs:
-        if not has_lines(folder / PAIRS):
-            raise _damaged(folder / PAIRS, "it is missing")
         found = sum(_ELIGIBLE.search(line) is not None for line in _lines(folder / PAIRS))
         if found != pairs:
-            raise _damaged(folder / PAIRS, f"{found:,} of {pairs:,} judged pairs are there")
+            raise damaged(folder / PAIRS, f"{found:,} of {pairs:,} judged pairs are there")
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -220,7 +226,8 @@ def check_file_of_run(path: Path) -> None:
         ) from None
 
 
-def _damaged(path: Path, what: str) -> InputError:
+def damaged(path: Path, what: str) -> InputError:
+    """What is wrong with a file, and how to mend it."""
     return InputError(f"a damaged run: {what}", file=path, fix=REPAIR)
 
 

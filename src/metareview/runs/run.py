@@ -19,7 +19,7 @@ from metareview.comments.measures import Rates
 from metareview.comments.records import CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
-from metareview.formats.seals import REPAIR, SCHEMA, Seal, check_counts, check_seals
+from metareview.formats.seals import SCHEMA, Seal, check_counts, check_records, check_seals, damaged
 from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
 from metareview.outcomes.records import OutcomeRecord
@@ -39,7 +39,7 @@ from metareview.runs.files import (
     to_line,
 )
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
-from metareview.runs.parts import has_parts, part_files, parts_of
+from metareview.runs.parts import has_lines, has_parts, part_files, parts_of
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
@@ -184,6 +184,7 @@ class Manifest:
         seals = None if files is None else {name: Seal.from_json(each) for name, each in files.items()}
         manifest = cls(**{name: stored[name] for name in names}, records=stored.get("records"), files=seals)
         check_shape(manifest)
+        _ = manifest.versions["metareview"]
         if stored["fingerprint"] != manifest.fingerprint:
             raise ValueError("the configuration is not that of the fingerprint")
         return manifest
@@ -222,7 +223,8 @@ class Run(Generic[SummaryT, RecordT]):
 
     def read_records(self) -> Iterator[RecordT]:
         """One per pull request and reviewer: those of repeated runs are one, with the means of their counts."""
-        return self.kind.together(self.read_run_records())
+        records = self.kind.together(self.read_run_records())
+        return records if self.folder is None else _together(records, self.folder)
 
     def read_run_records(self) -> Iterator[RecordT]:
         """As they are stored: repeated runs each have their own."""
@@ -299,6 +301,17 @@ def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], fo
             ) from None
 
 
+def _together(records: Iterator[Stored], folder: Path) -> Iterator[Stored]:
+    try:
+        yield from records
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"the repeated runs on a pull request do not fit one another ({type(error).__name__}: {error})",
+            file=folder,
+            fix="Run the evaluation again with --overwrite.",
+        ) from None
+
+
 def _which_run(folder: Path) -> str:
     """What to name in the place of a folder that is no run's: the runs in it, if it holds any."""
     try:
@@ -336,12 +349,16 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         kind = KINDS[stored["kind"]]
         manifest = Manifest.from_json(stored)
         if manifest.files is not None:
+            check_records(folder, manifest.files, manifest.records)
             check_seals(folder, manifest.files, by_size=by_size)
         if not (folder / SUMMARY).exists():
-            raise InputError("a damaged run: it is missing", file=folder / SUMMARY, fix=REPAIR)
+            raise damaged(folder / SUMMARY, "it is missing")
         result = kind.summary_from_json(read_json(folder / SUMMARY))
+        judged = result.judge.pairs if kind is COMMENTS else None
+        if judged and not has_lines(folder / PAIRS):
+            raise damaged(folder / PAIRS, "it is missing")
         if manifest.files is None and not by_size:
-            check_counts(folder, manifest.records, result.judge.pairs if kind is COMMENTS else None)
+            check_counts(folder, manifest.records, judged)
         check_shape(result)
         return Run(kind, result, manifest, folder)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from metareview.comments.records import Pair
@@ -47,6 +49,19 @@ def unsound(folder: Path) -> MetareviewError | None:
             fix="Run the evaluation again with --overwrite.",
         )
     return None
+
+
+@contextmanager
+def broken_runs_told(*folders: Path | None) -> Iterator[None]:
+    """Tells a run whose files make no sense from a defect of ours: the first is the user's to mend, and says how."""
+    try:
+        yield
+    except WRONG as error:
+        with suppress(OSError):
+            for folder in folders:
+                if folder is not None and (problem := unsound(folder)) is not None:
+                    raise problem from error
+        raise
 
 
 def _check_comments(run: CommentsRun) -> None:
