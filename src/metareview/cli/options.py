@@ -214,9 +214,14 @@ filter_options = _as_one(
                                   help="Leave out references that this model or tool wrote; repeatable."),
 )  # fmt: skip
 run_options = _options(
-    click.option("--out", type=PATH, metavar="DIR", help="The run's folder.  [default: runs/<time>-<name>]"),
+    click.option(
+        "--out",
+        type=PATH,
+        metavar="DIR",
+        help="The run's folder; a run there that was cut off or damaged is completed.  [default: runs/<time>-<name>]",
+    ),
     click.option("--overwrite", is_flag=True, help="Replace what is in --out."),
-)
+)  # fmt: skip
 workers_option = click.option(
     "--workers",
     type=click.IntRange(min=1),
