@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -15,43 +16,66 @@ from metareview.runs.shape import check_shape
 
 Made = TypeVar("Made")
 Key = tuple[str, ...]
-_NO_RECORD = (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError)
 
 
-def whole(path: Path, seal: Seal | None, make: Callable[[JsonObject], Made]) -> Iterator[tuple[bytes, Made] | None]:
-    """The lines of a file, or of the parts in its place, with what is made of each; None wherever something is lost."""
-    for line in _lines(path, seal):
-        yield None if line is None else _made(line, make)
+class Kept:
+    """The lines of a file, or of the parts in its place, that are whole; which record each is of is remembered."""
+
+    def __init__(self, path: Path, seal: Seal | None) -> None:
+        self._path, self._seal = path, seal
+        self.numbers: dict[Key, int] = {}
+        """The records in their order."""
+        self._of = array("q")
+        """Of each line the number of its record; negative where something is lost."""
+
+    def read(
+        self, make: Callable[[JsonObject], Made], key: Callable[[Made], Key], *, one_each: bool = False
+    ) -> Iterator[Made | None]:
+        """What is made of each line; None wherever something is lost. `one_each`: a record has one line, and any other
+        is none of it."""
+        for line in self._lines():
+            made = None if line is None else _made(line, make)
+            if made is not None and one_each and key(made) in self.numbers:
+                made = None
+            self._of.append(-1 if made is None else self.numbers.setdefault(key(made), len(self.numbers)))
+            yield made
+
+    def lines(self, records: Container[Key]) -> Iterator[bytes]:
+        """Those of these records that were read."""
+        wanted = [key in records for key in self.numbers]
+        for line, number in zip(self._lines(), self._of, strict=True):
+            if line is not None and number >= 0 and wanted[number]:
+                yield line
+
+    def _lines(self) -> Iterator[bytes | None]:
+        if has_parts(self._path):
+            for lines in read_parts(parts_of(self._path)):
+                yield from (line + b"\n" for line in lines)
+        elif self._path.is_file():
+            yield from whole_lines(self._path, self._seal)
+        elif self._seal is not None:
+            yield None
 
 
-def _made(line: bytes, make: Callable[[JsonObject], Made]) -> tuple[bytes, Made] | None:
+def _made(line: bytes, make: Callable[[JsonObject], Made]) -> Made | None:
     try:
         made = make(parsed_line(line))
         check_shape(made)
-    except _NO_RECORD:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, InputError):
         return None
-    return line, made
+    return made
 
 
-def _lines(path: Path, seal: Seal | None) -> Iterator[bytes | None]:
-    if has_parts(path):
-        for lines in read_parts(parts_of(path)):
-            yield from (line + b"\n" for line in lines)
-    elif path.is_file():
-        yield from whole_lines(path, seal)
-    elif seal is not None:
-        yield None
-
-
-def with_all_pairs(order: Mapping[Key, int], pairs: Iterable[Key | None], *, ends: bool) -> set[Key]:
+def with_all_pairs(records: Sequence[Key], pairs: Iterable[Key | None], *, ends: bool) -> set[Key]:
     """Which records have all their pairs: given is what each pair that is left is a pair of, with None wherever some
     are lost. Both stand in the same order, so that what is beside a gap is not trusted. `ends`: whether the last pair
     is known to be there.
 
-    >>> order = {("a",): 0, ("b",): 1, ("c",): 2, ("d",): 3}
-    >>> sorted(with_all_pairs(order, [("a",), ("b",), None, ("c",), ("d",)], ends=True))
+    >>> records = [("a",), ("b",), ("c",), ("d",)]
+    >>> sorted(with_all_pairs(records, [("a",), ("b",), None, ("c",), ("d",)], ends=True))
     [('a',), ('d',)]
     """
+    order = {key: at for at, key in enumerate(records)}
     trusted: set[int] = set()
     before, latest, lost = -1, -1, False
     """Of what has no gap: the place before it, and how far it goes."""
@@ -63,4 +87,4 @@ def with_all_pairs(order: Mapping[Key, int], pairs: Iterable[Key | None], *, end
             before, lost = (order[key], False) if lost else (before, lost)
             latest = order[key]
     trusted.update(() if lost else range(before + 1, len(order)))
-    return {key for key, at in order.items() if at in trusted}
+    return {records[at] for at in trusted}

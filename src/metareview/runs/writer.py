@@ -16,6 +16,7 @@ that is damaged since is made whole by whoever begins it again.
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -53,7 +54,7 @@ from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.links import refuse_links
 from metareview.runs.parts import has_lines, has_parts, parts_of, remove_parts
 from metareview.runs.run import Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now, run_key
-from metareview.runs.salvage import whole, with_all_pairs
+from metareview.runs.salvage import Kept, with_all_pairs
 
 
 class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[SummaryT, RecordT]):
@@ -137,31 +138,28 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         return self.kind.is_complete is None or any(has_parts(self.path / name) for name in (RESULTS, PAIRS))
 
     def _keep_whole_records(self, seals: Mapping[str, Seal], *, damaged: bool) -> None:
-        """Those that need not be made again, with all their pairs; one after the other, as they may be more than memory
-        holds."""
-        results, pairs = self.path / RESULTS, self.path / PAIRS
-        order: dict[Key, int] = {}
-        for _, record in filter(None, whole(results, seals.get(RESULTS), self.kind.record_from_json)):
-            order[self.kind.key(record)] = len(order)
-            if self.kind.is_complete is None or self.kind.is_complete(record):
-                self.done[self.kind.key(record)] = self.kind.light(record)
-        if self.kind.has_pairs:
-            left = whole(pairs, seals.get(PAIRS), pair_from_json)
-            keys = (None if found is None else run_key(found[1]) for found in left)
-            having = with_all_pairs(order, keys, ends=not damaged or bool(seals))
-            self.done = {key: record for key, record in self.done.items() if key in having}
-            if has_lines(pairs):
-                write_whole(pairs, self._kept_pairs(seals.get(PAIRS)))
-        kept = filter(None, whole(results, seals.get(RESULTS), self.kind.record_from_json))
-        write_whole(results, (line for line, record in kept if self.kind.key(record) in self.done))
-        self._remove(SUMMARY, parts_only=(RESULTS, PAIRS))
+        """Those that need not be made again, with all their pairs."""
+        kind, results, pairs = self.kind, self.path / RESULTS, self.path / PAIRS
+        records, of_pairs = Kept(results, seals.get(RESULTS)), Kept(pairs, seals.get(PAIRS))
+        for record in records.read(kind.record_from_json, kind.key, one_each=True):
+            if record is not None and (kind.is_complete is None or kind.is_complete(record)):
+                self.done[kind.key(record)] = kind.light(record)
+        if kind.has_pairs:
+            answered: Counter[Key] = Counter()
 
-    def _kept_pairs(self, seal: Seal | None) -> Iterator[bytes]:
-        """The pairs of the records that are done, counted as they go by: there may be a million."""
-        for line, pair in filter(None, whole(self.path / PAIRS, seal, pair_from_json)):
-            if run_key(pair) in self.done:
-                self.answered += pair.verdict.by in ("model", "cache")
-                yield line
+            def keys() -> Iterator[Key | None]:
+                for pair in of_pairs.read(pair_from_json, run_key):
+                    if pair is not None:
+                        answered[run_key(pair)] += pair.verdict.by in ("model", "cache")
+                    yield None if pair is None else run_key(pair)
+
+            having = with_all_pairs(list(records.numbers), keys(), ends=not damaged or bool(seals))
+            self.done = {key: record for key, record in self.done.items() if key in having}
+            self.answered = sum(answered[key] for key in self.done)
+            if has_lines(pairs):
+                write_whole(pairs, of_pairs.lines(self.done))
+        write_whole(results, records.lines(self.done))
+        self._remove(SUMMARY, parts_only=(RESULTS, PAIRS))
 
     def _remove(self, *names: str, parts_only: Sequence[str] = ()) -> None:
         for name in names:
