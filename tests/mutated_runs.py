@@ -12,6 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -96,29 +97,44 @@ class Unsure(Judge):
         return Answer(np.where(match == UNDECIDED, np.nan, 0.75), match)
 
 
+REVIEWS = [*_reviews("loud", cost=0.5), *_reviews("sharp")]
+_COMMON = {"reference": REFERENCES, "judge": "rouge", "ignore_location": True}
+
+
+def _routing(folder: Path) -> mr.Run:
+    with tempfile.TemporaryDirectory() as scratch:
+        history = Path(scratch) / "events.jsonl"
+        history.write_text("".join(json.dumps(each) + "\n" for each in EVENTS))
+        return mr.evaluate_routing(history, routers=["popularity", "mentions"], out=folder)
+
+
+MAKERS: dict[str, Callable[[Path], mr.Run]] = {
+    "comments": lambda folder: mr.evaluate_comments(REVIEWS, negatives=NEGATIVES, **_COMMON, out=folder),
+    "repeated": lambda folder: mr.evaluate_comments(
+        [{**each, "run": f"run-{number}"} for each in REVIEWS for number in (1, 2)], **_COMMON, repeat=True, out=folder
+    ),
+    "undecided": lambda folder: mr.evaluate_comments(REVIEWS, reference=REFERENCES, judge=Unsure(), out=folder),
+    "routing": _routing,
+    "outcomes": lambda folder: mr.evaluate_outcomes(CONVERSATIONS, out=folder),
+}
+
+
 def make_runs(root: Path) -> list[Path]:
     """Small runs of every kind, with labels; two of them also as a cluster writes them."""
-    reviews = [*_reviews("loud", cost=0.5), *_reviews("sharp")]
-    common = {"reference": REFERENCES, "judge": "rouge", "ignore_location": True}
-    run = mr.evaluate_comments(reviews, negatives=NEGATIVES, **common, out=root / "comments")
-    _label_comments(run)
-    repeated = [{**each, "run": f"run-{number}"} for each in reviews for number in (1, 2)]
-    mr.evaluate_comments(repeated, **common, repeat=True, out=root / "repeated")
-    others = [each | {"reviewer": f"{each['reviewer']}, other"} for each in reviews]
+    _label_comments(MAKERS["comments"](root / "comments"))
+    MAKERS["repeated"](root / "repeated")
+    others = [each | {"reviewer": f"{each['reviewer']}, other"} for each in REVIEWS]
     pairs = root / "comments" / "pairs.jsonl"
     mr.evaluate_comments(others, reference=REFERENCES, examples=[pairs], out=root / "taught")
-    run = mr.evaluate_comments(reviews, reference=REFERENCES, judge=Unsure(), out=root / "undecided")
+    run = MAKERS["undecided"](root / "undecided")
     keep_gates(run, (GateResult("loud", "f1", 0.5, over=False, value=None, passed=False),))
-    history = root / "events.jsonl"
-    history.write_text("".join(json.dumps(each) + "\n" for each in EVENTS))
-    mr.evaluate_routing(history, routers=["popularity", "mentions"], out=root / "routing")
-    outcomes = mr.evaluate_outcomes(CONVERSATIONS, out=root / "outcomes")
+    MAKERS["routing"](root / "routing")
+    outcomes = MAKERS["outcomes"](root / "outcomes")
     open_outcome_frame(outcomes, budget=8)
     said = [OutcomeLabel(pull(pr), "bot[bot]", 0, f"Line 1 of {pr}.", "not", AT, "eva") for pr in (1, 2)]
     LabelFile(root / "outcomes").append(said)
     for name in ("comments", "routing"):
         copy_as_parts(root / name, root / f"{name}-parts")
-    history.unlink()
     return sorted(root.iterdir())
 
 
@@ -279,6 +295,30 @@ def _viewer(run: Path) -> None:
         shutil.rmtree(shown)
 
 
+def _again(run: Path) -> None:
+    """The command that made it, whichever that was; a run that goes on is made of what is there."""
+    manifest = run / "manifest.json"
+    for status in ("finished", "running"):
+        for make in MAKERS.values():
+            copy = Path(shutil.copytree(run, run.parent / "again"))
+            if manifest.is_file():
+                text = manifest.read_bytes()
+                (copy / "manifest.json").write_bytes(text.replace(b'"finished"', f'"{status}"'.encode(), 1))
+            try:
+                with contextlib.suppress(MetareviewError):
+                    make(copy)
+            finally:
+                shutil.rmtree(copy)
+
+
+def _verdicts(run: Path, option: str, name: str) -> None:
+    others = [each | {"reviewer": "nobody"} for each in _reviews("loud")]
+    file = run / name
+    with contextlib.suppress(MetareviewError):
+        given = {option: [file] if option == "examples" else file}
+        mr.evaluate_comments(others, reference=REFERENCES, ignore_location=True, **given)
+
+
 READERS: dict[str, Callable[[Path], None]] = {
     **{f"report .{kind}": _command("report", "{run}", "-o", f"{{out}}.{kind}", "-q")
        for kind in ("html", "md", "csv", "json", "xml")},
@@ -307,19 +347,12 @@ READERS: dict[str, Callable[[Path], None]] = {
        for kind in ("html", "md", "csv", "json", "xml")},
     "read_records": _python(lambda run: list(run.read_records())),
     "compare in Python": _python(lambda run: mr.compare(run)),
-    "verdicts": lambda run: _verdicts(run, "verdicts", "pairs.jsonl"),
-    "examples": lambda run: _verdicts(run, "examples", "pairs.jsonl"),
-    "the run's examples": lambda run: _verdicts(run, "examples", "examples.jsonl"),
+    "verdicts": partial(_verdicts, option="verdicts", name="pairs.jsonl"),
+    "examples": partial(_verdicts, option="examples", name="pairs.jsonl"),
+    "the run's examples": partial(_verdicts, option="examples", name="examples.jsonl"),
+    "the same command": _again,
     "viewer": _viewer,
 }  # fmt: skip
-
-
-def _verdicts(run: Path, option: str, name: str) -> None:
-    others = [each | {"reviewer": "nobody"} for each in _reviews("loud")]
-    file = run / name
-    with contextlib.suppress(MetareviewError):
-        given = {option: [file] if option == "examples" else file}
-        mr.evaluate_comments(others, reference=REFERENCES, ignore_location=True, **given)
 
 
 def findings(runs: list[Path], rng: random.Random, changes: int, readers: int) -> Iterator[Found]:

@@ -266,7 +266,7 @@ class FolderLock:
             import fcntl
         except ImportError:  # not on Windows; two runs into one folder are then the user's to avoid
             return
-        self._handle = os.open(folder, os.O_RDONLY)
+        self._handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
