@@ -213,7 +213,10 @@ def evaluate_outcomes(
 
 
 def load_run(folder: str | Path) -> Run:
-    """The finished run in this folder: what `evaluate_comments` or `evaluate_routing` gave."""
+    """The finished run in this folder: what `evaluate_comments`, `evaluate_routing` or `evaluate_outcomes` gave.
+
+    Its files are read through once: InputError where one is not what the run wrote.
+    """
     return Run.of(runs.load_run(folder))
 
 

@@ -14,6 +14,8 @@ from metareview.errors import InputError
 from metareview.formats import seals
 from metareview.formats.seals import Seal, Sealing, check_seals, seals_of, whole_lines
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge
+from metareview.runs.writer import RunWriter
+from mutated_runs import CONVERSATIONS
 from parts_of_runs import copy_as_parts
 from sealed_runs import seal_again
 
@@ -304,6 +306,17 @@ def test_what_was_appended_is_dropped(folder, sound):
     assert repaired(folder, sound) == []
 
 
+def test_what_the_run_did_not_write_is_not_kept(folder, sound, tmp_path):
+    (folder / "examples.jsonl").write_text("{}\n")
+    assert repaired(folder, sound) == []
+    assert not (folder / "examples.jsonl").exists()
+    parts = copy_as_parts(folder, tmp_path / "parts")
+    shutil.copy(folder / "results.jsonl", parts)
+    flipped(parts / "results.jsonl")
+    assert len(repaired(parts, sound)) == 144
+    assert not list(parts.glob("*.parquet"))
+
+
 def test_a_run_that_was_killed_may_have_broken_lines(folder, sound):
     manifest = (folder / "manifest.json").read_text()
     (folder / "manifest.json").write_text(manifest.replace('"status": "finished"', '"status": "running"'))
@@ -337,6 +350,19 @@ def test_a_damaged_routing_run_is_replayed(tmp_path):
     mr.evaluate_routing(tmp_path / "events.jsonl", routers=["popularity"], out=parts)
     assert (parts / "results.jsonl").read_bytes() == results
     assert len(mr.load_run(parts).records) == 8
+
+
+def test_outcomes_keep_the_records_that_are_whole(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    mr.evaluate_outcomes(CONVERSATIONS, out=folder)
+    results = (folder / "results.jsonl").read_bytes()
+    cut(folder / "results.jsonl", 2)
+    written = []
+    append = RunWriter.append
+    monkeypatch.setattr(RunWriter, "append", lambda self, record: written.append(record.pr) or append(self, record))
+    mr.evaluate_outcomes(CONVERSATIONS, out=folder)
+    assert written == [CONVERSATIONS[2]["pr"]]
+    assert (folder / "results.jsonl").read_bytes() == results
 
 
 # Blocks

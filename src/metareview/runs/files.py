@@ -240,8 +240,8 @@ def write_whole(path: Path, parts: Iterable[str | bytes]) -> Seal:
         raise
 
 
-def is_a_link(path: Path) -> UsageError:
-    return UsageError(f"{path} is a link, and a run is never written through one. Delete it, or choose another --out.")
+def is_a_link(path: Path, fix: str = "Delete it, or choose another --out.") -> UsageError:
+    return UsageError(f"{path} is a link, and a run is never written through one. {fix}")
 
 
 @contextmanager

@@ -14,7 +14,8 @@ _OURS = (MANIFEST, *_LINES, SUMMARY, EXAMPLES, LABELS, FRAME, UNLISTED, PARTS, *
 
 def refuse_links(folder: Path) -> None:
     """UsageError where the folder, or something in it that has a name of ours, is a link. Folders above it may be."""
-    names = (folder / name for name in (*_OURS, *(parts_of(Path(name)).name for name in _LINES)))
-    for path in (folder, *names):
-        if path.is_symlink():
-            raise is_a_link(path)
+    if folder.is_symlink():
+        raise is_a_link(folder, "Name the folder that it leads to, or another one.")
+    for name in (*_OURS, *(parts_of(Path(name)).name for name in _LINES)):
+        if (folder / name).is_symlink():
+            raise is_a_link(folder / name)

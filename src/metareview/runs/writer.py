@@ -125,17 +125,22 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                     return
             except InputError:
                 damaged = True
-        if in_parts or (damaged and self._costs_nothing()):
-            self._remove(RESULTS, PAIRS, SUMMARY)
+        seals = seals_in(before) if damaged else {}
+        if in_parts or (damaged and self._costs_nothing(seals)):
+            self._remove(RESULTS, PAIRS)
             if in_parts:
                 shutil.rmtree(self.path / PARTS, ignore_errors=True)
         else:
-            self._keep_whole_records(seals_in(before) if damaged else {}, damaged=damaged)
+            self._keep_whole_records(seals, damaged=damaged)
+        self._remove(SUMMARY, EXAMPLES, *(() if self.kind.has_pairs else (PAIRS,)))
         self._write_manifest()
 
-    def _costs_nothing(self) -> bool:
-        """Whether it may as well be made anew: nobody was asked, or it was made on a cluster, which asks nobody."""
-        return self.kind.is_complete is None or any(has_parts(self.path / name) for name in (RESULTS, PAIRS))
+    def _costs_nothing(self, seals: Mapping[str, Seal]) -> bool:
+        """Whether it may as well be made anew: nobody was asked, or it was made on a cluster, which asks nobody, and
+        has parts, or lines beside them that it did not write."""
+        here = [name for name in (RESULTS, PAIRS) if has_lines(self.path / name)]
+        strange = bool(seals) and any(name not in seals for name in here)
+        return self.kind.is_complete is None or strange or any(has_parts(self.path / name) for name in here)
 
     def _keep_whole_records(self, seals: Mapping[str, Seal], *, damaged: bool) -> None:
         """Those that need not be made again, with all their pairs."""
@@ -159,12 +164,12 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             if has_lines(pairs):
                 write_whole(pairs, of_pairs.lines(self.done))
         write_whole(results, records.lines(self.done))
-        self._remove(SUMMARY, parts_only=(RESULTS, PAIRS))
+        for lines in (results, pairs):
+            remove_parts(lines)
 
-    def _remove(self, *names: str, parts_only: Sequence[str] = ()) -> None:
+    def _remove(self, *names: str) -> None:
         for name in names:
             (self.path / name).unlink(missing_ok=True)
-        for name in (*names, *parts_only):
             if name in (RESULTS, PAIRS):
                 remove_parts(self.path / name)
 
