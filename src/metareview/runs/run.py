@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
 from metareview import __version__
 from metareview.comments.averaging import averaged_by_pull_request
 from metareview.comments.measures import Rates
-from metareview.comments.records import CommentRecord, Pair, PairBlock
+from metareview.comments.records import DIMENSIONS, CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
 from metareview.formats.seals import SCHEMA, Seal, check_counts, check_records, check_seals, damaged
@@ -100,7 +100,9 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     pieces=comments_text.pieces,
     has_pairs=True,
     light=CommentRecord.without_notes,
-    is_complete=lambda record: not record.counts.undecided,
+    is_complete=lambda record: (
+        not record.counts.undecided and (record.skipped or record.slices.keys() >= set(DIMENSIONS))
+    ),
     parse=parsed_record,
 )
 
