@@ -6,6 +6,7 @@ from pathlib import Path
 from metareview.runs.part_columns import COMMENT_COLUMNS, PAIR_COLUMNS, ROUTING_COLUMNS
 from metareview.runs.parts import parts_of, write_part
 from metareview.runs.run import load_run
+from sealed_runs import seal_again
 
 
 def copy_as_parts(folder: Path, target: Path, sizes=(1, 0, 2)) -> Path:
@@ -20,4 +21,5 @@ def copy_as_parts(folder: Path, target: Path, sizes=(1, 0, 2)) -> Path:
         for number, size in enumerate((*sizes, 10**9)):
             write_part(parts_of(file), number, [line for _, line in zip(range(size), lines, strict=False)], columns)
         file.unlink()
+    seal_again(target)
     return target

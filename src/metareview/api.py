@@ -26,6 +26,7 @@ from metareview.routing.answers import is_figure
 from metareview.runs import run as runs
 from metareview.runs.comments_json import pair_to_json, record_to_json
 from metareview.runs.outcomes_json import comment_rows
+from metareview.runs.sound import broken_runs_told
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -58,30 +59,34 @@ class Run(runs.Run[Any, Any]):
     def _repr_html_(self) -> str:
         from metareview.report.notebook import run_table
 
-        return run_table(self)
+        with broken_runs_told(self.folder):
+            return run_table(self)
 
     @property
     def records(self) -> list[dict[str, Any]]:
         """What results.jsonl holds: one record per pull request and reviewer, and per run where it is repeated; or per
         pull request for routing."""
-        return [self.kind.record_to_json(record) for record in self.read_run_records()]
+        with broken_runs_told(self.folder):
+            return [self.kind.record_to_json(record) for record in self.read_run_records()]
 
     @property
     def corrected(self) -> dict[str, Any] | None:
         """What people's labels in its folder make of each reviewer's figures, as `calibrate --run --json` has it:
         `frame` says how far the labelling is, `corrected` has the figures. None where nothing was drawn to be labelled.
         """
-        if runs.is_outcomes(self):
-            found = outcome_correction_of(self)
-            return None if found is None else outcome_correction_to_dict(found)
-        correction = correction_of(self) if runs.is_comments(self) else None
-        return None if correction is None else corrected_to_dict(correction, corrected_figures(self, correction))
+        with broken_runs_told(self.folder):
+            if runs.is_outcomes(self):
+                found = outcome_correction_of(self)
+                return None if found is None else outcome_correction_to_dict(found)
+            correction = correction_of(self) if runs.is_comments(self) else None
+            return None if correction is None else corrected_to_dict(correction, corrected_figures(self, correction))
 
     def report(self, path: str | Path) -> Path:
         """Write a report: .html, .md, .csv, .json or .xml (JUnit), by suffix."""
         from metareview.report import write_report
 
-        return write_report(self, path)
+        with broken_runs_told(self.folder):
+            return write_report(self, path)
 
     def to_frame(self, what: Literal["prs", "pairs", "references", "comments"] = "prs") -> DataFrame:
         """A pandas data frame with one row per pull request and reviewer (or router), per judged pair, per reference
@@ -91,7 +96,8 @@ class Run(runs.Run[Any, Any]):
             from pandas import DataFrame
         except ImportError:
             raise UsageError('to_frame needs pandas: pip install "metareview[frame]"') from None
-        return DataFrame(list(self._rows(what)))
+        with broken_runs_told(self.folder):
+            return DataFrame(list(self._rows(what)))
 
     def _rows(self, what: str) -> Rows:
         known = ("prs", "pairs", "references", "comments")
@@ -207,7 +213,10 @@ def evaluate_outcomes(
 
 
 def load_run(folder: str | Path) -> Run:
-    """The finished run in this folder: what `evaluate_comments` or `evaluate_routing` gave."""
+    """The finished run in this folder: what `evaluate_comments`, `evaluate_routing` or `evaluate_outcomes` gave.
+
+    Its files are read through once: InputError where one is not what the run wrote.
+    """
     return Run.of(runs.load_run(folder))
 
 
@@ -240,4 +249,9 @@ def compare(a: Source, b: Source | None = None, **options: Unpack[CompareKeyword
 
     >>> print(compare("runs/before", "runs/after"))   # doctest: +SKIP
     """
-    return Comparison.of(paired.compare(a, b, **options))
+    with broken_runs_told(*map(_folder_of, (a, b))):
+        return Comparison.of(paired.compare(a, b, **options))
+
+
+def _folder_of(source: Source | None) -> Path | None:
+    return source.folder if isinstance(source, runs.Run) else None if source is None else Path(source)

@@ -9,6 +9,7 @@ import pytest
 from metareview.api import evaluate_comments
 from metareview.cli import main
 from metareview.comparison.frame import open_frame
+from sealed_runs import seal_again
 
 PULL = "https://github.com/o/r/pull/1"
 NOTES = [{"note": note, "path": "a.py", "side": "right", "from_line": 1, "to_line": 1} for note in ("leak", "slow")]
@@ -35,6 +36,7 @@ def change(path, where, value):
         holder = holder[key]
     holder[where[-1]] = value
     path.write_text("\n".join([json.dumps(document), *rest]) + "\n")
+    seal_again(path.parent)
 
 
 COMMANDS = [("show",), ("compare",), ("leaderboard",), ("label",), ("label", "--unlisted"), ("calibrate", "--run")]
@@ -74,6 +76,7 @@ def test_what_is_no_file_keeps_nobody_waiting(folder, capsys, name, make):
 
 def test_a_summary_nested_too_deeply(folder, capsys):
     (folder / "summary.json").write_text("[" * 100_000)
+    seal_again(folder)
     assert code_of("show", folder) == 2
     assert "--overwrite" in capsys.readouterr().err
 

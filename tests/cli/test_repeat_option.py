@@ -9,6 +9,7 @@ from repeated_sample import CHECK, NAME, PRS, REFERENCES, RUNS, VALIDATE, flat, 
 from review_sample import lines
 
 from metareview import FilterConfig, compare, evaluate_comments, load_run
+from sealed_runs import seal_again
 
 ASK = ("comments", "reviews", "--reference", "ref.jsonl", "--judge", "exact")
 
@@ -283,6 +284,7 @@ def test_runs_with_other_references_are_a_broken_folder(repeated, run):
     first, *rest = map(json.loads, results.read_text().splitlines())
     first["reference_comments"].pop()
     results.write_text("".join(json.dumps(each) + "\n" for each in (first, *rest)))
+    seal_again(results.parent)
     for command in (("show", "runs/a"), ("compare", "runs/a"), ("report", "runs/a", "-o", "r.html")):
         code, _, err = run(*command)
         assert code == 2

@@ -16,6 +16,7 @@ from metareview.report.junit import as_junit
 from metareview.report.markdown import as_markdown
 from metareview.report.page.page import as_html
 from metareview.report.tables import reviewers_table, rows
+from sealed_runs import seal_again
 
 URL = "https://github.com/acme/app/pull/{}"
 LEAK = "The handle is never closed, so `readAll` leaks a file descriptor."
@@ -134,6 +135,7 @@ def test_a_run_of_before_is_read_and_knows_of_none(tmp_path):
     for each in stored:
         del each["repeated_nums"]
     (folder / "results.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored), "utf-8")
+    seal_again(folder)
     run = load_run(folder)
     assert run.result.reviewers["bot"].repeated is None
     assert {record["repeated_nums"] for record in run.records} == {None}

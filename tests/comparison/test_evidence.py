@@ -251,7 +251,7 @@ def test_a_folder_that_lost_its_pairs_is_refused(tmp_path):
         out=tmp_path / "run",
     )
     (tmp_path / "run" / "pairs.jsonl").unlink()
-    with pytest.raises(InputError, match=r"pairs.jsonl is missing"):
+    with pytest.raises(InputError, match=r"pairs.jsonl: a damaged run: it is missing"):
         evidence(load_run(tmp_path / "run"))
 
 

@@ -15,6 +15,7 @@ from metareview.errors import InputError, UsageError
 from metareview.formats.comments import jsonl
 from metareview.judges.protocol import SAME, UNDECIDED, Answer, Judge
 from metareview.model.comment import Comment, Review
+from sealed_runs import seal_again
 
 
 def pull(number):
@@ -431,6 +432,7 @@ def test_bad_input_is_named(make, tmp_path):
         compare(tmp_path)
     lines = (run / "results.jsonl").read_text().splitlines()
     (run / "results.jsonl").write_text("\n".join([*lines, '{"reviewer": "old"}', ""]))
+    seal_again(run)
     with pytest.raises(InputError, match=r"line 7 of a file of this run cannot be read \(KeyError"):
         compare(run)
 

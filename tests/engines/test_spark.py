@@ -108,6 +108,20 @@ def small_pieces(spark, monkeypatch):
     monkeypatch.setattr(large, "BATCH", 60)
 
 
+def test_a_damaged_run_is_refused_and_made_anew(small_pieces, files, tmp_path):
+    folder = tmp_path / "run"
+    found = mr.evaluate_routing(files, engine="spark", out=folder)
+    parts = sorted((folder / "results.parquet").iterdir())
+    seals = found.manifest.files
+    assert seals.keys() == {"summary.json", *(f"results.parquet/{part.name}" for part in parts)}
+    assert sum(seal.lines for name, seal in seals.items() if name != "summary.json") == found.manifest.records
+    parts[-1].write_bytes(parts[0].read_bytes())
+    with pytest.raises(InputError, match=f"{parts[-1].name}: a damaged run: "):
+        mr.load_run(folder)
+    assert mr.evaluate_routing(files, engine="spark", out=folder).metrics == found.metrics
+    assert len(mr.load_run(folder).records) == found.manifest.records
+
+
 def test_json_lines_in_pieces_give_the_same_run_in_parts(small_pieces, files, tmp_path, capsys):
     found = mr.evaluate_routing(files, engine="spark", out=tmp_path / "spark")
     local = mr.evaluate_routing(files, out=tmp_path / "local")

@@ -43,6 +43,7 @@ def contents(run):
     found = {path.name: path.read_text("utf-8") for path in sorted(run.folder.iterdir())}
     manifest, summary = json.loads(found["manifest.json"]), json.loads(found["summary.json"])
     del manifest["started"], manifest["finished"], summary["run"]
+    del manifest["files"]["summary.json"]  # which names the folder
     return {**found, "manifest.json": manifest, "summary.json": summary}
 
 

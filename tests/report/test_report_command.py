@@ -15,6 +15,7 @@ from metareview.errors import InputError, UsageError
 from metareview.report import check_path, write_report
 from metareview.runs.run import load_run
 from metareview.runs.writer import RunWriter
+from sealed_runs import seal_again
 
 
 @pytest.fixture
@@ -85,7 +86,9 @@ def keep(run, folder):
 def test_gates_are_test_cases_and_decide_the_exit_code(tmp_path, capsys):
     run = two_reviewers(tmp_path)
     result = replace(
-        run.result, reviewers={"sharp": run.result.reviewers["sharp"]}, judge=replace(run.result.judge, errors=0)
+        run.result,
+        reviewers={"sharp": run.result.reviewers["sharp"]},
+        judge=replace(run.result.judge, errors=0, pairs=0),
     )
     records = [record for record in run.read_records() if record.reviewer == "sharp"]
     stored = keep(replace(run, result=result, kept_records=records), tmp_path / "kept")
@@ -139,6 +142,7 @@ def test_suffixes_are_checked_without_case():
 
 def test_a_broken_run_is_an_input_error(folder):
     (folder / "summary.json").write_text("{", "utf-8")
+    seal_again(folder)
     with pytest.raises(InputError, match="broken run"):
         load_run(folder)
 

@@ -15,6 +15,7 @@ from metareview.formats.history import open_history
 from metareview.pipelines import routing
 from metareview.pipelines.routing import RoutingOptions, large, scatter, scratch, seen, stream
 from metareview.runs.files import PARTS, RESULTS, SUMMARY
+from sealed_runs import seal_again
 
 PEOPLE = ["Ann", "bob", "cyd", "dee", "eve", "Fay", "gus[bot]", "hal"]
 KINDS = ["review_submitted", "review_comment", "comment", "pushed", "review_requested", "edited", "odd_kind"]
@@ -222,7 +223,12 @@ def test_a_finished_run_is_found_again_and_another_is_refused(tmp_path: Path, mo
     assert again.result == first.result
     assert again.manifest.finished == first.manifest.finished
     results = tmp_path / "run" / RESULTS
-    results.write_bytes(results.read_bytes().replace(b'"risk":"', b'"risk":"un', 1))
+    whole = results.read_bytes()
+    results.write_bytes(whole[: len(whole) // 2])
+    assert routing.evaluate(RoutingOptions(file), out=tmp_path / "run").result == first.result
+    assert results.read_bytes() == whole
+    results.write_bytes(whole.replace(b'"risk":"', b'"risk":"un', 1))
+    seal_again(tmp_path / "run")
     with pytest.raises(UsageError, match="other results"):
         routing.evaluate(RoutingOptions(file), out=tmp_path / "run")
 

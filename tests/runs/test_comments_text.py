@@ -22,7 +22,7 @@ from metareview.model.comment import Comment
 from metareview.runs import comments_text
 from metareview.runs.comments_json import pair_to_json, record_to_json
 from metareview.runs.comments_text import pieces
-from metareview.runs.files import PAIRS, RESULTS, to_line
+from metareview.runs.files import PAIRS, RESULTS, to_bytes, to_line
 
 WORDS = ["cache", "caches", "Caching", "retry", "retries", "parse_all", "parseAll", "leak", "leaking", "tenant", "rows"]
 texts = st.text() | st.sampled_from(['"', "\\", "\u2028", "\x00\x1f\x7f", "</script>", "🤷", "\ud800", 'a"],"b":['])
@@ -55,7 +55,8 @@ def test_the_pieces_of_a_record_are_its_json(pr, reviewer, made):
     assert written[RESULTS] + "\n" == to_line(record_to_json(record))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comments_text, "BLOCK", 1)
-        assert "".join(text for name, text in pieces(record, blocks) if name == RESULTS) == written[RESULTS]
+        parts = [to_bytes(text) for name, text in pieces(record, blocks) if name == RESULTS]
+        assert b"".join(parts) == to_bytes(written[RESULTS])
     assert written[PAIRS] == "".join(to_line(pair_to_json(pair)) for block in blocks for pair in block.rows())
 
 
@@ -130,4 +131,4 @@ def test_what_is_no_whole_number_is_written_as_json_writes_it(kept, of_reference
     assert line == json.dumps(record_to_json(record), ensure_ascii=False, separators=(",", ":"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comments_text, "BLOCK", 1)  # in blocks, as one with thousands of comments
-        assert "".join(text for _, text in pieces(record, [])) == line
+        assert b"".join(to_bytes(text) for _, text in pieces(record, [])) == to_bytes(line)

@@ -18,6 +18,7 @@ from metareview.runs.parts import Columns, PartRows, count_rows, part_files, par
 from metareview.runs.places import Place, lines_at, placed_lines
 from metareview.runs.rows import offsets_of_pr, pair_rows, pairs_at
 from parts_of_runs import copy_as_parts
+from sealed_runs import seal_again
 
 ALONE = Columns(lambda pa: {}, lambda lines: ())
 PULLS = [f"https://github.com/o/r/pull/{number}" for number in range(1, 6)]
@@ -65,8 +66,7 @@ def root(tmp_path_factory):
     for folder in sorted(lines.iterdir()):
         copy_as_parts(folder, parts / folder.name)
         # What a run says of itself is where it was made.
-        for name in ("manifest.json", "summary.json"):
-            assert (parts / folder.name / name).read_bytes() == (folder / name).read_bytes()
+        assert (parts / folder.name / "summary.json").read_bytes() == (folder / "summary.json").read_bytes()
     return root
 
 
@@ -208,6 +208,9 @@ def test_what_is_no_part_of_a_run(root, tmp_path):
     second = parts / "part-00002.parquet"
     held = second.read_bytes()
     second.write_bytes(held[:-20])
+    with pytest.raises(InputError, match=r"part-00002.parquet: a damaged run: [\d,]+ bytes where the run wrote"):
+        mr.load_run(folder)
+    seal_again(folder)
     with pytest.raises(InputError, match=r"part-00002.parquet: not readable as Parquet") as told:
         list(mr.load_run(folder).read_records())
     assert "--overwrite" in str(told.value)
@@ -219,10 +222,12 @@ def test_what_is_no_part_of_a_run(root, tmp_path):
         mr.load_run(folder)
     second.unlink()
     pq.write_table(pq.read_table(parts / "part-00000.parquet").drop_columns("record"), second)
+    seal_again(folder)
     with pytest.raises(InputError, match="a part without the column record"):
         list(mr.load_run(folder).read_records())
     second.unlink()
     write_part(parts, 2, [b'{"repo":'], ALONE)
+    seal_again(folder)
     with pytest.raises(InputError, match="broken JSON in a run's file"):
         list(mr.load_run(folder).read_records())
 
@@ -261,6 +266,7 @@ def test_what_is_wrong_with_pairs_in_parts_names_their_row(root, tmp_path):
     broken = records[1].replace(b'"by":"judge"', b'"by":"nobody"')
     assert broken != records[1]
     write_part(folder / "pairs.parquet", 2, [broken, *records[2:3]], PAIR_COLUMNS)
+    seal_again(folder)
     with pytest.raises(InputError, match=r"run/pairs\.parquet:2: by must be one of judge, "):
         mr.evaluate_comments(REVIEWS, reference=REFERENCES, verdicts=folder / "pairs.parquet")
     for no_pairs in ("results.parquet", "results.jsonl"):

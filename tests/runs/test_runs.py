@@ -21,6 +21,7 @@ from metareview.comments.records import (
 from metareview.errors import InputError, UsageError
 from metareview.model.comment import Comment
 from metareview.runs.comments_json import pair_from_json, pair_to_json, record_from_json, record_to_json
+from sealed_runs import seal_again
 
 REFERENCES = [
     {
@@ -102,6 +103,7 @@ def test_a_run_with_a_foreign_file_is_refused_in_one_message(files, tmp_path, fi
     references, generated = files
     evaluate_comments(generated, reference=references, judge="exact", out=tmp_path / "run")
     (tmp_path / "run" / file).write_text('{"a": 1}\n', "utf-8")
+    seal_again(tmp_path / "run")
 
     def read_everything():
         run = load_run(tmp_path / "run")

@@ -10,9 +10,11 @@ from viewer_samples import HOST, client_of, pull, small_run
 
 from metareview.comparison.frame import open_frame
 from metareview.comparison.unlisted import unlisted_of
+from metareview.formats.seals import Sealing
 from metareview.runs.labels import LabelFile
 from metareview.runs.sound import unsound
 from metareview.viewer.settings import Settings
+from sealed_runs import seal_again
 
 DELETED = object()
 PAGES = ["", "/pairs", "/prs", "/settings", "/label", "/unlisted", "/pr/0", "/pr/1"]
@@ -47,6 +49,7 @@ def changed(sound, root, name, where, value):
     else:
         holder[where[-1]] = value
     (folder / name).write_text("\n".join([json.dumps(document), *lines[1:]]) + "\n")
+    seal_again(folder)
     return folder
 
 
@@ -111,10 +114,12 @@ def test_a_value_of_another_kind_is_no_defect(sound, tmp_path, name, where, valu
 def test_a_run_without_its_records_is_said_to_be_broken(sound, tmp_path):
     shutil.copytree(sound, tmp_path / "run")
     (tmp_path / "run" / "results.jsonl").write_text("")
+    seal_again(tmp_path / "run")
     assert 422 in statuses(tmp_path)
     assert set(statuses(tmp_path)) <= {200, 404, 422}
     assert "a pair of sharp on" in str(unsound(tmp_path / "run"))
     (tmp_path / "run" / "pairs.jsonl").write_text("")
+    seal_again(tmp_path / "run")
     assert "figures of loud without records" in str(unsound(tmp_path / "run"))
 
 
@@ -182,3 +187,26 @@ def test_many_that_draw_at_once_do_not_trip_over_one_another(sound, tmp_path):
         thread.join()
     assert found == [303] * 8
     assert sorted(path.name for path in (tmp_path / "run").glob("frame.json*")) == ["frame.json"]
+
+
+def test_a_damaged_run_is_listed_by_size_and_opened_by_content(sound, tmp_path):
+    results = shutil.copytree(sound, tmp_path / "run") / "results.jsonl"
+    results.write_bytes(results.read_bytes().replace(b"leaks the handle", b"leaks the Handle"))
+    client = client_of(tmp_path)
+    assert "a damaged run:" not in client.get("/").text
+    answer = client.get("/run/run")
+    assert (answer.status_code, "not what the run wrote" in answer.text) == (422, True)
+    results.write_bytes(results.read_bytes()[:-100])
+    assert "a damaged run:" in client.get("/").text
+
+
+def test_a_run_is_looked_through_once_for_all_its_pages(sound, monkeypatch):
+    read = []
+    add_file = Sealing.add_file
+    monkeypatch.setattr(Sealing, "add_file", lambda self, path: read.append(path.name) or add_file(self, path))
+    client = client_of(sound.parent)
+    client.get("/")
+    assert read == []
+    for page in ("", "/pairs", "/prs", "/pr/0", "/pr/1", ""):
+        assert client.get(f"/run/run{page}").status_code == 200
+    assert sorted(read) == ["pairs.jsonl", "results.jsonl", "summary.json"]

@@ -11,6 +11,7 @@ from metareview.runs.run import load_run
 from metareview.viewer.index import Index
 from metareview.viewer.pair_index import PairFilter
 from metareview.viewer.run_view import RunView
+from sealed_runs import seal_again
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,7 @@ def test_half_characters_and_odd_names_are_found_as_they_are(tmp_path):
     evaluate_comments(reviews, reference=references, judge="exact", ignore_location=True, out=folder)
     for path in folder.iterdir():
         path.write_bytes(path.read_bytes().replace(b"HALF", b"\\ud800"))
+    seal_again(folder)
     view = RunView("odd", folder, load_run(folder), Index(folder, tmp_path / "index.sqlite", "comments"), "")
     odd = name.replace("HALF", "\ud800")
     assert view.record_of(pull(1), odd).reviewer == odd

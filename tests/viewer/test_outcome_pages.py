@@ -21,6 +21,7 @@ from metareview.viewer.outcome_labelling import OutcomeLabelling
 from metareview.viewer.outcomes_page import PER_PAGE, comments_page, outcome_pull_request_page
 from metareview.viewer.page import Page
 from metareview.viewer.settings import Settings
+from sealed_runs import seal_again
 
 ORIGIN = {"origin": f"http://{HOST}"}
 
@@ -173,6 +174,7 @@ def judged(folder, verdict):
         for each in record["comments"]:
             each["addressed"] = {"verdict": verdict, "by": "model", "reason": "SECRET"}
     file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    seal_again(folder)
 
 
 def test_answers_are_kept_one_by_one_and_the_judges_verdict_comes_after(asked):
@@ -297,6 +299,7 @@ def test_a_broken_record_is_the_users_to_mend(tmp_path, harm):
     record = json.loads(first)
     harm(record["comments"][0])
     file.write_text("\n".join([json.dumps(record), *rest]) + "\n")
+    seal_again(file.parent)
     client = client_of(tmp_path)
     for path in ("/run/small/comments", "/run/small/pr/0"):
         answered = client.get(path)

@@ -16,6 +16,7 @@ from viewer_samples import HOST, client_of, pull, said, served, small_run
 from metareview.api import evaluate_comments
 from metareview.viewer.safety import HEADERS, MOST_ADDRESS, MOST_BODY, POLICY, TOKEN_HEADER, Guard
 from metareview.viewer.settings import Settings
+from sealed_runs import seal_again
 
 SETTINGS = Settings()
 ORIGIN = f"http://{HOST}"
@@ -511,6 +512,7 @@ def test_a_query_is_shown_as_text(client):
 def test_a_broken_run_has_a_page_with_the_fix(tmp_path, name, content):
     small_run(tmp_path / "runs" / "small")
     (tmp_path / "runs" / "small" / name).write_text(content)
+    seal_again(tmp_path / "runs" / "small")
     client = client_of(tmp_path / "runs")
     assert client.get("/").status_code == 200
     answer = client.get("/run/small/pairs")

@@ -215,9 +215,14 @@ filter_options = _as_one(
                                   help="Leave out references that this model or tool wrote; repeatable."),
 )  # fmt: skip
 run_options = _options(
-    click.option("--out", type=PATH, metavar="DIR", help="The run's folder.  [default: runs/<time>-<name>]"),
+    click.option(
+        "--out",
+        type=PATH,
+        metavar="DIR",
+        help="The run's folder; a run there that was cut off or damaged is completed.  [default: runs/<time>-<name>]",
+    ),
     click.option("--overwrite", is_flag=True, help="Replace what is in --out."),
-)
+)  # fmt: skip
 workers_option = click.option(
     "--workers",
     type=click.IntRange(min=1),
@@ -273,4 +278,9 @@ def cache_file(cache: str | Path | None, no_cache: bool, own: Path) -> Path | No
     """The cache of `--cache`; with `--no-cache` the command's own, so that what is cut off pays for nothing twice."""
     if cache is not None and no_cache:
         raise UsageError("--cache and --no-cache contradict each other. Leave one out.")
-    return own if no_cache else None if cache is None else Path(cache)
+    if no_cache:
+        from metareview.runs.links import refuse_links
+
+        refuse_links(own.parent)
+        return own
+    return None if cache is None else Path(cache)

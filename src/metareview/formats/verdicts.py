@@ -16,6 +16,7 @@ from metareview.errors import InputError
 from metareview.formats.labels import first_object, is_labels, position_of, read_label_set
 from metareview.formats.line_parts import LineParts, source_of_lines
 from metareview.formats.record import Record
+from metareview.formats.seals import RESULTS, check_file_of_run
 from metareview.formats.source import Source
 
 Kind = Literal["pairs", "labels", "martian", "examples"]
@@ -23,7 +24,6 @@ ReviewKey = tuple[str | None, str | None, bool]
 """The pull request as it is written there, the reviewer, whether it is about negatives; None where nothing says so."""
 NotePair = tuple[str, str]
 """The note of a comment and that of a reference."""
-RESULTS = "results.jsonl"
 DECIDERS = ("judge", "model", "cache", "label")
 _EXAMPLE_FIELDS = {"a", "b", "match", "by"}
 _PAIR_FIELDS = {"pr", "reviewer", "generated", "reference", "match"}
@@ -92,10 +92,12 @@ def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
     source = file if isinstance(file, Source) else source_of_lines(Path(file))
     first = first_object(source)
     if first.keys() >= _EXAMPLE_FIELDS and first["by"] in DECIDERS:
+        check_file_of_run(source.path)
         return _examples(source)
     if is_labels(first):
         return _labels(source)
     if first.keys() >= _PAIR_FIELDS:
+        check_file_of_run(source.path)
         return _pairs(source)
     if not isinstance(source, LineParts) and source.looks_like_json and (source.documents.are_one or not first):
         value = source.documents[0].value

@@ -10,7 +10,7 @@ from typing import Any
 from metareview.comments.records import CommentRecord, PairBlock
 from metareview.model.comment import Comment
 from metareview.runs.comments_json import record_to_json
-from metareview.runs.files import PAIRS, RESULTS, items_to_text, to_text
+from metareview.runs.files import PAIRS, RESULTS, items_to_bytes, to_text
 
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 _STREAMED = "llm_comparisons"
@@ -20,7 +20,7 @@ LONG = 1_000_000
 """Or how many characters their notes must have."""
 
 
-def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple[str, str]]:
+def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple[str, str | bytes]]:
     """What goes into which file: whole lines of pairs, and the record's line, but for its end, around them."""
     is_long = _is_long(record)
     document = record_to_json(record, compared=False, listed=iter if is_long else list)
@@ -33,11 +33,12 @@ def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple
     names = list(document)
     place = names.index(_STREAMED)
     before, after = ({name: document[name] for name in part} for part in (names[:place], names[place + 1 :]))
-    held = ""
+    held: str | bytes = ""
     for text in _closed(before, doubtful):
         if held:
             yield RESULTS, held
         held = text
+    assert isinstance(held, str)
     yield RESULTS, f'{held[:-1]},"{_STREAMED}":['
     separator = ""
     for block in blocks:
@@ -47,12 +48,14 @@ def pieces(record: CommentRecord, blocks: Iterable[PairBlock]) -> Iterator[tuple
             yield RESULTS, separator + compared
             separator = ","
     closing = _closed(after, doubtful)
-    yield RESULTS, f"],{next(closing)[1:]}"
+    begins = next(closing)
+    assert isinstance(begins, str)
+    yield RESULTS, f"],{begins[1:]}"
     yield from ((RESULTS, text) for text in closing)
 
 
-def _closed(document: Mapping[str, Any], doubtful: list[Any] | None) -> Iterator[str]:
-    """The document; what it holds as iterators in blocks."""
+def _closed(document: Mapping[str, Any], doubtful: list[Any] | None) -> Iterator[str | bytes]:
+    """The document; what it holds as iterators in blocks, which are bytes. It begins and ends with a text."""
     if not any(isinstance(value, Iterator) for value in document.values()):
         yield to_text(document, doubtful)
         return
@@ -63,7 +66,7 @@ def _closed(document: Mapping[str, Any], doubtful: list[Any] | None) -> Iterator
             separator = ""
             while block := list(islice(value, BLOCK)):
                 yield separator
-                yield items_to_text(block)
+                yield items_to_bytes(block)
                 separator = ","
             yield "]"
         else:

@@ -12,20 +12,21 @@ from dataclasses import asdict
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
 from metareview.errors import InputError, UsageError
-from metareview.runs.parts import count_rows, has_parts, parts_of, read_parts
+from metareview.formats import seals
+from metareview.formats.seals import Seal, Sealing
+from metareview.runs.parts import has_parts, parts_of, read_parts
 
 JsonObject = dict[str, Any]
 
-RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
+RESULTS, PAIRS, SUMMARY, MANIFEST = seals.RESULTS, seals.PAIRS, seals.SUMMARY, seals.MANIFEST
+EXAMPLES = seals.EXAMPLES
 PARTS = "parts"
 """What a large run has done so far; it goes when the run is finished."""
-EXAMPLES = "examples.jsonl"
-"""The known verdicts that the judge learned from."""
 VERDICTS = "verdicts.sqlite"
 """The run's own verdict cache, where the user's is not to be used; it goes when the run is finished."""
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -113,16 +114,6 @@ def _read_parts(folder: Path, parse: Callable[[bytes], JsonObject]) -> Iterator[
             yield parsed
 
 
-def count_lines(path: Path) -> int:
-    """The whole lines of a file, or those of the parts in its place; 0 where there is neither."""
-    if has_parts(path):
-        return count_rows(parts_of(path))
-    if not path.exists():
-        return 0
-    with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
-
-
 def parsed_line(line: bytes) -> JsonObject:
     """What the standard parser makes of a line, in a third of its time; ValueError or RecursionError for no JSON.
 
@@ -163,13 +154,13 @@ def to_text(document: Mapping[str, Any], doubtful: Iterable[Any] | None = None) 
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
-def items_to_text(items: list[Any]) -> str:
-    """The items of a list as `to_text` writes them, without its brackets. Of long ones no more copies are made than
-    there must be."""
+def items_to_bytes(items: list[Any]) -> bytes:
+    """The items of a list as `to_text` writes them, without its brackets. As bytes: beyond ASCII, a text takes up to
+    four times as much room."""
     if _written_alike(items):
         with suppress(TypeError):
-            return orjson.dumps(items)[1:-1].decode()
-    return json.dumps(items, ensure_ascii=False, separators=(",", ":"))[1:-1]
+            return orjson.dumps(items)[1:-1]
+    return to_bytes(json.dumps(items, ensure_ascii=False, separators=(",", ":"))[1:-1])
 
 
 def to_document(document: Mapping[str, Any]) -> str:
@@ -219,28 +210,70 @@ def to_line(record: Mapping[str, Any]) -> str:
     return to_text(record) + "\n"
 
 
-def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    write_whole(path, map(to_line, records))
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Seal:
+    return write_whole(path, map(to_line, records))
 
 
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    write_whole(path, [to_document(document) + "\n"])
+def write_json(path: Path, document: Mapping[str, Any]) -> Seal:
+    return write_whole(path, [to_document(document) + "\n"])
 
 
-def write_whole(path: Path, parts: Iterable[str]) -> None:
+def to_bytes(text: str | bytes) -> bytes:
+    return text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
+
+
+def open_unfollowed(path: Path, *, append: bool = False) -> BinaryIO:
+    """A file to write to; OSError where a link stands there, which may lead anywhere."""
+    here = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, here | (os.O_APPEND if append else os.O_TRUNC), 0o666)
+    return os.fdopen(handle, "ab" if append else "wb")
+
+
+class AppendedFile:
+    """A file of lines that grows, with its seal as it goes."""
+
+    def __init__(self, path: Path) -> None:
+        self._sealing = Sealing(in_blocks=True)
+        if path.exists():
+            self._sealing.add_file(path)
+        self._file = open_unfollowed(path, append=True)
+
+    def write(self, text: str | bytes) -> None:
+        written = to_bytes(text)
+        self._file.write(written)
+        self._sealing.add(written)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> Seal:
+        self._file.close()
+        return self._sealing.seal
+
+
+def write_whole(path: Path, parts: Iterable[str | bytes]) -> Seal:
     """All of it or nothing: beside it first, under a name that nobody else takes or can foresee, as a link that leads
     out of the folder would have to; then renamed. What is no file, such as /dev/stdout or a pipe, is written to and
     stays what it is. Half a surrogate pair, as in a folder's name that is no UTF-8, is written as JSON's own escape for
     it."""
+    sealing = Sealing(in_blocks=path.name in (RESULTS, PAIRS))
+
+    def write(file: BinaryIO) -> None:
+        for part in parts:
+            text = to_bytes(part)
+            file.write(text)
+            sealing.add(text)
+
     if is_device(path):
-        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.writelines(parts)
-        return
+        with path.open("wb") as device:
+            write(device)
+        return sealing.seal
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
-        with beside.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.writelines(parts)
+        with beside.open("xb") as file:
+            write(file)
         beside.replace(path)
+        return sealing.seal
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
@@ -251,12 +284,18 @@ def is_device(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
+def is_a_link(path: Path, fix: str = "Delete it, or choose another --out.") -> UsageError:
+    return UsageError(f"{path} is a link, and a run is never written through one. {fix}")
+
+
 @contextmanager
 def written_to(folder: Path, fix: str = "Choose another --out.") -> Iterator[None]:
     """Turns what keeps a run's files from being written, as a full disk does, into a message with the fix."""
     try:
         yield
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise is_a_link(Path(error.filename or folder)) from None
         if error.errno in DISK_FULL:
             fix = "Free space there, then run the same command with the same --out: what was done is kept."
         raise UsageError(f"Cannot write to {folder}: {error.strerror}. {fix}") from None
@@ -271,7 +310,7 @@ class FolderLock:
             import fcntl
         except ImportError:  # not on Windows; two runs into one folder are then the user's to avoid
             return
-        self._handle = os.open(folder, os.O_RDONLY)
+        self._handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -7,6 +7,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+from metareview.errors import InputError
+from metareview.formats.seals import REPAIR
 from metareview.runs.parts import PartRows, has_parts, parts_of, read_parts
 
 _BATCH = 128 * 1024
@@ -57,8 +59,11 @@ def lines_at(path: Path, places: Sequence[Place]) -> Iterator[list[bytes]]:
         for place in places:
             yield rows.read(place.offset, max(1, place.length))
         return
-    with path.open("rb") as file:
-        for place in places:
-            file.seek(place.offset)
-            held = file.readline(_LONGEST_LINE) if place.length < 0 else file.read(place.length)
-            yield held.rstrip(b"\n").split(b"\n")
+    try:
+        with path.open("rb") as file:
+            for place in places:
+                file.seek(place.offset)
+                held = file.readline(_LONGEST_LINE) if place.length < 0 else file.read(place.length)
+                yield held.rstrip(b"\n").split(b"\n")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path, fix=REPAIR) from None

@@ -18,7 +18,7 @@ import orjson
 from metareview.model.event import Sifted
 from metareview.routing.records import RoutingRecord
 from metareview.routing.sums import RoutingSums
-from metareview.runs.files import JsonObject, parsed_line, read_json, write_whole
+from metareview.runs.files import JsonObject, open_unfollowed, parsed_line, read_json, write_whole
 from metareview.runs.part_columns import ROUTING_COLUMNS
 from metareview.runs.parts import parts_there, read_part, write_part
 from metareview.runs.routing_json import record_from_json, record_line
@@ -62,7 +62,7 @@ class RoutingParts:
         self._folder = folder
 
     def write(self, number: int, records: Iterable[RoutingRecord], replayed: Callable[[], Replayed]) -> Replayed:
-        with self._records(number).open("wb") as file:
+        with open_unfollowed(self._records(number)) as file:
             file.writelines(map(record_line, records))
         found = replayed()
         write_whole(self._sums(number), [orjson.dumps(_to_json(found)).decode()])
@@ -89,7 +89,7 @@ class RoutingParts:
 
     def change(self, number: int, change: Callable[[RoutingRecord], RoutingRecord]) -> None:
         changed = self._records(number).with_suffix(".changed")
-        with changed.open("wb") as file:
+        with open_unfollowed(changed) as file:
             file.writelines(record_line(change(record)) for record in self.read_records([number]))
         changed.replace(self._records(number))
 
@@ -99,7 +99,8 @@ class RoutingParts:
 
     def put(self, number: int, lines: bytes) -> None:
         """Keep them."""
-        self._records(number).write_bytes(lines)
+        with open_unfollowed(self._records(number)) as file:
+            file.write(lines)
 
     def remove(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -16,9 +16,10 @@ from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
 from metareview import __version__
 from metareview.comments.averaging import averaged_by_pull_request
 from metareview.comments.measures import Rates
-from metareview.comments.records import CommentRecord, Pair, PairBlock
+from metareview.comments.records import DIMENSIONS, CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
+from metareview.formats.seals import SCHEMA, Seal, check_counts, check_records, check_seals, damaged
 from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
 from metareview.outcomes.records import OutcomeRecord
@@ -38,12 +39,11 @@ from metareview.runs.files import (
     to_line,
 )
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
-from metareview.runs.parts import has_parts, part_files, parts_of
+from metareview.runs.parts import has_lines, has_parts, part_files, parts_of
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
 from metareview.sources.catalogue import datasets_with
 
-SCHEMA = "metareview.run/1"
 _RUNS_NAMED = 3
 Key = tuple[str, ...]
 """What one record is about: (pull request, reviewer), with its run where that is repeated, or (repository, number)."""
@@ -75,9 +75,10 @@ class Kind(Generic[SummaryT, RecordT]):
     record_to_json: Callable[[RecordT], JsonObject]
     record_from_json: Callable[[JsonObject], RecordT]
     key: Callable[[RecordT], Key]
-    pieces: Callable[[RecordT, Iterable[PairBlock]], Iterator[tuple[str, str]]]
+    pieces: Callable[[RecordT, Iterable[PairBlock]], Iterator[tuple[str, str | bytes]]]
     """A record and its pairs as texts, each with the file that it goes into: whole lines of pairs, and the record's
     line but for its end."""
+    has_pairs: bool = False
     is_complete: Callable[[RecordT], bool] | None = None
     """Whether a record need not be made again when the run is continued; None: none need be."""
     light: Callable[[RecordT], RecordT] = lambda record: record
@@ -97,8 +98,11 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     key=lambda record: record.run_key,
     together=averaged_by_pull_request,
     pieces=comments_text.pieces,
+    has_pairs=True,
     light=CommentRecord.without_notes,
-    is_complete=lambda record: not record.counts.undecided,
+    is_complete=lambda record: (
+        not record.counts.undecided and (record.skipped or record.slices.keys() >= set(DIMENSIONS))
+    ),
     parse=parsed_record,
 )
 
@@ -137,6 +141,8 @@ class Manifest:
     status: str = "running"
     finished: str | None = None
     records: int | None = None
+    files: Mapping[str, Seal] | None = None
+    """What a finished run wrote; None in one that was made before this was kept."""
     versions: Mapping[str, str] = field(
         default_factory=lambda: {
             "metareview": __version__,
@@ -166,13 +172,24 @@ class Manifest:
         }
         if datasets := datasets_with(self.inputs.values()):
             document["datasets"] = datasets
-        return document if self.records is None else document | {"records": self.records}
+        if self.records is not None:
+            document["records"] = self.records
+        if self.files is not None:
+            document["files"] = {name: seal.to_json() for name, seal in self.files.items()}
+        return document
 
     @classmethod
     def from_json(cls, stored: JsonObject) -> Manifest:
-        """KeyError or TypeError where it is no manifest of this version."""
+        """KeyError, TypeError or the like where it is no manifest of this version, or its parts do not fit."""
         names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
-        return cls(**{name: stored[name] for name in names}, records=stored.get("records"))
+        files = stored.get("files")
+        seals = None if files is None else {name: Seal.from_json(each) for name, each in files.items()}
+        manifest = cls(**{name: stored[name] for name in names}, records=stored.get("records"), files=seals)
+        check_shape(manifest)
+        _ = manifest.versions["metareview"]
+        if stored["fingerprint"] != manifest.fingerprint:
+            raise ValueError("the configuration is not that of the fingerprint")
+        return manifest
 
 
 def now() -> str:
@@ -208,7 +225,8 @@ class Run(Generic[SummaryT, RecordT]):
 
     def read_records(self) -> Iterator[RecordT]:
         """One per pull request and reviewer: those of repeated runs are one, with the means of their counts."""
-        return self.kind.together(self.read_run_records())
+        records = self.kind.together(self.read_run_records())
+        return records if self.folder is None else _together(records, self.folder)
 
     def read_run_records(self) -> Iterator[RecordT]:
         """As they are stored: repeated runs each have their own."""
@@ -285,6 +303,17 @@ def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], fo
             ) from None
 
 
+def _together(records: Iterator[Stored], folder: Path) -> Iterator[Stored]:
+    try:
+        yield from records
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"the repeated runs on a pull request do not fit one another ({type(error).__name__}: {error})",
+            file=folder,
+            fix="Run the evaluation again with --overwrite.",
+        ) from None
+
+
 def _which_run(folder: Path) -> str:
     """What to name in the place of a folder that is no run's: the runs in it, if it holds any."""
     try:
@@ -297,8 +326,9 @@ def _which_run(folder: Path) -> str:
     return f"It holds runs; name one of them: {', '.join(str(folder / name) for name in held[:_RUNS_NAMED])}{more}."
 
 
-def load_run(path: str | Path) -> AnyRun:
-    """The finished run in this folder; InputError with the fix for anything else."""
+def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
+    """The finished run in this folder; InputError with the fix for anything else, and where one of its files is not
+    what the run wrote. `by_size`: as far as sizes tell, for who only wants its figures to list them."""
     folder = Path(path)
     if not (folder / MANIFEST).is_file():
         raise InputError("not a run's folder", file=folder, fix=_which_run(folder))
@@ -319,10 +349,19 @@ def load_run(path: str | Path) -> AnyRun:
                 "this run is not finished", file=folder, fix="Run the command that began it again, with the same --out."
             )
         kind = KINDS[stored["kind"]]
-        result = kind.summary_from_json(read_json(folder / SUMMARY))
         manifest = Manifest.from_json(stored)
+        if manifest.files is not None:
+            check_records(folder, manifest.files, manifest.records)
+            check_seals(folder, manifest.files, by_size=by_size)
+        if not (folder / SUMMARY).exists():
+            raise damaged(folder / SUMMARY, "it is missing")
+        result = kind.summary_from_json(read_json(folder / SUMMARY))
+        judged = result.judge.pairs if kind is COMMENTS else None
+        if judged and not has_lines(folder / PAIRS):
+            raise damaged(folder / PAIRS, "it is missing")
+        if manifest.files is None and not by_size:
+            check_counts(folder, manifest.records, judged)
         check_shape(result)
-        check_shape(manifest)
         return Run(kind, result, manifest, folder)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InputError(

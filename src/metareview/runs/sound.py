@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from metareview.comments.records import Pair
@@ -49,10 +51,29 @@ def unsound(folder: Path) -> MetareviewError | None:
     return None
 
 
+@contextmanager
+def broken_runs_told(*folders: Path | None) -> Iterator[None]:
+    """Tells a run whose files make no sense from a defect of ours: the first is the user's to mend, and says how."""
+    try:
+        yield
+    except WRONG as error:
+        with suppress(OSError):
+            for folder in folders:
+                if folder is not None and (problem := unsound(folder)) is not None:
+                    raise problem from error
+        raise
+
+
 def _check_comments(run: CommentsRun) -> None:
     known: _Known = {}
+    of_whom: list[Key] = []
+    positions: set[int] = set()
+    """Of the comments of the latest of these, whose repeated runs stand together and share no position."""
     for record in run.read_run_records():
         check_shape(record)
+        if of_whom[-1:] != [record.key]:
+            of_whom.append(record.key)
+            positions = set()
         if record.run_key in known:
             raise ValueError(f"two records of {record.reviewer} on {record.pr}")
         known[record.run_key] = (
@@ -60,13 +81,23 @@ def _check_comments(run: CommentsRun) -> None:
             {each.position for each in record.references},
             {each.position for each in record.negatives},
         )
+        if len(known[record.run_key][0] - positions) < len(record.comments):
+            raise ValueError(f"two comments of {record.reviewer} on {record.pr} at one position")
+        positions |= known[record.run_key][0]
         for generated, reference in record.matches:
             _check_position(known, record.run_key, generated, reference)
         for compared in record.comparisons:
             _check_position(known, record.run_key, compared.generated, compared.reference)
+    if len(set(of_whom)) < len(of_whom):
+        raise ValueError("records of repeated runs that do not stand together")
+    judged: set[tuple[Key, int, int, bool]] = set()
     for pair in run.read_pairs():
         check_shape(pair)
         _check_pair(known, pair)
+        which = run_key(pair), pair.generated, pair.reference, pair.negative
+        if which in judged:
+            raise ValueError(f"two verdicts on one pair of {pair.reviewer} on {pair.pr}")
+        judged.add(which)
     lacking = set(run.metrics) - {key[1] for key in known}
     if any(run.result.reviewers[name].prs for name in lacking):
         raise ValueError(f"figures of {min(lacking)} without records")

@@ -9,7 +9,8 @@
 On a cluster the two files of lines are folders of Parquet parts; see parts.py.
 
 A record is written after its pairs, so a record that is in the file has all its pairs; whatever a kill left behind
-it is dropped when the run goes on.
+it is dropped when the run goes on. The manifest of a finished run has the sizes and hashes of the others, and a run
+that is damaged since is made whole by whoever begins it again.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, TextIO
+from typing import Generic
 
 from metareview.comments.records import PairBlock
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
+from metareview.formats.seals import SCHEMA, Seal, seals_in, seals_of
 from metareview.judges.known import KnownVerdict
 from metareview.model.build_gates import GateResult
+from metareview.runs.comments_json import pair_from_json
 from metareview.runs.files import (
     EXAMPLES,
     MANIFEST,
@@ -37,19 +41,22 @@ from metareview.runs.files import (
     RESULTS,
     SUMMARY,
     VERDICT_FILES,
+    AppendedFile,
     FolderLock,
     JsonObject,
-    count_lines,
     read_json,
     read_lines,
     write_json,
     write_lines,
+    write_whole,
     written_to,
 )
 from metareview.runs.judge_json import known_to_json
 from metareview.runs.labels import FRAME, UNLISTED
+from metareview.runs.links import refuse_links
 from metareview.runs.parts import has_lines, has_parts, parts_of, remove_parts
-from metareview.runs.run import SCHEMA, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now
+from metareview.runs.run import Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now, run_key
+from metareview.runs.salvage import Kept, with_all_pairs
 
 
 class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[SummaryT, RecordT]):
@@ -73,64 +80,84 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         self.finished: Run[SummaryT, RecordT] | None = None
         self._resumed = False
         self._undecided = False  # whether a record will be made again, and wants the verdicts that it got
-        self._files: dict[str, TextIO] = {}
+        self._files: dict[str, AppendedFile] = {}
         self._manifest = Manifest(kind.name, config, inputs, started=now())
         with written_to(path):
+            refuse_links(path)
             before = _stored_manifest(path, overwrite)
             if before is not None:
                 _check_same(path, before, self._manifest)
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
-            if before is not None and in_parts:
-                self._take_up_parts(before)
-            elif before is None:
+            if before is None:
                 # Labels are people's work and stay; a label holds for the notes that it names.
-                for name in (RESULTS, PAIRS, SUMMARY, EXAMPLES, FRAME, UNLISTED, *VERDICT_FILES):
-                    (self.path / name).unlink(missing_ok=True)
-                self._remove_parts()
+                self._remove(RESULTS, PAIRS, SUMMARY, EXAMPLES, FRAME, UNLISTED, *VERDICT_FILES)
                 shutil.rmtree(self.path / PARTS, ignore_errors=True)
                 self._write_manifest()
             else:
-                self._take_up(before)
+                self._take_up(before, in_parts=in_parts)
 
-    def _take_up(self, before: JsonObject) -> None:
-        self._manifest = replace(self._manifest, started=before.get("started") or self._manifest.started)
-        is_complete = self.kind.is_complete
-        finished = before.get("status") == "finished" and (self.path / SUMMARY).exists()
-        if finished and is_complete is None and count_lines(self.path / RESULTS) == before.get("records"):
-            self.finished = load_run(self.path)  # There may be a million, and none need be looked at.
-            return
-        records = {self.kind.key(record): self.kind.light(record) for record in self._complete_records()}
-        if finished and len(records) == before.get("records"):
-            self.finished = load_run(self.path)
-            return
-        self.done = records
-        if has_lines(self.path / PAIRS):  # A routing run has none.
-            write_lines(self.path / PAIRS, self._kept_pairs())
-        write_lines(self.path / RESULTS, map(self.kind.record_to_json, self._complete_records()))
-        self._remove_parts()
-        (self.path / SUMMARY).unlink(missing_ok=True)
+    def _take_up(self, before: JsonObject, *, in_parts: bool) -> None:
+        """A finished run that is whole and complete is taken as it is; else what there is of it is kept."""
+        if isinstance(started := before.get("started"), str):
+            self._manifest = replace(self._manifest, started=started)
+        damaged = False
+        if before.get("status") == "finished":
+            is_complete = None if in_parts else self.kind.is_complete
+            try:
+                run = load_run(self.path)
+                if is_complete is None or all(map(is_complete, run.read_run_records())):
+                    self.finished = run
+                    return
+            except InputError:
+                damaged = True
+        seals = seals_in(before) if damaged else {}
+        if in_parts or (damaged and self._costs_nothing(seals)):
+            self._remove(RESULTS, PAIRS)
+            if in_parts:
+                shutil.rmtree(self.path / PARTS, ignore_errors=True)
+        else:
+            self._keep_whole_records(seals, damaged=damaged)
+        self._remove(SUMMARY, EXAMPLES, *(() if self.kind.has_pairs else (PAIRS,)))
         self._write_manifest()
 
-    def _complete_records(self) -> Iterator[RecordT]:
-        """Those that need not be made again, one after the other: all at once may be more than memory holds."""
-        is_complete = self.kind.is_complete
-        return (record for record in self._records() if is_complete is None or is_complete(record))
+    def _costs_nothing(self, seals: Mapping[str, Seal]) -> bool:
+        """Whether it may as well be made anew: nobody was asked, or it was made on a cluster, which asks nobody, and
+        has parts, or lines beside them that it did not write."""
+        here = [name for name in (RESULTS, PAIRS) if has_lines(self.path / name)]
+        strange = bool(seals) and any(name not in seals for name in here)
+        return self.kind.is_complete is None or strange or any(has_parts(self.path / name) for name in here)
 
-    def _records(self) -> Iterator[RecordT]:
-        return map(self.kind.record_from_json, read_lines(self.path / RESULTS))
+    def _keep_whole_records(self, seals: Mapping[str, Seal], *, damaged: bool) -> None:
+        """Those that need not be made again, with all their pairs."""
+        kind, results, pairs = self.kind, self.path / RESULTS, self.path / PAIRS
+        records, of_pairs = Kept(results, seals.get(RESULTS)), Kept(pairs, seals.get(PAIRS))
+        for record in records.read(kind.record_from_json, kind.key, one_each=True):
+            if record is not None and (kind.is_complete is None or kind.is_complete(record)):
+                self.done[kind.key(record)] = kind.light(record)
+        if kind.has_pairs:
+            answered: Counter[Key] = Counter()
 
-    def _take_up_parts(self, before: JsonObject) -> None:
-        """A finished run is taken as it is, whatever its lines are in: there may be more than memory holds."""
-        finished = before.get("status") == "finished" and (self.path / SUMMARY).exists()
-        if finished and count_lines(self.path / RESULTS) == before.get("records"):
-            self.finished = load_run(self.path)
-            return
-        for name in (RESULTS, PAIRS, SUMMARY):
+            def keys() -> Iterator[Key | None]:
+                for pair in of_pairs.read(pair_from_json, run_key):
+                    if pair is not None:
+                        answered[run_key(pair)] += pair.verdict.by in ("model", "cache")
+                    yield None if pair is None else run_key(pair)
+
+            having = with_all_pairs(list(records.numbers), keys(), ends=not damaged or bool(seals))
+            self.done = {key: record for key, record in self.done.items() if key in having}
+            self.answered = sum(answered[key] for key in self.done)
+            if has_lines(pairs):
+                write_whole(pairs, of_pairs.lines(self.done))
+        write_whole(results, records.lines(self.done))
+        for lines in (results, pairs):
+            remove_parts(lines)
+
+    def _remove(self, *names: str) -> None:
+        for name in names:
             (self.path / name).unlink(missing_ok=True)
-        self._remove_parts()
-        shutil.rmtree(self.path / PARTS, ignore_errors=True)
-        self._write_manifest()
+            if name in (RESULTS, PAIRS):
+                remove_parts(self.path / name)
 
     def parts_folder(self, name: str) -> Path:
         """Where parts of this file of lines go; it is made, so that whoever writes them finds it."""
@@ -140,18 +167,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
 
     def finish_written(self, result: SummaryT, records: int) -> Run[SummaryT, RecordT]:
         """Write the summary of a run whose lines others have written, as Parquet parts."""
-        return self._finish(result, records)
-
-    def _remove_parts(self) -> None:
-        for name in (RESULTS, PAIRS):
-            remove_parts(self.path / name)
-
-    def _kept_pairs(self) -> Iterator[JsonObject]:
-        """The pairs of the records that are done, counted as they go by: there may be a million."""
-        for row in read_lines(self.path / PAIRS):
-            if _key_of(row) in self.done:
-                self.answered += row["by"] in ("model", "cache")
-                yield row
+        return self._finish(result, records, {})
 
     def keep_examples(self, verdicts: Iterable[KnownVerdict]) -> None:
         """Freeze what the judge was given, so that the run can be repeated without the files that it came from."""
@@ -175,31 +191,30 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         self._resumed |= bool(self.done)
         with written_to(self.path):
             for name, text in lines:
-                file = self._open(name)
-                file.flush()
-                file.buffer.write(text)
-                file.flush()
+                self._open(name).write(text)
+                self._open(name).flush()
 
-    def _open(self, name: str) -> TextIO:
+    def _open(self, name: str) -> AppendedFile:
         if name not in self._files:
-            file = (self.path / name).open("a", encoding="utf-8", errors="backslashreplace", newline="\n")
-            self._files[name] = file
+            self._files[name] = AppendedFile(self.path / name)
         return self._files[name]
 
     def finish(self, result: SummaryT, order: Sequence[Key]) -> Run[SummaryT, RecordT]:
         """Write the summary last. A continued run is put into the order that an unbroken one has."""
         with written_to(self.path):
-            self._close_files()
+            seals = self._close_files()
             if self._resumed:
-                self._sort(order)
-        return self._finish(result, len(order))
+                seals |= self._sort(order)
+        return self._finish(result, len(order), seals)
 
-    def _finish(self, result: SummaryT, records: int) -> Run[SummaryT, RecordT]:
+    def _finish(self, result: SummaryT, records: int, seals: Mapping[str, Seal]) -> Run[SummaryT, RecordT]:
+        """`seals`: of files that need not be read once more."""
         with written_to(self.path):
-            write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
+            summary = write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
             for name in () if self._undecided else VERDICT_FILES:
                 (self.path / name).unlink(missing_ok=True)
-            self._manifest = replace(self._manifest, status="finished", finished=now(), records=records)
+            files = seals_of(self.path, {**seals, SUMMARY: summary})
+            self._manifest = replace(self._manifest, status="finished", finished=now(), records=records, files=files)
             self._write_manifest()
         return Run(self.kind, result, self._manifest, self.path)
 
@@ -218,37 +233,37 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 self.kind, result.with_gates(self.finished.result.build_gates), self.finished.manifest, self.path
             )
         with written_to(self.path):
-            beside = self.path / f"{RESULTS}.new"
-            records = 0
-            with beside.open("wb") as file:
-                for block in lines():
-                    records += block.count(b"\n")
-                    file.write(block)
-            beside.replace(results)
-            write_json(self.path / SUMMARY, self.kind.summary_to_json(result, str(self.path)))
-            self._manifest = replace(self._manifest, status="finished", finished=now(), records=records)
-            self._write_manifest()
+            seal = write_whole(results, lines())
+            run = self._finish(result, seal.lines, {RESULTS: seal})
             shutil.rmtree(self.path / PARTS, ignore_errors=True)
-        return Run(self.kind, result, self._manifest, self.path)
+        return run
 
-    def _sort(self, order: Sequence[Key]) -> None:
+    def _sort(self, order: Sequence[Key]) -> dict[str, Seal]:
+        """What was written anew."""
         rank = {key: position for position, key in enumerate(order)}
         if _in_order(rank[self.kind.key(record)] for record in self._records()) and _in_order(
             rank[_key_of(row)] for row in read_lines(self.path / PAIRS)
         ):
-            return  # As where one chunk is done after the other; there may be more than memory holds.
+            return {}  # As where one chunk is done after the other; there may be more than memory holds.
+        ordered = sorted(self._records(), key=lambda record: rank[self.kind.key(record)])
+        seals = {RESULTS: write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))}
         if (self.path / PAIRS).exists():
             rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[_key_of(row)])
-            write_lines(self.path / PAIRS, rows)
-        ordered = sorted(self._records(), key=lambda record: rank[self.kind.key(record)])
-        write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))
+            seals[PAIRS] = write_lines(self.path / PAIRS, rows)
+        return seals
+
+    def _records(self) -> Iterator[RecordT]:
+        return map(self.kind.record_from_json, read_lines(self.path / RESULTS))
 
     def _write_manifest(self) -> None:
         write_json(self.path / MANIFEST, self._manifest.to_json())
 
-    def _close_files(self) -> None:
+    def _close_files(self) -> dict[str, Seal]:
+        seals = {}
         while self._files:
-            self._files.popitem()[1].close()
+            name, file = self._files.popitem()
+            seals[name] = file.close()
+        return seals
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -262,6 +277,7 @@ def check_place(folder: Path, overwrite: bool) -> bool:
     """Whether a run is there that must be the same one. UsageError where none can be put there, whatever it is:
     better said before hours of work than after."""
     with written_to(folder):
+        refuse_links(folder)
         stored = _stored_manifest(folder, overwrite)
         there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
         if not there.is_dir():
@@ -324,7 +340,8 @@ def _same_bytes(path: Path, blocks: Iterable[bytes]) -> bool:
 
 def _differences(stored: JsonObject, manifest: Manifest) -> Iterator[str]:
     """The settings in which two runs differ."""
-    config = stored.get("config", {})
+    config = stored.get("config")
+    config = config if isinstance(config, dict) else {}
     for name in sorted({*config, *manifest.config}):
         if config.get(name) != manifest.config.get(name):
             yield name
@@ -339,7 +356,11 @@ def keep_gates(run: Run[SummaryT, RecordT], results: tuple[GateResult, ...]) -> 
     judged = replace(run, result=run.result.with_gates(results))
     if run.folder is not None:
         try:
-            write_json(run.folder / SUMMARY, judged.summary)
+            summary = write_json(run.folder / SUMMARY, judged.summary)
+            if run.manifest.files is not None:
+                files = {**run.manifest.files, SUMMARY: summary}
+                judged = replace(judged, manifest=replace(run.manifest, files=files))
+                write_json(run.folder / MANIFEST, judged.manifest.to_json())
         except OSError as error:
             raise UsageError(f"Cannot write to {run.folder}: {error.strerror}. Free what is missing.") from None
     return judged

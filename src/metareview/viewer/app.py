@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qsl
@@ -21,7 +20,7 @@ from metareview.errors import MetareviewError
 from metareview.report.page.markup import html
 from metareview.runs.labels import LabelFile
 from metareview.runs.run import COMMENTS, OUTCOMES, Kind, is_comments, is_outcomes
-from metareview.runs.sound import WRONG, unsound
+from metareview.runs.sound import broken_runs_told
 from metareview.viewer.catalogue import FINISHED, Catalogue, Entry
 from metareview.viewer.changes import changes_page
 from metareview.viewer.controls import Query
@@ -135,7 +134,7 @@ class _Site:
             view = self._catalogue.open(entry)
             if kinds and view.run.kind not in kinds:
                 raise HTTPException(404)
-            with _of_runs(view):
+            with broken_runs_told(view.folder):
                 return page_response(make(view, dict(request.query_params)), tabs(view), request.url.path)
 
         return answer
@@ -162,7 +161,7 @@ class _Site:
         view = self._catalogue.open(entry)
         if view.run.kind not in (COMMENTS, OUTCOMES):
             raise HTTPException(404)
-        with _of_runs(view):
+        with broken_runs_told(view.folder):
             act(view, fields)
         queue = "unlisted" if fields.get("kind") == ISSUES else "label"
         back = fields.get("next", "")
@@ -184,7 +183,7 @@ class _Site:
         if not 0 <= number < len(view.prs):
             raise HTTPException(404)
         pr, query = view.prs[number], dict(request.query_params)
-        with _of_runs(view):
+        with broken_runs_told(view.folder):
             if is_comments(view.run):
                 labels = LabelFile(view.folder).read().pair_verdicts()
                 page = pull_request_page(view, pr, query=query, labels=labels)
@@ -209,7 +208,7 @@ class _Site:
             return problem_response(400, "These two cannot be compared", text)
         alike = (each for each in entries.values() if each.status == FINISHED and each.kind == a.run.kind.name)
         choices = [(each.id, each.place) for each in alike][:_MOST_CHOICES]
-        with _of_runs(a, b):
+        with broken_runs_told(a.folder, b.folder):
             return page_response(changes_page(a, b, query=query, choices=choices))
 
     def _entry(self, request: Request) -> Entry:
@@ -217,20 +216,6 @@ class _Site:
         if entry is None:
             raise HTTPException(404)
         return entry
-
-
-@contextmanager
-def _of_runs(*views: RunView) -> Iterator[None]:
-    """Tells a run whose files make no sense from a defect of ours: the first is the user's to mend, and says how."""
-    try:
-        yield
-    except HTTPException:
-        raise
-    except WRONG:
-        for view in views:
-            if (problem := unsound(view.folder)) is not None:
-                raise problem from None
-        raise
 
 
 def _overview(view: RunView, query: Query) -> Page:

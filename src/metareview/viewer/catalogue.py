@@ -21,12 +21,13 @@ from weakref import finalize
 
 from metareview.comparison.competitors import main_measure
 from metareview.errors import InputError, MetareviewError
+from metareview.formats.seals import SCHEMA
 from metareview.report import outcomes
 from metareview.report.numbers import ranked
 from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, read_json
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
 from metareview.runs.parts import count_rows, has_parts, parts_of, parts_there
-from metareview.runs.run import SCHEMA, AnyRun, is_outcomes, load_run
+from metareview.runs.run import AnyRun, is_outcomes, load_run
 from metareview.viewer.index import Index
 from metareview.viewer.run_view import RunView
 
@@ -137,7 +138,7 @@ class Catalogue:
             check_files(folder, self.root)
             stored = read_json(folder / MANIFEST)
             if stored.get("status") != RUNNING or stored.get("schema") != SCHEMA:
-                return _finished(load_run(folder), Entry(name, folder, place, FINISHED))
+                return _finished(load_run(folder, by_size=True), Entry(name, folder, place, FINISHED))
             kind, started = (text if isinstance(text := stored.get(key), str) else "" for key in ("kind", "started"))
             status = STOPPED if _quiet(folder) > QUIET_SECONDS else RUNNING
             if has_parts(folder / RESULTS):

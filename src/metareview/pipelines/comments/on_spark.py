@@ -17,7 +17,7 @@ from metareview.pipelines.comments.light import packed, unpacked
 from metareview.pipelines.comments.plan import Plan
 from metareview.pipelines.comments.work import Chunk, Scored, Scoring, chunks_of, remark_facts, score, scored
 from metareview.runs.comments_json import config_to_json, pair_from_json, record_from_json
-from metareview.runs.files import PAIRS, RESULTS, parsed_line
+from metareview.runs.files import PAIRS, RESULTS, parsed_line, to_bytes
 from metareview.runs.part_columns import COMMENT_COLUMNS, PAIR_COLUMNS
 from metareview.runs.parts import Columns, parts_of, write_part
 from metareview.runs.run import COMMENTS, CommentsRun, Manifest, Run, now, run_key
@@ -97,13 +97,13 @@ def score_part(work: PartScoring, numbered: tuple[int, Chunk]) -> Scored:
 def _giant(scoring: Scoring, chunk: Chunk) -> Scored:
     """A single task with more pairs than anybody should hold the lines of: nobody else can do it here."""
     cases = chunk.cases(scoring.rules)
-    lines: dict[str, list[str]] = {name: [] for name in _COLUMNS}
+    lines: dict[str, list[bytes]] = {name: [] for name in _COLUMNS}
     records = []
     for judged, record in scored(scoring, chunk, cases):
         for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
-            lines[name].append(text)
+            lines[name].append(to_bytes(text))
         records.append(packed(record))
-    written = [(name, "".join(texts).encode("utf-8", "backslashreplace")) for name, texts in lines.items()]
+    written = [(name, b"".join(texts)) for name, texts in lines.items()]
     return Scored(written, records, remark_facts(scoring.judge, cases))
 
 

@@ -20,7 +20,7 @@ from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 from metareview.pipelines.comments.light import LightRow, packed
 from metareview.pipelines.comments.tasks import Task, eligible_questions
-from metareview.runs.files import PAIRS, RESULTS
+from metareview.runs.files import PAIRS, RESULTS, to_bytes
 from metareview.runs.run import COMMENTS
 
 CHUNK = 10_000
@@ -71,16 +71,16 @@ def score(scoring: Scoring, chunk: Chunk) -> Scored | None:
     """All of a chunk; None for a giant, of which nobody should hold all lines."""
     if chunk.is_giant:
         return None
-    lines: dict[str, list[str]] = {PAIRS: [], RESULTS: []}
+    lines: dict[str, list[bytes]] = {PAIRS: [], RESULTS: []}
     records = []
     with garbage_collection_paused():
         cases = chunk.cases(scoring.rules)
         for judged, record in scored(scoring, chunk, cases):
             for name, text in COMMENTS.pieces(record, pair_blocks(judged, record) if judged else ()):
-                lines[name].append(text)
-            lines[RESULTS].append("\n")
+                lines[name].append(to_bytes(text))
+            lines[RESULTS].append(b"\n")
             records.append(packed(record))
-    written = [(name, "".join(texts).encode("utf-8", "backslashreplace")) for name, texts in lines.items() if texts]
+    written = [(name, b"".join(texts)) for name, texts in lines.items() if texts]
     return Scored(written, records, remark_facts(scoring.judge, cases))
 
 

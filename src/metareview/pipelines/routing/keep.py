@@ -11,6 +11,7 @@ from metareview.pipelines.routing.read import hash_inputs
 from metareview.runs.files import RESULTS
 from metareview.runs.routing_json import manifest_config, record_line
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
+from metareview.runs.sound import broken_runs_told
 from metareview.runs.writer import RunWriter, changed_since
 
 _BLOCK = 1_000
@@ -32,7 +33,8 @@ def keep(
     with RunWriter(out, ROUTING, config, inputs, overwrite=overwrite) as writer:
         kept = writer.done
         if writer.finished is not None:
-            kept = {ROUTING.key(record): record for record in writer.finished.read_records()}
+            with broken_runs_told(out):
+                kept = {ROUTING.key(record): record for record in writer.finished.read_records()}
         order = list(map(ROUTING.key, result.records))
         if kept and any(kept.get(key, record) != record for key, record in zip(order, result.records, strict=True)):
             raise changed_since(out)
