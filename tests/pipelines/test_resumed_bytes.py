@@ -66,9 +66,9 @@ def whole_folder(name):
     for file in sorted(Path(name).iterdir()):
         text = file.read_text("utf-8")
         if file.name == "manifest.json":
-            text = json.dumps(
-                {key: value for key, value in json.loads(text).items() if key not in ("started", "finished")}
-            )
+            manifest = {key: each for key, each in json.loads(text).items() if key not in ("started", "finished")}
+            del manifest["files"]["summary.json"]  # which has the folder's name in it
+            text = json.dumps(manifest)
         if file.name == "summary.json":
             text = text.replace(f'"{name}"', '"OUT"')
         held[file.name] = text
