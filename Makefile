@@ -9,12 +9,12 @@ PEERS := $(VENV)/.peers-installed
 
 # The oldest versions that pyproject.toml declares, in an environment of their own; wheels only.
 OLD := .venv-minimums
-OLD_TESTS := tests/comments tests/runs tests/text/test_text_matching.py \
-  $(addprefix tests/judges/test_,offline.py cascade.py lexical.py llm.py embedding.py cache.py) \
+OLD_TESTS := tests/comments tests/http tests/runs tests/text/test_text_matching.py \
+  $(addprefix tests/judges/test_,offline.py offline_crowded.py cascade.py lexical.py llm.py llm_money.py injections.py embedding.py cache.py) \
   $(addprefix tests/cli/test_,comments_command.py routing_command.py compare_command.py other_commands.py) \
   $(addprefix tests/viewer/test_,safety.py pages.py labelling.py index.py)
 
-.PHONY: setup demo browser java test test-minimums lint bench bench-check clean
+.PHONY: setup demo browser java test test-lowest lint bench bench-check clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -57,7 +57,7 @@ $(OLD)/.installed: pyproject.toml scripts/minimums.py
 	  --constraint $(OLD)/constraints.txt --editable ".[frame,parquet,view]" pytest hypothesis httpx
 	@touch $@
 
-test-minimums: $(OLD)/.installed
+test-lowest: $(OLD)/.installed
 	$(OLD)/bin/python -m pytest $(OLD_TESTS)
 
 lint: $(DEV)
