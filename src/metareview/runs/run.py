@@ -363,6 +363,10 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
             check_counts(folder, manifest.records, judged)
         check_shape(result)
         return Run(kind, result, manifest, folder)
+    except PermissionError as error:
+        closed = error.filename or folder
+        fix = "Check its permissions and those of its folder."
+        raise InputError(error.strerror or "it may not be read", file=closed, fix=fix) from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InputError(
             f"a broken run, or one of an older version ({type(error).__name__}: {error})",
