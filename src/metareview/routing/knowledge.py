@@ -11,6 +11,8 @@ from metareview.routing.replay import Visible
 REVIEWED = frozenset({"review_submitted", "review_comment"})
 """By these somebody reviews the files of a pull request; a remark in its conversation is no review."""
 
+_FEW = 3
+
 
 class Knowledge:
     """Learns from events in order who changed a file (opened or pushed to a pull request with it) or reviewed it.
@@ -20,8 +22,9 @@ class Knowledge:
     """
 
     def __init__(self) -> None:
-        self._people: dict[str, str | dict[str, int]] = {}
-        """By file, who knows it and from how many pull requests; most are known by one person from one."""
+        self._people: dict[str, str | tuple[str, ...] | dict[str, int]] = {}
+        """By file, who knows it and from how many pull requests. Most are known by one person from one, or by a few,
+        each from one: files of a pull request share these."""
         self._files: dict[int, tuple[str, ...]] = {}
         self._authors: dict[int, str | None] = {}
         self._learned: dict[int, dict[str, tuple[str, ...]]] = {}
@@ -54,14 +57,22 @@ class Knowledge:
             files = tuple([path for path in files if path not in old])
             of_this[person] = before + files
         people = self._people
+        together: dict[str | tuple[str, ...], tuple[str, ...]] = {}
         for path in files:
             known = people.get(path)
             if known is None:
                 people[path] = person
-            elif isinstance(known, str):
-                people[path] = {person: 2} if known == person else {known: 1, person: 1}
-            else:
+            elif isinstance(known, dict):
                 known[person] = known.get(person, 0) + 1
+            elif known in together:
+                people[path] = together[known]
+            else:
+                few = (known,) if isinstance(known, str) else known
+                if person in few or len(few) == _FEW:
+                    people[path] = counts = dict.fromkeys(few, 1)
+                    counts[person] = counts.get(person, 0) + 1
+                else:
+                    people[path] = together[known] = (*few, person)
 
     def who_knows(self, files: Iterable[str]) -> set[str]:
         """Everybody who knows one of these files."""
@@ -77,7 +88,9 @@ class Knowledge:
     def sources(self, path: str) -> dict[str, int]:
         """Who knows the file, and from how many pull requests."""
         known = self._people.get(path, {})
-        return {known: 1} if isinstance(known, str) else known
+        if isinstance(known, dict):
+            return known
+        return {known: 1} if isinstance(known, str) else dict.fromkeys(known, 1)
 
     def learned(self, pr: int, person: str) -> tuple[str, ...]:
         """The files that the person knows from this pull request."""

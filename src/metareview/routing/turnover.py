@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -98,19 +99,22 @@ class Turnover:
         self,
         knowledge: Knowledge,
         people: Iterable[str],
-        paths: Collection[str],
+        paths: AbstractSet[str],
         reviews: Sequence[Review],
         eligible: Eligibility,
     ) -> None:
         self._active = {login for login in people if eligible.include_bots or not eligible.is_bot(login)}
         self._knowledge = knowledge
-        # By file, how many active people know it.
-        self._known = {path: sum(person in self._active for person in knowledge.sources(path)) for path in paths}
+        self._paths = paths
+        self._at_risk = sum(self._known(path) < FEWEST_PEOPLE for path in paths)
         self._reviews = reviews
 
+    def _known(self, path: str) -> int:
+        """How many active people know the file."""
+        return sum(person in self._active for person in self._knowledge.sources(path))
+
     def as_it_came(self) -> FilesAtRisk:
-        at_risk = sum(number < FEWEST_PEOPLE for number in self._known.values())
-        return FilesAtRisk(len(self._known), len(self._active), at_risk)
+        return FilesAtRisk(len(self._paths), len(self._active), self._at_risk)
 
     def recommended(self, first: Mapping[int, str]) -> RecommendedRisk:
         """As it would be with the first recommendation of each pull request for which the router named anybody.
@@ -134,11 +138,13 @@ class Turnover:
         gained: dict[str, int] = {}  # by file, in people
         for (path, person), change in changes.items():
             before = self._knowledge.sources(path).get(person, 0)
-            if path in self._known and (before > 0) != (before + change > 0):
+            if path in self._paths and (before > 0) != (before + change > 0):
                 gained[path] = gained.get(path, 0) + (1 if change > 0 else -1)
-        at_risk = sum(self._known[path] + number < FEWEST_PEOPLE for path, number in gained.items())
-        at_risk += sum(number < FEWEST_PEOPLE for path, number in self._known.items() if path not in gained)
-        return RecommendedRisk(len(self._known), at_risk, replaced)
+        at_risk = self._at_risk
+        for path, number in gained.items():
+            known = self._known(path)
+            at_risk += (known + number < FEWEST_PEOPLE) - (known < FEWEST_PEOPLE)
+        return RecommendedRisk(len(self._paths), at_risk, replaced)
 
 
 def _at(event: Event) -> int:
