@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -98,9 +98,7 @@ def _check_comments(run: CommentsRun) -> None:
         if which in judged:
             raise ValueError(f"two verdicts on one pair of {pair.reviewer} on {pair.pr}")
         judged.add(which)
-    lacking = set(run.metrics) - {key[1] for key in known}
-    if any(run.result.reviewers[name].prs for name in lacking):
-        raise ValueError(f"figures of {min(lacking)} without records")
+    _check_names({key[1] for key in known}, {name: each.prs for name, each in run.result.reviewers.items()})
 
 
 def _check_pair(known: _Known, pair: Pair) -> None:
@@ -128,9 +126,16 @@ def _check_outcomes(run: OutcomesRun) -> None:
         for outcome in record.comments:
             if outcome.comment.at is not None:
                 parse_time(outcome.comment.at)
-    lacking = set(run.metrics) - {reviewer for _, reviewer in known}
-    if any(run.result.reviewers[name].figures.prs for name in lacking):
-        raise ValueError(f"figures of {min(lacking)} without records")
+    prs = {name: each.figures.prs for name, each in run.result.reviewers.items()}
+    _check_names({reviewer for _, reviewer in known}, prs)
+
+
+def _check_names(recorded: set[str], prs: Mapping[str, int]) -> None:
+    """Whether those of whom there are records are those of whom there are figures, over so many pull requests."""
+    if without := recorded - prs.keys():
+        raise ValueError(f"records of {min(without)} without figures")
+    if any(prs[name] for name in prs.keys() - recorded):
+        raise ValueError(f"figures of {min(prs.keys() - recorded)} without records")
 
 
 def _check_routing(run: RoutingRun) -> None:
@@ -139,6 +144,8 @@ def _check_routing(run: RoutingRun) -> None:
         check_shape(record)
         for at in (record.created_at, record.cutoff, *(event.at for event in record.truth.events)):
             show_time(at)
+        if without := record.answers.keys() - run.result.routers.keys():
+            raise ValueError(f"answers of {min(without)} without figures")
         records += 1
     if records != run.result.prs:
         raise ValueError(f"{records} records where the summary counts {run.result.prs} pull requests")
