@@ -89,3 +89,11 @@ def test_a_part_of_a_run_with_its_column_twice(tmp_path):
     path = written(tmp_path, [("record", lines), ("record", lines)])
     with pytest.raises(InputError, match="or with several"):
         list(read_part(path))
+
+
+@pytest.mark.parametrize("read", [lambda path: list(read_part(path)), read_history])
+def test_a_column_whose_name_is_no_utf_8(tmp_path, read):
+    path = written(tmp_path, [("record", pa.array(["{}"])), ("bystander", pa.array(["x"]))])
+    path.write_bytes(path.read_bytes().replace(b"bystander", b"b\xffstander"))
+    with pytest.raises(InputError, match=r"events\.parquet"):
+        read(path)

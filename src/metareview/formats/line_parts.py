@@ -105,7 +105,7 @@ def opened_part(file: Path) -> Iterator[Any]:
             if part.schema_arrow.names.count(RECORD) != 1:
                 raise InputError(f"a part without the column {RECORD}, or with several", file=file, fix=AGAIN)
             yield part
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last for the name of a column
         reason = (str(error).splitlines() or ["it is damaged"])[0][:200]
         raise InputError(f"not readable as Parquet: {reason}", file=file, fix=AGAIN) from error
 
