@@ -17,9 +17,12 @@ import numpy as np
 from bench.measure import Result, Row, seconds
 from bench.simulation import difficulty, review
 from metareview import evaluate_comments
+from metareview.benchmark.calibrate import calibrate
 from metareview.comments.measures import positive_match_rate
 from metareview.formats.codeowners import CodeOwners
+from metareview.formats.labels import Label
 from metareview.formats.registry import read_inputs
+from metareview.judges.offline.judge import OfflineJudge
 from metareview.model.address import parse_address, repository_key
 from metareview.model.event import Event, make_history
 from metareview.outcomes.measures import COLUMNS, MEASURES
@@ -66,6 +69,8 @@ def _cases(folder: Path) -> list[Case]:
         Case("letters of {} reviewers of outcomes, 50 to 74 pull requests each", 50, _outcome_letters, 10, SQUARE),
         Case("{} subfolders with a reviewer each, read", 1_000, lambda size: _subfolders(folder, size), 5),
         Case("{} comments on one line against as many references, exact", 1_000, _one_line, 10, SQUARE),
+        Case("{} comments on one line against one reference, offline", 10_000, _one_reference, 20, SQUARE),
+        Case("{} labels in one group, offline", 4_000, _one_group, 20, SQUARE),
         Case("revfinder on {} folders of 200 pull requests", 2_000, _folders, 10, SQUARE),
         Case("all routers but codeowners, 50 repositories, {} events", 10_000, _routers, 10),
         Case("an address of {} times /pull/1x", 50_000, _address, 1),
@@ -120,6 +125,25 @@ def _one_line(comments: int) -> Work:
         for most in (comments, comments // 2)
     )
     return lambda: evaluate_comments(said, reference=known, judge="exact")
+
+
+def _one_reference(comments: int) -> Work:
+    rng = random.Random(0)
+    place = {"path": "a.py", "side": "right", "from_line": 10, "to_line": 10}
+    said = [{"pr": "octo/shop#7", "comments": [{**place, "note": _note(rng)} for _ in range(comments)]}]
+    known = [{"pr": "octo/shop#7", "comments": [{**place, "note": _note(rng)}]}]
+    return lambda: evaluate_comments(said, reference=known, judge="offline")
+
+
+def _one_group(labels: int) -> Work:
+    rng = random.Random(0)
+    found = [Label(_note(rng), _note(rng), each % 3 == 0, group="octo/shop#7") for each in range(labels)]
+    return lambda: calibrate(found, OfflineJudge())
+
+
+def _note(rng: random.Random) -> str:
+    """Some thirty words of which few are common, as in a language."""
+    return " ".join(f"word{int(rng.paretovariate(0.7)) % 5_000}" for _ in range(rng.randint(15, 45)))
 
 
 def _folders(folders: int) -> Work:
