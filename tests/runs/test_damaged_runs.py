@@ -330,6 +330,18 @@ def test_a_run_that_was_killed_may_have_broken_lines(folder, sound):
     assert sorted(repaired(folder, sound)) == sorted(of_records([2, 4, 6]))
 
 
+@pytest.mark.parametrize("left", [4, 16])
+def test_records_of_nobody_are_dropped_when_a_run_goes_on(folder, sound, left):
+    """Also where nothing else is left to do."""
+    manifest = (folder / "manifest.json").read_text()
+    (folder / "manifest.json").write_text(manifest.replace('"status": "finished"', '"status": "running"'))
+    results, pairs = ((folder / name).read_bytes().splitlines(keepends=True) for name in LINES)
+    stranger, theirs = results[0].replace(b"/pull/1", b"/pull/99"), b"".join(pairs[:9]).replace(b"/pull/1", b"/pull/99")
+    (folder / "results.jsonl").write_bytes(b"".join([stranger, *results[:left]]))
+    (folder / "pairs.jsonl").write_bytes(theirs + b"".join(pairs[: 9 * left]))
+    assert sorted(repaired(folder, sound)) == sorted(of_records(range(left, 16)))
+
+
 def test_a_damaged_routing_run_is_replayed(tmp_path):
     events = [
         {"id": f"{number}{kind}", "repo": "o/r", "pr": number, "kind": kind, "actor": actor,

@@ -22,10 +22,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Generic
+from typing import Any, Generic
 
 from metareview.comments.records import PairBlock
 from metareview.errors import InputError, UsageError
@@ -203,7 +202,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         """Write the summary last. A continued run is put into the order that an unbroken one has."""
         with written_to(self.path):
             seals = self._close_files()
-            if self._resumed:
+            if self._resumed or not self.done.keys() <= set(order):
                 seals |= self._sort(order)
         return self._finish(result, len(order), seals)
 
@@ -239,17 +238,18 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         return run
 
     def _sort(self, order: Sequence[Key]) -> dict[str, Seal]:
-        """What was written anew."""
+        """What was written anew. What is of nobody in this order, as in a file that somebody changed, is dropped."""
         rank = {key: position for position, key in enumerate(order)}
-        if _in_order(rank[self.kind.key(record)] for record in self._records()) and _in_order(
-            rank[_key_of(row)] for row in read_lines(self.path / PAIRS)
+        if _in_order(rank.get(self.kind.key(record)) for record in self._records()) and _in_order(
+            rank.get(_key_of(row)) for row in read_lines(self.path / PAIRS)
         ):
             return {}  # As where one chunk is done after the other; there may be more than memory holds.
-        ordered = sorted(self._records(), key=lambda record: rank[self.kind.key(record)])
+        records = (record for record in self._records() if self.kind.key(record) in rank)
+        ordered = sorted(records, key=lambda record: rank[self.kind.key(record)])
         seals = {RESULTS: write_lines(self.path / RESULTS, map(self.kind.record_to_json, ordered))}
         if (self.path / PAIRS).exists():
-            rows = sorted(read_lines(self.path / PAIRS), key=lambda row: rank[_key_of(row)])
-            seals[PAIRS] = write_lines(self.path / PAIRS, rows)
+            pairs = (row for row in read_lines(self.path / PAIRS) if _key_of(row) in rank)
+            seals[PAIRS] = write_lines(self.path / PAIRS, sorted(pairs, key=lambda row: rank[_key_of(row)]))
         return seals
 
     def _records(self) -> Iterator[RecordT]:
@@ -317,11 +317,17 @@ def _check_same(folder: Path, stored: JsonObject, manifest: Manifest) -> None:
         raise UsageError(f"{folder} holds another run ({differing} differ). Choose another --out, or pass --overwrite.")
 
 
-def _in_order(ranks: Iterable[int]) -> bool:
-    return all(one <= other for one, other in pairwise(ranks))
+def _in_order(ranks: Iterable[int | None]) -> bool:
+    """Whether they are, and none is None."""
+    latest = 0
+    for rank in ranks:
+        if rank is None or rank < latest:
+            return False
+        latest = rank
+    return True
 
 
-def _key_of(row: JsonObject) -> Key:
+def _key_of(row: Mapping[str, Any]) -> Key:
     """That of the record of a pair."""
     return tuple(row[name] for name in ("pr", "reviewer", "run") if name in row)
 
