@@ -12,7 +12,7 @@ from metareview.formats.seals import SEALED, Sealing
 def _rows(part: Path) -> int:
     try:
         return pq.read_metadata(part).num_rows
-    except (OSError, pa.ArrowException):
+    except (OSError, pa.ArrowException, UnicodeDecodeError):
         return 0
 
 
