@@ -31,6 +31,12 @@ from metareview.runs.sound import broken_runs_told
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+
+def _whole(cell: object) -> object:
+    """A text with halves of surrogate pairs written out."""
+    return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell
+
+
 Rows = Iterator[dict[str, Any]]
 _NESTED = {
     "match_details",
@@ -97,7 +103,10 @@ class Run(runs.Run[Any, Any]):
         except ImportError:
             raise UsageError('to_frame needs pandas: pip install "metareview[frame]"') from None
         with broken_runs_told(self.folder):
-            return DataFrame(list(self._rows(what)))
+            try:
+                return DataFrame(list(self._rows(what)))
+            except UnicodeEncodeError:  # half a surrogate pair, which Arrow, behind pandas, cannot hold
+                return DataFrame([{name: _whole(cell) for name, cell in row.items()} for row in self._rows(what)])
 
     def _rows(self, what: str) -> Rows:
         known = ("prs", "pairs", "references", "comments")

@@ -432,3 +432,24 @@ def test_what_is_sealed_again_is_taken(folder):
     cut(folder / "results.jsonl", 5)
     seal_again(folder)
     assert len(mr.load_run(folder).records) == 5
+
+
+def test_half_a_character_in_a_run_is_written_out_in_frames(folder):
+    pairs = (folder / "pairs.jsonl").read_text()
+    (folder / "pairs.jsonl").write_text(pairs.replace('"reason":""', '"reason":"\\ud800"', 1))
+    seal_again(folder)
+    assert mr.load_run(folder).to_frame("pairs").reason[0] == "\\ud800"
+
+
+@pytest.mark.parametrize("what", ["metrics", "spread", "variance"])
+def test_repeated_runs_without_a_figure_are_refused(tmp_path, what):
+    review = {"pr": ADDRESS.format(1), "comments": [{"note": "leak"}]}
+    runs = [{**review, "run": name} for name in "ab"]
+    mr.evaluate_comments(runs, reference=[review], judge="exact", repeat=True, force=True, out=tmp_path / "run")
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    repeats = summary["reviewers"]["reviewer"]["repeats"]
+    del (repeats["metrics"]["b"] if what == "metrics" else repeats[what])["f1"]
+    (tmp_path / "run" / "summary.json").write_text(json.dumps(summary))
+    seal_again(tmp_path / "run")
+    with pytest.raises(InputError, match="a broken run"):
+        mr.load_run(tmp_path / "run")

@@ -194,6 +194,8 @@ MEASURES: Sequence[Measure] = (
     unmatched_rate,
     false_positive_rate,
 )
+MAIN = (f1, positive_match_rate, positive_recall_rate)
+"""What every run has."""
 RECALLS = (positive_recall_rate, positive_line_recall_rate)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
+from metareview.comments.measures import MAIN, f1
 from metareview.comments.summary import CommentsSummary
 from metareview.model.words import plural
 from metareview.report.numbers import NOT_DEFINED, rate
 from metareview.report.tables import BETWEEN_RUNS, Column, Table
 
-MAIN = (f1, positive_match_rate, positive_recall_rate)
 REMARK = (
     "Counts are means over the runs that have the pull request. Between runs: the standard deviation of the runs' own "
     "figures, each over its own pull requests. The variance of a run's result on a pull request lies between pull "

@@ -8,7 +8,7 @@ from typing import Any
 
 from metareview.comments.costs import KINDS, Spent
 from metareview.comments.filters import FilterConfig
-from metareview.comments.measures import MEASURES, Counts
+from metareview.comments.measures import MAIN, MEASURES, Counts
 from metareview.comments.records import (
     DIMENSIONS,
     CommentRecord,
@@ -310,11 +310,19 @@ def repeats_to_json(repeats: Repeats) -> JsonObject:
 def _repeats(stored: JsonObject) -> Repeats:
     return Repeats(
         tuple(stored["names"]),
-        stored["metrics"],
-        {name: None if each is None else Spread(**each) for name, each in stored["spread"].items()},
-        {name: None if each is None else VarianceShares(**each) for name, each in stored["variance"].items()},
+        {name: _all_measures(stored["metrics"][name]) for name in stored["names"]},
+        {name: None if each is None else Spread(**each) for name, each in _all_measures(stored["spread"]).items()},
+        {
+            name: None if each is None else VarianceShares(**each)
+            for name, each in _all_measures(stored["variance"]).items()
+        },
         stored["prs_per_run"],
     )
+
+
+def _all_measures(stored: JsonObject) -> JsonObject:
+    """By measure; KeyError where one is missing that every run has."""
+    return {**stored, **{measure.name: stored[measure.name] for measure in MAIN}}
 
 
 def _figures_to_json(part: PullRequestSlice | ReferenceSlice) -> JsonObject:
