@@ -453,3 +453,11 @@ def test_repeated_runs_without_a_figure_are_refused(tmp_path, what):
     seal_again(tmp_path / "run")
     with pytest.raises(InputError, match="a broken run"):
         mr.load_run(tmp_path / "run")
+
+
+def test_a_record_that_was_made_a_skipped_one_is_refused(folder, capsys):
+    results = (folder / "results.jsonl").read_text()
+    (folder / "results.jsonl").write_text(results.replace('"skip_reason":null', '"skip_reason":"x"', 1))
+    seal_again(folder)
+    assert main(["show", str(folder), "--matched"]) == 2
+    assert "a broken run" in capsys.readouterr().err

@@ -177,7 +177,7 @@ def record_from_json(stored: JsonObject) -> CommentRecord:
         "skip_reason": stored["skip_reason"],
         "run": stored.get("run"),
     }
-    if stored["skipped"]:
+    if stored["skip_reason"] is not None:
         return CommentRecord(**head)
     bounds = stored.get("undecided_bounds")
     return CommentRecord(
