@@ -459,5 +459,15 @@ def test_a_record_that_was_made_a_skipped_one_is_refused(folder, capsys):
     results = (folder / "results.jsonl").read_text()
     (folder / "results.jsonl").write_text(results.replace('"skip_reason":null', '"skip_reason":"x"', 1))
     seal_again(folder)
-    assert main(["show", str(folder), "--matched"]) == 2
+    assert code_of("show", str(folder), "--matched") == 2
     assert "a broken run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", [[], None, -1, True, 1.5, "7"])
+def test_a_seal_whose_size_is_none_is_no_seal(folder, sound, size):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["pairs.jsonl"]["bytes"] = size
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError):
+        mr.load_run(folder)
+    repaired(folder, sound)

@@ -58,6 +58,8 @@ class Seal:
         seal = cls(stored["bytes"], stored["lines"], stored["sha256"], stored.get("blocks", ""))
         if not (_HEXADECIMAL.fullmatch(seal.sha256) and _HEXADECIMAL.fullmatch(seal.blocks)):
             raise ValueError("a hash that is none")
+        if not all(type(number) is int and number >= 0 for number in (seal.size, seal.lines)):
+            raise ValueError("a size that is none")
         return seal
 
     def is_whole(self, number: int, block: bytes) -> bool:
