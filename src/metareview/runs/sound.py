@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -65,6 +65,8 @@ def broken_runs_told(*folders: Path | None) -> Iterator[None]:
 
 
 def _check_comments(run: CommentsRun) -> None:
+    names = [measure.name for measure in run.result.measures]
+    _check_measures([each.metrics for each in run.result.reviewers.values()], names)
     known: _Known = {}
     of_whom: list[Key] = []
     positions: set[int] = set()
@@ -138,7 +140,22 @@ def _check_names(recorded: set[str], prs: Mapping[str, int]) -> None:
         raise ValueError(f"figures of {min(prs.keys() - recorded)} without records")
 
 
+def _check_measures(tables: Iterable[Mapping[str, object]], measures: Iterable[str] = ()) -> None:
+    """Whether each has all of these measures, and the same ones as the others."""
+    told = list(tables)
+    for table in told:
+        if without := set(measures).union(*told) - table.keys():
+            raise ValueError(f"figures without {min(without)}")
+
+
 def _check_routing(run: RoutingRun) -> None:
+    routers = run.result.routers.values()
+    for tables in ([each.metrics for each in routers], [each.intervals for each in routers]):
+        _check_measures(tables, [measure.name for measure in run.result.measures])
+    _check_measures([each.observed_metrics for each in routers])
+    known = [each.expertise for each in routers if each.expertise is not None]
+    for figures in ([each.metrics for each in known], [each.observed_metrics for each in known]):
+        _check_measures(figures)
     records = 0
     for record in run.read_records():
         check_shape(record)
