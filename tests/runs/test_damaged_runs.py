@@ -471,3 +471,14 @@ def test_a_seal_whose_size_is_none_is_no_seal(folder, sound, size):
     with pytest.raises(InputError):
         mr.load_run(folder)
     repaired(folder, sound)
+
+
+@pytest.mark.parametrize("measure", ["f1", "positive_recall_rate"])
+def test_a_summary_without_a_figure_of_somebody_is_refused(folder, tmp_path, monkeypatch, capsys, measure):
+    monkeypatch.chdir(tmp_path)
+    summary = json.loads((folder / "summary.json").read_text())
+    del summary["reviewers"]["loud"]["metrics"][measure]
+    (folder / "summary.json").write_text(json.dumps(summary))
+    seal_again(folder)
+    assert code_of("report", str(folder), "-o", "x.html") == 2
+    assert "a broken run" in capsys.readouterr().err
