@@ -93,6 +93,14 @@ def test_only_pairs_that_are_asked_about_and_their_rivals_are_scored(monkeypatch
     assert sum(scored) <= 10 * 17 * (1 + 16)
 
 
+def test_a_crowded_question_may_ask_about_nothing():
+    nothing, few = ask(notes(1_200, 1), notes(30, 2), np.zeros((0, 2))), ask(notes(3, 1), notes(2, 2))
+    answers = OfflineJudge().judge([few, nothing, few])
+    assert [len(answer.score) for answer in answers] == [6, 0, 6]
+    assert list(answers[1].reason) == []
+    assert answers[0].score.tolist() == answers[2].score.tolist()
+
+
 def test_a_crowded_question_still_tells_matches_from_others():
     generated, reference = notes(1_200, 1), notes(300, 2, longest=25)
     pairs = []

@@ -50,10 +50,7 @@ class AlikeNotes:
         alike[unequal] = shared > WORDS
         doubtful = unequal[on_lines[unequal] & (shared > WORDS_ON_THE_LINES) & (shared <= WORDS)]
         if len(doubtful):
-            kept, position = np.unique(np.concatenate([one[doubtful], other[doubtful]]), return_inverse=True)
-            scores = self._scores(kept)
-            at = position if scores is not self._all_scores else kept[position]
-            alike[doubtful] = scores.same(at[: len(doubtful)], at[len(doubtful) :])
+            alike[doubtful] = self._judged_same(one[doubtful], other[doubtful])
         return alike
 
     def sharing(self, notes: Indices, first: int, last: int) -> tuple[Indices, Indices]:
@@ -72,13 +69,15 @@ class AlikeNotes:
         found = found[np.lexsort((shared.col[found], shared.row[found]))]
         return notes[shared.row[found]], shared.col[found].astype(np.int64) + first
 
-    def _scores(self, texts: Indices) -> MutualScores:
-        """The offline judge on these texts; on all, once many of them were asked for."""
+    def _judged_same(self, one: Indices, other: Indices) -> NDArray[np.bool_]:
+        """Whether the offline judge calls the texts of each pair the same. It reads these, or all if they are many."""
         from metareview.judges.offline.alone import MutualScores  # reads the model's weights: only where there is need
 
-        if 2 * len(texts) > len(self._texts):
-            return self._all_scores
-        return MutualScores([self._texts[at] for at in texts.tolist()])
+        kept, position = np.unique(np.concatenate([one, other]), return_inverse=True)
+        if 2 * len(kept) > len(self._texts):
+            return self._all_scores.same(one, other)
+        scores = MutualScores([self._texts[at] for at in kept.tolist()])
+        return scores.same(position[: len(one)], position[len(one) :])
 
     @cached_property
     def _all_scores(self) -> MutualScores:

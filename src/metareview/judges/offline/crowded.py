@@ -44,6 +44,8 @@ def is_crowded(question: Question) -> bool:
 def answer_crowded(question: Question, model: Model, threshold: float, known: KnownNotes | None) -> Answer:
     """The verdicts on one question of `distinct_notes`."""
     pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
+    if not len(pairs):
+        return Answer(np.zeros(0), np.zeros(0, np.int8))
     texts, grid = lay_out([question])
     all_texts, found = boards(texts, grid, [known])
     notes = read_notes(all_texts, model.background)
