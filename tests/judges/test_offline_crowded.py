@@ -10,6 +10,7 @@ from metareview.benchmark.calibrate import calibrate
 from metareview.formats.labels import Label
 from metareview.judges.examples import KnownNotes
 from metareview.judges.offline import crowded
+from metareview.judges.offline.features import QuestionTerms
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import DIFFERENT, SAME, Question
 
@@ -93,8 +94,10 @@ def test_only_pairs_that_are_asked_about_and_their_rivals_are_scored(monkeypatch
     assert sum(scored) <= 10 * 17 * (1 + 16)
 
 
-def test_a_crowded_question_may_ask_about_nothing():
-    nothing, few = ask(notes(1_200, 1), notes(30, 2), np.zeros((0, 2))), ask(notes(3, 1), notes(2, 2))
+@pytest.mark.parametrize("references", [0, 30])
+def test_a_crowded_question_may_ask_about_nothing(monkeypatch, references):
+    monkeypatch.setattr(QuestionTerms, "alike", lambda self, side: (assert_few(side), alike(self, side))[1])
+    nothing, few = ask(notes(1_200, 1), notes(references, 2), np.zeros((0, 2))), ask(notes(3, 1), notes(2, 2))
     answers = OfflineJudge().judge([few, nothing, few])
     assert [len(answer.score) for answer in answers] == [6, 0, 6]
     assert list(answers[1].reason) == []
@@ -112,6 +115,14 @@ def test_a_crowded_question_still_tells_matches_from_others():
     assert np.median(answer.score[1::2]) < 0.05
     equal = ask([*generated, reference[1]], reference, [(1_200, 1)])
     assert OfflineJudge().judge([equal])[0].score[0] >= 0.999
+
+
+alike = QuestionTerms.alike
+
+
+def assert_few(side):
+    """Not every two of a crowd are compared."""
+    assert side.shape[0] < 1_000
 
 
 def peak(work):

@@ -38,7 +38,7 @@ RUN = 100_000
 def is_crowded(question: Question) -> bool:
     """Whether not all notes of a question can be rivals."""
     ours, theirs = len(question.generated), len(question.reference)
-    return ours * theirs > PAIRS or (max(ours, theirs) > NOTES and min(ours, theirs) > 0)
+    return ours * theirs > PAIRS or max(ours, theirs) > NOTES
 
 
 def answer_crowded(question: Question, model: Model, threshold: float, known: KnownNotes | None) -> Answer:
