@@ -106,7 +106,7 @@ def test_bad_input_is_one_message_and_leaves_nothing_behind(run, here, case, sid
         (["--out", "ref.jsonl"], "--out ref.jsonl is a file. Name a folder."),
         (["--out", "ref.jsonl/r"], "Cannot write to ref.jsonl/r: Not a directory. Choose another --out."),
         (["--out", "x" * 300], f"Cannot write to {'x' * 300}: File name too long. Choose another --out."),
-        (["--out", "reviews"], "reviews is not empty and holds no run. Choose another --out, or pass --overwrite."),
+        (["--out", "reviews"], "reviews is not empty and holds no run. Choose another --out, or empty the folder."),
     ],
 )
 def test_a_wrong_option_is_one_message_and_leaves_nothing_behind(run, here, options, message):

@@ -50,8 +50,11 @@ def new_folder(name: str) -> Iterator[Path]:
     again where nothing was put into it."""
     parent, first = Path("runs"), default_name(name)
     found_parent = parent.exists()
+    if os.path.lexists(parent) and not parent.is_dir():
+        raise UsageError(f"{parent} is not a folder, and without --out a run goes into {parent}/. Pass --out FOLDER.")
     names = chain([first], (f"{first}-{attempt}" for attempt in count(2)))
     with written_to(parent):
+        parent.mkdir(exist_ok=True)
         folder = next(folder for folder in map(parent.joinpath, names) if _made(folder))
     try:
         yield folder
@@ -64,7 +67,7 @@ def new_folder(name: str) -> Iterator[Path]:
 
 def _made(folder: Path) -> bool:
     try:
-        folder.mkdir(parents=True)
+        folder.mkdir()
     except FileExistsError:
         return False
     return True
@@ -316,6 +319,9 @@ class FolderLock:
         except OSError:
             self.release()
             raise UsageError(f"Another process is writing to {folder}. Wait for it, or choose another --out.") from None
+        except BaseException:
+            self.release()
+            raise
 
     def release(self) -> None:
         if self._handle is not None:

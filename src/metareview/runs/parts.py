@@ -9,6 +9,7 @@ query asks for in types of its own. The order is that of the parts' numbers, and
 
 from __future__ import annotations
 
+import re
 import secrets
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,6 +41,7 @@ __all__ = [
     "PartRows",
     "count_rows",
     "has_lines",
+    "has_part_files",
     "has_parts",
     "part_files",
     "parts_of",
@@ -47,9 +49,11 @@ __all__ = [
     "read_part",
     "read_parts",
     "remove_parts",
+    "remove_unfinished_parts",
     "write_part",
 ]
 
+_UNFINISHED = re.compile(rf"\.{PART.pattern}\.[0-9a-f]{{8}}\.new")
 _GROUP_ROWS, _GROUP_BYTES = 2_000, 4 << 20
 """What is decoded at once to read one line of it."""
 
@@ -64,16 +68,32 @@ class Columns:
     """The columns of some lines, in that order."""
 
 
+def has_part_files(path: Path) -> bool:
+    """Whether there are parts of this file of lines, be that itself there or not."""
+    return any(PART.fullmatch(each.name) for each in _files_of(path))
+
+
 def remove_parts(path: Path) -> None:
     """Delete the parts in the place of a file of lines, and what interrupted tasks left; nothing else that is there."""
-    folder = parts_of(path)
-    if folder.is_symlink() or not folder.is_dir():
-        return
-    for each in list(folder.iterdir()):
-        if PART.fullmatch(each.name.lstrip(".").partition(SUFFIX)[0] + SUFFIX):
+    remove_unfinished_parts(path)
+    for each in _files_of(path):
+        if PART.fullmatch(each.name):
             each.unlink()
-    with suppress(OSError):  # somebody keeps something of theirs there
-        folder.rmdir()
+    if not parts_of(path).is_symlink():
+        with suppress(OSError):  # it is not there, or somebody keeps something of theirs in it
+            parts_of(path).rmdir()
+
+
+def remove_unfinished_parts(path: Path) -> None:
+    """Delete what tasks that were interrupted left beside the parts that they were writing."""
+    for each in _files_of(path):
+        if _UNFINISHED.fullmatch(each.name):
+            each.unlink(missing_ok=True)
+
+
+def _files_of(path: Path) -> list[Path]:
+    folder = parts_of(path)
+    return [] if folder.is_symlink() or not folder.is_dir() else list(folder.iterdir())
 
 
 # Writing

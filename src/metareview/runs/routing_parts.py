@@ -6,9 +6,10 @@ on from there.
 
 from __future__ import annotations
 
-import shutil
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -25,6 +26,7 @@ from metareview.runs.routing_json import record_from_json, record_line
 from metareview.runs.routing_sums_json import cells, from_cells
 
 _BLOCK = 2**20
+_OURS = re.compile(r"part-\d{5,}\.(jsonl|json(\.[0-9a-f]{8}\.new)?|changed)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,21 @@ class RoutingParts:
         with open_unfollowed(self._records(number)) as file:
             file.write(lines)
 
+    def is_begun(self) -> bool:
+        """Whether a part is there."""
+        return any(each.suffix == ".json" for each in self._files())
+
     def remove(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        """Delete all parts, and what was left of any; somebody's own files in the folder stay."""
+        for each in self._files():
+            each.unlink(missing_ok=True)
+        with suppress(OSError):  # it is not there, or somebody keeps something of theirs in it
+            self._folder.rmdir()
+
+    def _files(self) -> list[Path]:
+        if self._folder.is_symlink() or not self._folder.is_dir():
+            return []
+        return [each for each in self._folder.iterdir() if _OURS.fullmatch(each.name)]
 
     def _records(self, number: int) -> Path:
         return self._folder / f"part-{number:05d}.jsonl"

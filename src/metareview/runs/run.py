@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import platform
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
 
-from metareview import __version__
 from metareview.comments.averaging import averaged_by_pull_request
 from metareview.comments.measures import Rates
 from metareview.comments.records import DIMENSIONS, CommentRecord, Pair, PairBlock
 from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
-from metareview.formats.seals import SCHEMA, Seal, check_counts, check_records, check_seals, damaged
+from metareview.formats.seals import SCHEMA, check_counts, check_records, check_seals, damaged
 from metareview.model.build_gates import GateResult
 from metareview.model.measure import Measure
 from metareview.outcomes.records import OutcomeRecord
@@ -39,10 +33,11 @@ from metareview.runs.files import (
     to_line,
 )
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
+from metareview.runs.manifest import Manifest as Manifest
+from metareview.runs.manifest import now as now
 from metareview.runs.parts import has_lines, has_parts, part_files, parts_of
 from metareview.runs.shape import check_shape
 from metareview.runs.stored_items import parsed_record
-from metareview.sources.catalogue import datasets_with
 
 _RUNS_NAMED = 3
 Key = tuple[str, ...]
@@ -128,72 +123,6 @@ OUTCOMES: Kind[OutcomesSummary, OutcomeRecord] = Kind(
     pieces=lambda record, _: iter([(RESULTS, to_line(outcomes_json.record_to_json(record)).rstrip("\n"))]),
     is_complete=lambda record: not record.undecided,
 )
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What made the run: configuration, input hashes, versions, seed, status."""
-
-    kind: str
-    config: JsonObject
-    inputs: Mapping[str, str]
-    started: str
-    status: str = "running"
-    finished: str | None = None
-    records: int | None = None
-    files: Mapping[str, Seal] | None = None
-    """What a finished run wrote; None in one that was made before this was kept."""
-    versions: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "metareview": __version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "scipy", "rapidfuzz")},
-        }
-    )
-
-    @property
-    def fingerprint(self) -> str:
-        """What must be equal for two runs to be the same run."""
-        text = json.dumps({"config": self.config, "inputs": self.inputs}, sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def to_json(self) -> JsonObject:
-        document = {
-            "schema": SCHEMA,
-            "kind": self.kind,
-            "status": self.status,
-            "fingerprint": self.fingerprint,
-            "config": self.config,
-            "inputs": dict(self.inputs),
-            "versions": dict(self.versions),
-            "seed": self.config.get("seed", 0),
-            "started": self.started,
-            "finished": self.finished,
-        }
-        if datasets := datasets_with(self.inputs.values()):
-            document["datasets"] = datasets
-        if self.records is not None:
-            document["records"] = self.records
-        if self.files is not None:
-            document["files"] = {name: seal.to_json() for name, seal in self.files.items()}
-        return document
-
-    @classmethod
-    def from_json(cls, stored: JsonObject) -> Manifest:
-        """KeyError, TypeError or the like where it is no manifest of this version, or its parts do not fit."""
-        names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
-        files = stored.get("files")
-        seals = None if files is None else {name: Seal.from_json(each) for name, each in files.items()}
-        manifest = cls(**{name: stored[name] for name in names}, records=stored.get("records"), files=seals)
-        check_shape(manifest)
-        _ = manifest.versions["metareview"]
-        if stored["fingerprint"] != manifest.fingerprint:
-            raise ValueError("the configuration is not that of the fingerprint")
-        return manifest
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True)
@@ -338,12 +267,12 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
     for name in (RESULTS, PAIRS):
         if has_parts(folder / name):
             part_files(parts_of(folder / name))
+    fix = "Delete the folder, then run the evaluation again."
     try:
         stored = read_json(folder / MANIFEST)
         if stored["schema"] != SCHEMA:
-            raise InputError(
-                f"made by another version ({stored['schema']})", file=folder, fix="Run the evaluation again."
-            )
+            raise InputError(f"made by another version ({stored['schema']})", file=folder, fix=fix)
+        fix = "Run the evaluation again with --overwrite."
         if stored["status"] != "finished":
             raise InputError(
                 "this run is not finished", file=folder, fix="Run the command that began it again, with the same --out."
@@ -352,7 +281,7 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         manifest = Manifest.from_json(stored)
         if manifest.files is not None:
             check_records(folder, manifest.files, manifest.records)
-            check_seals(folder, manifest.files, by_size=by_size)
+            manifest = _with_right_seals(folder, manifest, by_size=by_size)
         if not (folder / SUMMARY).exists():
             raise damaged(folder / SUMMARY, "it is missing")
         result = kind.summary_from_json(read_json(folder / SUMMARY))
@@ -369,10 +298,22 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         raise InputError(error.strerror or "it may not be read", file=closed, fix=fix) from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InputError(
-            f"a broken run, or one of an older version ({type(error).__name__}: {error})",
-            file=folder,
-            fix="Run the evaluation again with --overwrite.",
+            f"a broken run, or one of an older version ({type(error).__name__}: {error})", file=folder, fix=fix
         ) from None
+
+
+def _with_right_seals(folder: Path, manifest: Manifest, *, by_size: bool) -> Manifest:
+    """The manifest with the seals of the files as they are; InputError where one is neither the one that is wanted nor
+    the one that it takes the place of."""
+    assert manifest.files is not None
+    try:
+        check_seals(folder, manifest.files, by_size=by_size)
+    except InputError:
+        if manifest.replaced is None:
+            raise
+        manifest = replace(manifest, files={**manifest.files, **manifest.replaced})
+        check_seals(folder, manifest.files or {}, by_size=by_size)
+    return replace(manifest, replaced=None)
 
 
 KINDS: Mapping[str, Kind[Any, Any]] = {"comments": COMMENTS, "routing": ROUTING, "outcomes": OUTCOMES}

@@ -9,8 +9,6 @@ It belongs to one run: `fingerprint` and `finished` are those of the manifest th
 from __future__ import annotations
 
 import errno
-import os
-import threading
 
 from metareview.model.unlisted import Issue, Unlisted
 from metareview.runs.files import JsonObject, read_json, write_json, written_to
@@ -40,12 +38,9 @@ def write_unlisted(run: CommentsRun, unlisted: Unlisted) -> None:
     """Stores it with the run, if it has a folder that may be written to: made again, it would come out the same."""
     if run.folder is None:
         return
-    # Under a name of its own first: a terminal and a viewer may both be the first to ask.
-    own = run.folder / f"{UNLISTED}.{os.getpid()}-{threading.get_ident()}"
     with written_to(run.folder):
         try:
-            write_json(own, _to_json(run, unlisted))
-            own.replace(run.folder / UNLISTED)
+            write_json(run.folder / UNLISTED, _to_json(run, unlisted))
         except OSError as error:
             if error.errno not in _READ_ONLY:
                 raise

@@ -15,9 +15,6 @@ that is damaged since is made whole by whoever begins it again.
 
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -28,7 +25,7 @@ from typing import Any, Generic
 
 from metareview.comments.records import PairBlock
 from metareview.errors import InputError, UsageError
-from metareview.formats.seals import SCHEMA, Seal, seals_in, seals_of
+from metareview.formats.seals import Seal, Sealing, seals_in, seals_of
 from metareview.judges.known import KnownVerdict
 from metareview.model.build_gates import GateResult
 from metareview.runs.comments_json import pair_from_json
@@ -43,18 +40,20 @@ from metareview.runs.files import (
     AppendedFile,
     FolderLock,
     JsonObject,
-    read_json,
     read_lines,
+    to_bytes,
+    to_document,
     write_json,
     write_lines,
     write_whole,
     written_to,
 )
 from metareview.runs.judge_json import known_to_json
-from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.links import refuse_links
 from metareview.runs.parts import has_lines, has_parts, parts_of, remove_parts
-from metareview.runs.run import Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now, run_key
+from metareview.runs.place import remove_left_over, remove_run, run_to_continue, stored_manifest
+from metareview.runs.routing_parts import RoutingParts
+from metareview.runs.run import ROUTING, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now, run_key
 from metareview.runs.salvage import Kept, with_all_pairs
 
 
@@ -83,18 +82,21 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         self._manifest = Manifest(kind.name, config, inputs, started=now())
         with written_to(path):
             refuse_links(path)
-            before = _stored_manifest(path, overwrite)
-            if before is not None:
-                _check_same(path, before, self._manifest)
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = FolderLock(self.path)
-            if before is None:
-                # Labels are people's work and stay; a label holds for the notes that it names.
-                self._remove(RESULTS, PAIRS, SUMMARY, EXAMPLES, FRAME, UNLISTED, *VERDICT_FILES)
-                shutil.rmtree(self.path / PARTS, ignore_errors=True)
-                self._write_manifest()
-            else:
-                self._take_up(before, in_parts=in_parts)
+            stored_manifest(path)
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(path)
+            try:
+                remove_left_over(path)
+                before = None if overwrite else run_to_continue(path, self._manifest)
+                if before is None:
+                    # Labels are people's work and stay; a label holds for the notes that it names.
+                    remove_run(path)
+                    self._write_manifest()
+                else:
+                    self._take_up(before, in_parts=in_parts)
+            except BaseException:
+                self._lock.release()
+                raise
 
     def _take_up(self, before: JsonObject, *, in_parts: bool) -> None:
         """A finished run that is whole and complete is taken as it is; else what there is of it is kept."""
@@ -107,6 +109,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 run = load_run(self.path)
                 if is_complete is None or all(map(is_complete, run.read_run_records())):
                     self.finished = run
+                    self._remove_replayed()
                     return
             except InputError:
                 damaged = True
@@ -114,7 +117,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         if in_parts or (damaged and self._costs_nothing(seals)):
             self._remove(RESULTS, PAIRS)
             if in_parts:
-                shutil.rmtree(self.path / PARTS, ignore_errors=True)
+                self._remove_replayed()
         else:
             self._keep_whole_records(seals, damaged=damaged)
         self._remove(SUMMARY, EXAMPLES, *(() if self.kind.has_pairs else (PAIRS,)))
@@ -146,9 +149,9 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             having = with_all_pairs(list(records.numbers), keys(), ends=not damaged or bool(seals))
             self.done = {key: record for key, record in self.done.items() if key in having}
             self.answered = sum(answered[key] for key in self.done)
-            if has_lines(pairs):
-                write_whole(pairs, of_pairs.lines(self.done))
         write_whole(results, records.lines(self.done))
+        if kind.has_pairs and has_lines(pairs):  # After the records: one without its pairs would be taken for whole.
+            write_whole(pairs, of_pairs.lines(self.done))
         for lines in (results, pairs):
             remove_parts(lines)
 
@@ -157,6 +160,11 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             (self.path / name).unlink(missing_ok=True)
             if name in (RESULTS, PAIRS):
                 remove_parts(self.path / name)
+
+    def _remove_replayed(self) -> None:
+        """Delete the parts that a large run had done so far."""
+        if self.kind.name == ROUTING.name:
+            RoutingParts(self.path / PARTS).remove()
 
     def parts_folder(self, name: str) -> Path:
         """Where parts of this file of lines go; it is made, so that whoever writes them finds it."""
@@ -227,14 +235,14 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             # Those of a cluster are in another order: they are what they are.
             if not has_parts(results) and not _same_bytes(results, lines()):
                 raise changed_since(self.path)
-            shutil.rmtree(self.path / PARTS, ignore_errors=True)
+            self._remove_replayed()
             return Run(
                 self.kind, result.with_gates(self.finished.result.build_gates), self.finished.manifest, self.path
             )
         with written_to(self.path):
             seal = write_whole(results, lines())
             run = self._finish(result, seal.lines, {RESULTS: seal})
-            shutil.rmtree(self.path / PARTS, ignore_errors=True)
+            self._remove_replayed()
         return run
 
     def _sort(self, order: Sequence[Key]) -> dict[str, Seal]:
@@ -268,53 +276,11 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # what could not be written before cannot be now either, and has been said
-            self._close_files()
-        self._lock.release()
-
-
-def check_place(folder: Path, overwrite: bool) -> bool:
-    """Whether a run is there that must be the same one. UsageError where none can be put there, whatever it is:
-    better said before hours of work than after."""
-    with written_to(folder):
-        refuse_links(folder)
-        stored = _stored_manifest(folder, overwrite)
-        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        if not there.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if not os.access(there, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        if there is folder:
-            FolderLock(folder).release()
-    return stored is not None
-
-
-def check_same_run(folder: Path, kind: Kind[SummaryT, RecordT], config: JsonObject, inputs: Mapping[str, str]) -> None:
-    """UsageError where the folder holds another run than this one."""
-    stored = _stored_manifest(folder, overwrite=False)
-    if stored is not None:
-        _check_same(folder, stored, Manifest(kind.name, config, inputs, started=now()))
-
-
-def _stored_manifest(folder: Path, overwrite: bool) -> JsonObject | None:
-    """The manifest of the run in this folder; None for a new run; UsageError where it holds anything else."""
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"--out {folder} is a file. Name a folder.")
-    if overwrite or not folder.exists() or not any(folder.iterdir()):
-        return None
-    try:
-        stored = read_json(folder / MANIFEST)
-    except (OSError, ValueError):
-        stored = {}
-    if stored.get("schema") != SCHEMA:
-        raise UsageError(f"{folder} is not empty and holds no run. Choose another --out, or pass --overwrite.")
-    return stored
-
-
-def _check_same(folder: Path, stored: JsonObject, manifest: Manifest) -> None:
-    if stored.get("fingerprint") != manifest.fingerprint:
-        differing = ", ".join(_differences(stored, manifest)) or "something"
-        raise UsageError(f"{folder} holds another run ({differing} differ). Choose another --out, or pass --overwrite.")
+        try:
+            with suppress(OSError):  # what could not be written before cannot be now either, and has been said
+                self._close_files()
+        finally:
+            self._lock.release()
 
 
 def _in_order(ranks: Iterable[int | None]) -> bool:
@@ -344,29 +310,41 @@ def _same_bytes(path: Path, blocks: Iterable[bytes]) -> bool:
         return all(file.read(len(block)) == block for block in blocks) and not file.read(1)
 
 
-def _differences(stored: JsonObject, manifest: Manifest) -> Iterator[str]:
-    """The settings in which two runs differ."""
-    config = stored.get("config")
-    config = config if isinstance(config, dict) else {}
-    for name in sorted({*config, *manifest.config}):
-        if config.get(name) != manifest.config.get(name):
-            yield name
-    if stored.get("inputs") != dict(manifest.inputs):
-        yield "input files"
-
-
 def keep_gates(run: Run[SummaryT, RecordT], results: tuple[GateResult, ...]) -> Run[SummaryT, RecordT]:
-    """The run with what came of its gates, in its folder too; without results it stays as it is."""
+    """The run with what came of its gates, in its folder too; without results it stays as it is.
+
+    The manifest names both summaries while one takes the place of the other, so that the run is whole at any moment.
+    UsageError where the folder holds another run by now, or somebody is writing to it.
+    """
     if not results:
         return run
     judged = replace(run, result=run.result.with_gates(results))
-    if run.folder is not None:
+    if run.folder is None:
+        return judged
+    with written_to(run.folder, "Free what is missing."):
+        lock = FolderLock(run.folder)
         try:
-            summary = write_json(run.folder / SUMMARY, judged.summary)
-            if run.manifest.files is not None:
-                files = {**run.manifest.files, SUMMARY: summary}
-                judged = replace(judged, manifest=replace(run.manifest, files=files))
-                write_json(run.folder / MANIFEST, judged.manifest.to_json())
-        except OSError as error:
-            raise UsageError(f"Cannot write to {run.folder}: {error.strerror}. Free what is missing.") from None
-    return judged
+            return _with_summary(judged, run.folder)
+        finally:
+            lock.release()
+
+
+def _with_summary(run: Run[SummaryT, RecordT], folder: Path) -> Run[SummaryT, RecordT]:
+    """The finished run with its summary in the place of the one that is stored."""
+    stored = stored_manifest(folder) or {}
+    seals, before = seals_in(stored), dict(run.manifest.files or {})
+    replaced = seals.pop(SUMMARY, None)
+    before.pop(SUMMARY, None)
+    if (stored.get("status"), stored.get("fingerprint"), seals) != ("finished", run.manifest.fingerprint, before):
+        raise UsageError(f"{folder} holds another run by now. Run this command again, with another --out.")
+    text = to_document(run.summary) + "\n"
+    if replaced is None:
+        write_whole(folder / SUMMARY, [text])
+        return run
+    sealing = Sealing()
+    sealing.add(to_bytes(text))
+    manifest = replace(run.manifest, files={**seals, SUMMARY: sealing.seal})
+    write_json(folder / MANIFEST, replace(manifest, replaced={SUMMARY: replaced}).to_json())
+    write_whole(folder / SUMMARY, [text])
+    write_json(folder / MANIFEST, manifest.to_json())
+    return replace(run, manifest=manifest)

@@ -152,7 +152,7 @@ class Catalogue:
             problem = InputError(
                 f"its manifest cannot be read ({type(error).__name__})",
                 file=folder / MANIFEST,
-                fix="Run the evaluation again with --overwrite.",
+                fix="Delete the folder, then run the evaluation again.",
             )
             return Entry(name, folder, place, BROKEN, problem=str(problem))
 

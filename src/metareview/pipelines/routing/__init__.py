@@ -23,9 +23,9 @@ from metareview.pipelines.routing.on_spark import evaluate_on_spark
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
 from metareview.pipelines.routing.plan import make_plan, plan_routers
 from metareview.pipelines.routing.read import Inputs, hash_inputs, read, read_all, read_beside
+from metareview.runs.place import check_place, check_same_run
 from metareview.runs.routing_json import manifest_config
 from metareview.runs.run import ROUTING, RoutingRun
-from metareview.runs.writer import check_place, check_same_run
 
 __all__ = [
     "Inputs",

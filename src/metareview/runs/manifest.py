@@ -1,0 +1,90 @@
+"""manifest.json of a run's folder: what made the run, and what its files were when it was finished."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from metareview import __version__
+from metareview.formats.seals import SCHEMA, Seal
+from metareview.runs.files import JsonObject
+from metareview.runs.shape import check_shape
+from metareview.sources.catalogue import datasets_with
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What made the run: configuration, input hashes, versions, seed, status."""
+
+    kind: str
+    config: JsonObject
+    inputs: Mapping[str, str]
+    started: str
+    status: str = "running"
+    finished: str | None = None
+    records: int | None = None
+    files: Mapping[str, Seal] | None = None
+    """What a finished run wrote; None in one that was made before this was kept."""
+    replaced: Mapping[str, Seal] | None = None
+    """What `files` take the place of, while that happens: either is right."""
+    versions: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "metareview": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy", "rapidfuzz")},
+        }
+    )
+
+    @property
+    def fingerprint(self) -> str:
+        """What must be equal for two runs to be the same run."""
+        text = json.dumps({"config": self.config, "inputs": self.inputs}, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def to_json(self) -> JsonObject:
+        document = {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "status": self.status,
+            "fingerprint": self.fingerprint,
+            "config": self.config,
+            "inputs": dict(self.inputs),
+            "versions": dict(self.versions),
+            "seed": self.config.get("seed", 0),
+            "started": self.started,
+            "finished": self.finished,
+        }
+        if datasets := datasets_with(self.inputs.values()):
+            document["datasets"] = datasets
+        if self.records is not None:
+            document["records"] = self.records
+        if self.files is not None:
+            document["files"] = {name: seal.to_json() for name, seal in self.files.items()}
+        if self.replaced is not None:
+            document["replaced"] = {name: seal.to_json() for name, seal in self.replaced.items()}
+        return document
+
+    @classmethod
+    def from_json(cls, stored: JsonObject) -> Manifest:
+        """KeyError, TypeError or the like where it is no manifest of this version, or its parts do not fit."""
+        names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
+        files, replaced = (
+            None if seals is None else {name: Seal.from_json(each) for name, each in seals.items()}
+            for seals in (stored.get("files"), stored.get("replaced"))
+        )
+        made = {name: stored[name] for name in names}
+        manifest = cls(**made, records=stored.get("records"), files=files, replaced=replaced)
+        check_shape(manifest)
+        _ = manifest.versions["metareview"]
+        if stored["fingerprint"] != manifest.fingerprint:
+            raise ValueError("the configuration is not that of the fingerprint")
+        return manifest
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
