@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
@@ -22,6 +21,7 @@ from metareview.cli.options import (
 )
 from metareview.cli.output import Screen, warning_lines
 from metareview.errors import Undecided, UsageError
+from metareview.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
     from metareview.benchmark.calibrate import Calibration
@@ -102,8 +102,8 @@ def command(
         )
     if judge == "none":
         raise UsageError("The judge none goes by location, and labels have none. Choose another --judge.")
-    with tempfile.TemporaryDirectory() as scratch, screen.progress("pairs") as progress:
-        verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
+    with TemporaryFolder() as scratch, screen.progress("pairs") as progress:
+        verdicts = cache_file(cache, no_cache, scratch / "verdicts.sqlite")
         found = read_label_set(Source(labels))
         options = JudgeOptions(
             threshold,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
@@ -15,6 +14,7 @@ from metareview.cli.label_session import ALSO, folder_of, session
 from metareview.cli.options import PATH, cache_file, common_options, model_options, one_of
 from metareview.cli.output import Screen, warning_lines
 from metareview.errors import Undecided, UsageError
+from metareview.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
     from metareview.comparison.queue import IssueQuestion, PairQuestion
@@ -89,8 +89,8 @@ def command(
     elif promote is not None:
         _promote(stored, promote, screen)
     elif judge:
-        with tempfile.TemporaryDirectory() as scratch:
-            verdicts = cache_file(cache, no_cache, Path(scratch) / "verdicts.sqlite")
+        with TemporaryFolder() as scratch:
+            verdicts = cache_file(cache, no_cache, scratch / "verdicts.sqlite")
             _label_by_model(stored, budget, seed, (concurrency, verdicts, max_llm_calls), screen)
     else:
         _label_issues(stored, name, budget, seed, screen)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.gzip_lines import LONGEST_LINE
+from metareview.temporary import TemporaryFolder
 
 
 @dataclass
@@ -25,7 +26,7 @@ class _Store:
     """The copies, in a folder that is made for the first and goes with the last who needs them."""
 
     users: int = 0
-    folder: Path | None = None
+    folder: TemporaryFolder | None = None
     copies: dict[Path, Path] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -44,7 +45,7 @@ def pipes_kept() -> Iterator[None]:
         with _store.lock:
             _store.users -= 1
             if not _store.users and _store.folder is not None:
-                shutil.rmtree(_store.folder, ignore_errors=True)
+                _store.folder.remove()
                 _store.folder = None
                 _store.copies.clear()
 
@@ -69,10 +70,10 @@ def _copied(path: Path) -> Path:
             raise InputError(problem, file=str(path), line=1, fix="Give what a command writes, such as zcat events.gz.")
         try:
             if _store.folder is None:
-                _store.folder = Path(tempfile.mkdtemp(prefix="metareview-"))
+                _store.folder = TemporaryFolder()
             # A number alone, as in /dev/fd/63, would pass for that of a pull request.
             name = f"pipe-{path.name}" if path.name.isdecimal() else path.name
-            copy = Path(tempfile.mkdtemp(dir=_store.folder)) / name
+            copy = Path(tempfile.mkdtemp(dir=_store.folder.path)) / name
             with copy.open("xb") as file:
                 file.write(beginning)
                 shutil.copyfileobj(pipe, file)

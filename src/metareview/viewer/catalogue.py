@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Lock
 from weakref import finalize
 
@@ -28,6 +26,7 @@ from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, read_json
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
 from metareview.runs.parts import count_rows, has_parts, parts_of, parts_there
 from metareview.runs.run import AnyRun, is_outcomes, load_run
+from metareview.temporary import TemporaryFolder
 from metareview.viewer.index import Index
 from metareview.viewer.run_view import RunView
 
@@ -101,8 +100,9 @@ class Catalogue:
 
     def __post_init__(self) -> None:
         self.root = self.root.resolve()
-        self._indexes = Path(mkdtemp(prefix="metareview-view-"))
-        self._removed = finalize(self, shutil.rmtree, self._indexes, ignore_errors=True)
+        folder = TemporaryFolder()
+        self._indexes = folder.path
+        self._removed = finalize(self, folder.remove)
         self._indexed = 0
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ figures are those of `score`, digit by digit.
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +32,7 @@ from metareview.runs.routing_json import manifest_config
 from metareview.runs.routing_parts import PartStore, Replayed, RoutingParts
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
 from metareview.runs.writer import RunWriter
+from metareview.temporary import TemporaryFolder
 
 BATCH = 60_000
 """Events of repositories that are replayed together: some tens of megabytes."""
@@ -65,9 +65,8 @@ def evaluate_large(
     `routers` is the plan as far as it goes without a history.
     """
     options = routers.options
-    with tempfile.TemporaryDirectory(prefix="metareview-") as scratch, ThreadPoolExecutor(1) as aside:
+    with TemporaryFolder() as packed, ThreadPoolExecutor(1) as aside:
         hashes = aside.submit(hash_inputs, options)  # A matter of seconds, and no matter of Python's.
-        packed = Path(scratch)
         reader = Reader(given.name, texts_wanted(options), options.as_sent(), packed)
         with watch("reading the history (MB)") as progress, written_to(packed, "Set TMPDIR to a folder with space."):
             scattered = scatter(reader, given, engine, progress)

@@ -8,7 +8,6 @@ write them, unless the run is to be kept in memory.
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -53,6 +52,7 @@ from metareview.runs.routing_json import manifest_config
 from metareview.runs.routing_parts import ParquetParts, RoutingParts
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
 from metareview.runs.writer import RunWriter
+from metareview.temporary import TemporaryFolder
 
 _FRAME = "the data frame"
 _PIECES = 20
@@ -89,8 +89,8 @@ def evaluate_on_spark(
         plan = replace(routers, inputs=inputs, options=options.as_sent())
         config = manifest_config(configured(plan))
         if out is None:
-            with tempfile.TemporaryDirectory(prefix="metareview-") as name:
-                held = RoutingParts(Path(name))
+            with TemporaryFolder() as folder:
+                held = RoutingParts(folder)
                 summary, numbers = _large(plan, scattered, exchange, held).replay(held, watch)
                 records = list(held.read_records(numbers))
             manifest = Manifest(ROUTING.name, config, hashes, started=now(), status="finished")
@@ -190,11 +190,8 @@ def _hash_of(event: Event) -> int:
 @contextmanager
 def _folder() -> Iterator[Path]:
     """For as long as a task needs it, on its machine's disk."""
-    with (
-        tempfile.TemporaryDirectory(prefix="metareview-") as name,
-        written_to(Path(name), "Set TMPDIR to a folder with space."),
-    ):
-        yield Path(name)
+    with TemporaryFolder() as folder, written_to(folder, "Set TMPDIR to a folder with space."):
+        yield folder
 
 
 def _bundles(facts: PieceFacts, piece: int, folder: Path) -> list[Bundle]:
