@@ -1,6 +1,24 @@
 """`python -m metareview`, and the installed command."""
 
-from metareview.interrupts import end_at_once
+import os
+import sys
+
+
+def _leave_working_folder() -> None:
+    """Take the working folder off `sys.path`, where `python -m` puts it first; unless metareview itself is there."""
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:  # It was deleted, and Python has not put it there.
+        return
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if not sys.flags.safe_path and sys.path[:1] == [folder] and folder != home:
+        del sys.path[0]
+
+
+if __name__ == "__main__":
+    _leave_working_folder()  # before anything is imported that this process has not loaded yet
+
+from metareview.interrupts import end_at_once  # noqa: E402
 
 end_at_once()  # before anything is imported that takes time
 

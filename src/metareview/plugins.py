@@ -1,23 +1,23 @@
 """How judges, routers and formats are found, all three in the same way.
 
 A plug-in is known by its name: a module of our own folder for its kind, one module per plug-in, or an entry point
-of an installed package. A user's own needs no installation: `package.module:factory` names it too. What a module
-or an entry point holds is loaded when it is used, so that listing names costs nothing.
+of an installed package. A user's own needs no installation: `package.module:factory` names it too, and it alone may lie
+in the working folder. What a module or an entry point holds is loaded when it is used, so that listing names costs
+nothing.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
-from pathlib import Path
 
 from metareview import __version__
 from metareview.errors import UsageError, did_you_mean
+from metareview.working_folder import importable
 
 BUILT_IN = f"metareview {__version__}"
 
@@ -71,22 +71,26 @@ class Registry:
         if known is None and ":" not in spec:
             names = f"The {self.kind}s are {', '.join(self.names())}, or package.module:factory for one of your own."
             raise UsageError(f"Unknown {self.kind} {spec!r}.{did_you_mean(spec, self.names())} {names}")
-        return load_object(known.target if known else spec, f"{self.kind} {spec}")
+        what = f"{self.kind} {spec}"
+        if known is not None:
+            return _load_object(known.target, what)
+        with importable(spec.partition(":")[0]) as has_folder:
+            return _load_object(spec, what, "" if has_folder else _NO_FOLDER)
 
 
-def load_object(target: str, what: str) -> object:
-    """The object at `package.module:attribute`; the working folder is importable. UsageError where there is none."""
+_NO_FOLDER = " The working folder was deleted, so only installed modules are found: go to a folder that exists."
+
+
+def _load_object(target: str, what: str, hint: str = "") -> object:
+    """The object at `package.module:attribute`; UsageError where there is none, with the hint at its end."""
     module, _, path = target.partition(":")
     if not module or not path:
         raise UsageError(f"{what}: {target!r} is not package.module:factory.")
-    folder = str(Path.cwd())
-    if folder not in sys.path and "" not in sys.path:
-        sys.path.append(folder)
     try:
         found: object = importlib.import_module(module)
         for attribute in path.split("."):
             found = getattr(found, attribute)
     except (Exception, SystemExit) as error:  # a module may raise anything, or exit, while it is imported
         fix = "Check the module's name, the factory's name and the Python path."
-        raise UsageError(f"{what}: cannot be loaded ({type(error).__name__}: {error}). {fix}") from error
+        raise UsageError(f"{what}: cannot be loaded ({type(error).__name__}: {error}). {fix}{hint}") from error
     return found

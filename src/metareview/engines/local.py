@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from metareview.engines.frames import Frames
 from metareview.engines.threads import ONE_THREAD
 from metareview.errors import UsageError
+from metareview.working_folder import found_modules
 
 Context = TypeVar("Context")
 Chunk = TypeVar("Chunk")
@@ -114,7 +115,8 @@ def _crew(
     workers: int, work: Work[Context, Chunk, Result], context: Context
 ) -> Iterator[Callable[[Chunk], Future[Result]]]:
     """Takes chunks for as long as it is open. Afterwards no worker is left, however it was left."""
-    beginning = pickle.dumps((work, context), pickle.HIGHEST_PROTOCOL)
+    task = pickle.dumps((work, context), pickle.HIGHEST_PROTOCOL)
+    beginning = pickle.dumps((found_modules(), task), pickle.HIGHEST_PROTOCOL)
     own = threading.local()
     hired: list[_Worker] = []
 

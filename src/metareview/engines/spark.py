@@ -14,12 +14,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
 import orjson
 
 from metareview.errors import MetareviewError, UsageError
+from metareview.working_folder import find_modules, found_modules
 
 Context = TypeVar("Context")
 Chunk = TypeVar("Chunk")
@@ -84,9 +87,10 @@ def _started(kind: Any, master: str) -> Session:
     # What is added up by key is small: two hundred partitions of it, Spark's default, take longer than the work.
     builder = builder.config("spark.sql.shuffle.partitions", "8")
     if master.startswith(_NEAR):
-        # Spark would take whatever is called python3, and would not find a router that lies in the user's folder.
+        # Spark would take whatever is called python3, and let it import what lies in the working folder.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.config("spark.executorEnv.PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        builder = builder.config("spark.executorEnv.PYTHONSAFEPATH", "1")
     try:
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
@@ -170,7 +174,8 @@ class SparkEngine:
         table = pa.table({"number": pa.array(range(len(chunks)), pa.int64()), "chunk": pa.array(chunks, pa.binary())})
         with explained():
             frame = self.session.createDataFrame(table).repartition(len(chunks))
-            rows = frame.mapInArrow(_doing(work, context), "number long, done boolean, result binary").collect()
+            doing = _doing(work, packed_context(context))
+            rows = frame.mapInArrow(doing, "number long, done boolean, result binary").collect()
         for row in sorted(rows, key=lambda row: row.number):
             value = pickle.loads(row.result)
             if not row.done:
@@ -189,7 +194,21 @@ def _wave(chunks: Iterator[Any]) -> list[bytes]:
     return wave
 
 
-def _doing(work: Work[Any, Any, Any], context: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def packed_context(context: object) -> bytes:
+    """What tasks need, as bytes; whatever a notebook defines itself goes along."""
+    dumps: Callable[[object, int], bytes] = import_module("pyspark.cloudpickle").dumps
+    return pickle.dumps((found_modules(), dumps(context, pickle.HIGHEST_PROTOCOL)), pickle.HIGHEST_PROTOCOL)
+
+
+@lru_cache(maxsize=1)
+def unpacked_context(packed: bytes) -> Any:
+    """The same in a task. A process does one after the other: what they share is made once."""
+    found, context = pickle.loads(packed)
+    find_modules(found)
+    return pickle.loads(context)
+
+
+def _doing(work: Work[Any, Any, Any], context: bytes) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """What a task does with its chunks."""
 
     def do(batches: Iterator[Any]) -> Iterator[Any]:
@@ -198,7 +217,7 @@ def _doing(work: Work[Any, Any, Any], context: Any) -> Callable[[Iterator[Any]],
         for batch in batches:
             for number, chunk in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 try:
-                    done, value = True, work(context, pickle.loads(chunk))
+                    done, value = True, work(unpacked_context(context), pickle.loads(chunk))
                 except MetareviewError as error:
                     done, value = False, told(error)
                 result = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)

@@ -9,11 +9,9 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
-from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from metareview.engines.spark import Frame, Session, explained, told
+from metareview.engines.spark import Frame, Session, explained, packed_context, told, unpacked_context
 from metareview.errors import MetareviewError
 
 Context = TypeVar("Context")
@@ -72,7 +70,7 @@ class SparkExchange:
         from pyspark.sql import functions as f
 
         with explained():
-            made = rows.mapInArrow(_making(make, _sent(context)), _BUNDLES).persist(StorageLevel.DISK_ONLY)
+            made = rows.mapInArrow(_making(make, packed_context(context)), _BUNDLES).persist(StorageLevel.DISK_ONLY)
             self._bundles = made
             results = made.filter(f.col("key").isNull()).select("number", "content")
             results.count()  # Else one partition would be made after the other.
@@ -111,13 +109,13 @@ class SparkExchange:
             asked = {
                 "home": pa.array(homes, pa.int64()),
                 "number": pa.array(range(len(chunks)), pa.int64()),
-                "content": pa.array([_sent(chunk) for chunk in chunks], pa.binary()),
+                "content": pa.array([pickle.dumps(chunk, pickle.HIGHEST_PROTOCOL) for chunk in chunks], pa.binary()),
             }
             by_key, by_chunk = (self.session.createDataFrame(pa.table(columns)) for columns in (assigned, asked))
             rows = self._bundles.join(f.broadcast(by_key), "key").unionByName(by_chunk, allowMissingColumns=True)
             rows = rows.repartition(len(chunks), "home").select("key", "number", "place", "first", "content")
             with _in_small_batches(self.session):
-                found = rows.mapInArrow(_using(receive, _sent(context)), _RESULTS).collect()
+                found = rows.mapInArrow(_using(receive, packed_context(context)), _RESULTS).collect()
         return [(row.number, _result(row)) for row in sorted(found, key=lambda row: row.number)]
 
     def close(self) -> None:
@@ -158,7 +156,7 @@ def _making(make: Make[Any, Any], context: bytes) -> Callable[[Iterator[Any]], I
         held: list[tuple[Any, ...]] = []
         size = 0
         try:
-            for number, result, bundles in make(_loaded(context), batches):
+            for number, result, bundles in make(unpacked_context(context), batches):
                 for key, *rest, content in bundles:
                     held.append((_encoded(key), *rest, content))
                     size += len(content)
@@ -190,7 +188,7 @@ def _using(receive: Receive[Any, Any, Any], context: bytes) -> Callable[[Iterato
         chunks: list[tuple[int, bytes]] = []
         found: list[tuple[int, bytes]] = []
         try:
-            with receive(_loaded(context), _bundles_of(batches, chunks)) as work:
+            with receive(unpacked_context(context), _bundles_of(batches, chunks)) as work:
                 found += ((number, _done(work(pickle.loads(chunk)))) for number, chunk in chunks)
         except MetareviewError as error:
             found.append((partition(), _refused(error)))
@@ -229,15 +227,3 @@ def _result(row: Any) -> Any:
     if not done:
         raise value
     return value
-
-
-def _sent(thing: object) -> bytes:
-    """Whatever a notebook defines itself goes along."""
-    dumps: Callable[[object, int], bytes] = import_module("pyspark.cloudpickle").dumps
-    return dumps(thing, pickle.HIGHEST_PROTOCOL)
-
-
-@lru_cache(maxsize=1)
-def _loaded(context: bytes) -> Any:
-    """A process does one task after the other: what they share is made once."""
-    return pickle.loads(context)

@@ -13,7 +13,8 @@ import traceback
 from typing import Any
 
 from metareview.engines.frames import Frames
-from metareview.errors import InputError, MetareviewError
+from metareview.errors import InputError, MetareviewError, UsageError
+from metareview.working_folder import find_modules
 
 
 def main() -> None:
@@ -23,11 +24,29 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     frames = Frames(sys.stdin.buffer, answers)
     try:
-        work, context = _loaded(frames.receive())
+        work, context = _begun(frames.receive())
         while True:
             frames.send(_answer(work, context, frames.receive()))
     except (EOFError, BrokenPipeError):
         os._exit(0)  # The parent has gone: nothing is left to be told to anybody.
+
+
+def _begun(message: bytes) -> tuple[Any, Any]:
+    """The work and what it always needs; where these cannot be loaded, work that refuses every chunk and says why."""
+    try:
+        found, task = _loaded(message)
+        find_modules(found)
+        work, context = _loaded(task)
+    except (Exception, SystemExit) as error:  # a module of the user's may raise anything, or exit, when it is imported
+        return _refuse, UsageError(
+            f"A worker process cannot import what this process has ({type(error).__name__}: {error}). Put the router's "
+            "module into the working folder, a folder of PYTHONPATH or an installed package; or pass --workers 1."
+        )
+    return work, context
+
+
+def _refuse(error: UsageError, chunk: object) -> None:
+    raise error
 
 
 def _answer(work: Any, context: Any, task: bytes) -> bytes:
