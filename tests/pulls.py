@@ -39,7 +39,8 @@ class Pull:
         access = Access("github.com", f"{server.url}/graphql", server.url, Secret(token))
         chosen = PullOptions(parse_targets([what]), self.folder / file, **options)
         pull = pull_comments if command == "comments" else pull_history
-        return pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock)
+        with pull(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
+            return pulled
 
     def bytes(self, *arguments, file="out.jsonl", **options):
         """What the file holds after a pull."""
@@ -55,4 +56,5 @@ class GitLabPull(Pull):
         access = GitLabAccess("gitlab.example", f"{server.url}/api/v4", Secret(token))
         target = parse_targets([f"https://gitlab.example/{gitlab_server.PATH}{what}"])
         chosen = PullOptions(target, self.folder / file, **options)
-        return pull_comments(chosen, access, lambda line, pressing: self.told.append(line), self.clock)
+        with pull_comments(chosen, access, lambda line, pressing: self.told.append(line), self.clock) as pulled:
+            return pulled

@@ -16,8 +16,6 @@ from pathlib import Path
 
 import yaml
 
-import metareview
-
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 BASH = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail")
@@ -159,7 +157,7 @@ class Job:
         own = Path(sys.executable).parent
         environment = {
             "PATH": f"{own}{os.pathsep}{os.environ['PATH']}", "HOME": str(self.temp), "LANG": "C.UTF-8",
-            "PYTHONPATH": str(Path(metareview.__file__).parents[1]), "CI": "true", "GITHUB_ACTIONS": "true",
+            "CI": "true", "GITHUB_ACTIONS": "true",
             "GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "acme/shop", "GITHUB_RUN_ID": "4711",
             "GITHUB_SHA": "3f786850e387550fdab836ed7e6dc881de23001b", "GITHUB_WORKFLOW": "quality",
             "GITHUB_JOB": "gate", "GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(event),

@@ -3,52 +3,11 @@
 import json
 
 import pytest
-from comment_server import CommentServer
-from composite import ACTION, ROOT, Expression, Job, filled, read_outputs
+from composite import ACTION, ROOT, Expression, filled, read_outputs
+from jobs import NOTES, TOKEN, record, use, write
 
 from github_data import sample_server
 from scripted_server import Reply
-
-TOKEN = "ghs_job0123456789verysecret"
-NOTES = ["The lock is released too early", "The error of close is dropped", "The last page is never fetched"]
-
-
-def record(number, reviewer, notes):
-    comments = [{"path": "a.py", "from_line": 10 * i, "to_line": 10 * i, "note": note} for i, note in notes]
-    return {"pr": f"https://github.com/acme/shop/pull/{number}", "reviewer": reviewer, "comments": comments}
-
-
-def write(path, records):
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
-
-
-@pytest.fixture
-def server():
-    with CommentServer(TOKEN) as started:
-        yield started
-
-
-@pytest.fixture
-def job(server, tmp_path):
-    """A workspace with ten pull requests: references, a reviewer that finds all, and one that finds one in three."""
-    workspace, temp = tmp_path / "workspace", tmp_path / "temp"
-    workspace.mkdir()
-    temp.mkdir()
-    every = list(enumerate(NOTES, 1))
-    write(workspace / "references.jsonl", [record(n, "gold", every) for n in range(1, 11)])
-    write(workspace / "good.jsonl", [record(n, "bot", every) for n in range(1, 11)])
-    write(workspace / "poor.jsonl", [record(n, "bot", every[n % 3 :][:1]) for n in range(1, 11)])
-    event = {"pull_request": {"number": 7}}
-    return Job(workspace, temp, event, {"GITHUB_API_URL": server.url, "NO_PROXY": "*"}, TOKEN)
-
-
-def use(job, **inputs):
-    done = job.use(version="installed", **inputs)
-    assert TOKEN not in done.log + done.page + str(done.outputs)
-    for file in job.workspace.rglob("*"):
-        if file.is_file():
-            assert TOKEN.encode() not in file.read_bytes(), file
-    return done
 
 
 def test_a_missed_gate_fails_the_job_once_the_comment_is_there(job, server):

@@ -24,16 +24,21 @@ def filled(file, numbers=(3, 1, 2), asked=ASKED, **options):
     return journal
 
 
+def placed(journal, order=None):
+    journal.put_in_place(order)
+    journal.discard()
+
+
 def test_lines_as_they_came(tmp_path):
     file = tmp_path / "out.jsonl"
-    filled(file).put_in_place()
+    placed(filled(file))
     assert [json.loads(line)["at"] for line in file.read_text("utf-8").splitlines()] == [3, 13, 1, 11, 2, 12]
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
 
 
 def test_lines_in_order(tmp_path):
     file = tmp_path / "out.jsonl"
-    filled(file).put_in_place(by_time)
+    placed(filled(file), by_time)
     assert [json.loads(line)["at"] for line in file.read_text("utf-8").splitlines()] == [1, 2, 3, 11, 12, 13]
 
 
@@ -42,30 +47,13 @@ def test_cut_off_at_any_byte_it_ends_the_same(tmp_path, order):
     whole = tmp_path / "whole.jsonl"
     journal = filled(whole)
     partial = whole.with_name("whole.jsonl.partial").read_bytes()
-    journal.put_in_place(order)
+    placed(journal, order)
     file = tmp_path / "out.jsonl"
     for length in range(len(partial) + 1):
         (tmp_path / "out.jsonl.partial").write_bytes(partial[:length])
         file.unlink(missing_ok=True)
-        filled(file).put_in_place(order)
+        placed(filled(file), order)
         assert file.read_bytes() == whole.read_bytes(), length
-
-
-def test_killed_between_the_file_and_the_end_of_the_journal(tmp_path):
-    file = tmp_path / "out.jsonl"
-    journal = filled(file)
-    journal.add([], {"finished": True})
-    journal.close()
-    partial = tmp_path / "out.jsonl.partial"
-    kept = partial.read_bytes()
-    filled(file).put_in_place()
-    partial.write_bytes(kept)
-    again = filled(file)
-    assert again.finished
-    before = file.read_bytes()
-    again.put_in_place()
-    assert file.read_bytes() == before
-    assert not partial.exists()
 
 
 def test_a_file_that_is_there_is_not_lost(tmp_path):
@@ -75,7 +63,7 @@ def test_a_file_that_is_there_is_not_lost(tmp_path):
         Journal(file, ASKED)
     assert file.read_text() == "mine"
     assert not (tmp_path / "out.jsonl.partial").exists()
-    filled(file, overwrite=True).put_in_place()
+    placed(filled(file, overwrite=True))
     assert file.read_bytes().startswith(b'{"at":3')
 
 
@@ -108,7 +96,7 @@ def test_what_came_to_nothing_is_in_nobodys_way(tmp_path):
 def test_a_file_of_somebody_else_is_not_taken_for_a_journal(tmp_path, content):
     partial = tmp_path / "out.jsonl.partial"
     partial.write_text(content)
-    with pytest.raises(UsageError, match="unfinished pull of something else"):
+    with pytest.raises(UsageError, match="not a pull's journal"):
         Journal(tmp_path / "out.jsonl", ASKED)
     assert partial.read_text() == content
 
@@ -119,7 +107,7 @@ def test_one_pull_at_a_time(tmp_path):
     first = filled(file)
     with pytest.raises(UsageError, match="another pull is writing"):
         Journal(file, ASKED)
-    first.put_in_place()
+    placed(first)
 
 
 def test_where_nothing_can_be_written(tmp_path):

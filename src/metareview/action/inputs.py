@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -44,6 +45,12 @@ class Inputs:
             *(f"--fail-over={gate}" for gate in self.fail_over),
         ]
 
+    @property
+    def paths(self) -> list[str]:
+        """All values that may name a file or a folder."""
+        named = (*self.files, *self.reference, *self.negatives, self.baseline)
+        return [text for text in named if text]
+
     def with_pulled(self, file: Path) -> Inputs:
         """The pulled comments are measured, beside the files that are named; where references are needed and none is
         named, they are among them too."""
@@ -70,7 +77,7 @@ def out_folder(environ: Mapping[str, str]) -> Path:
     text = environ.get("INPUT_OUT", "").strip() or "metareview"
     if not text.isprintable():
         raise UsageError("out has characters that no folder's name should have. Give a plain one.")
-    return Path(text)
+    return Path(os.path.normpath(text))
 
 
 def read_inputs(environ: Mapping[str, str], now: datetime | None = None) -> Inputs:

@@ -7,11 +7,13 @@ written.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metareview.action.against import read_against
+from metareview.action.folder import BASELINE, COMMENT, COMPARISON, PULLED, REPORT, REPORT_TEXT, RUN, make_out
 from metareview.action.inputs import Inputs, out_folder, read_inputs
 from metareview.action.page import page_of
 from metareview.action.runner import annotate, append_page, give_outputs
@@ -21,8 +23,6 @@ from metareview.errors import UsageError
 from metareview.model.measure import Measure, find_measure
 from metareview.runs.files import MANIFEST, SUMMARY
 
-RUN, BASELINE, COMPARISON = "current", "baseline", "comparison.json"
-"""In the folder `out`; where reviewers have the same names, sentences tell them apart by those of the folders."""
 GATE_MISSED = 3
 _GRAVEST = (2, 4, GATE_MISSED, 0)
 """Of several exit codes the first that is not in here counts, then the first of these that there is: where something
@@ -48,17 +48,18 @@ class Measured:
 def main() -> int:
     """The step. Its own exit code is 0 unless there is a defect."""
     inputs: Inputs | None = None
-    out = Path("metareview")
+    out, folder = None, Path()
     try:
-        out = out_folder(os.environ)
+        folder = out_folder(os.environ)
         inputs = read_inputs(os.environ)
-        out.mkdir(parents=True, exist_ok=True)
+        make_out(folder, inputs.paths, _written(inputs), os.environ)
+        out = folder
         measured = _measure(inputs, out)
     except UsageError as error:
         measured = Measured(error.exit_code, (str(error),))
         say(f"Error: {error}")
     except OSError as error:
-        measured = Measured(2, (f"Cannot write to {out}: {error.strerror}. Set out to another folder.",))
+        measured = Measured(2, (f"Cannot write to {folder}: {error.strerror}. Set out to another folder.",))
         say(f"Error: {measured.problems[0]}")
     for problem in measured.problems:  # each missed gate has an annotation already
         annotate("error", problem)
@@ -66,9 +67,20 @@ def main() -> int:
     return 0
 
 
+def _written(inputs: Inputs) -> list[str]:
+    """Names in the folder `out` that this use of the Action writes."""
+    compared = [COMPARISON, *([] if _is_run(inputs.baseline) else [BASELINE])] if inputs.baseline else []
+    pulled = [PULLED] if inputs.since is not None else []
+    return [RUN, REPORT, REPORT_TEXT, COMMENT, *compared, *pulled]
+
+
+def _is_run(baseline: str) -> bool:
+    return (Path(baseline) / MANIFEST).is_file()
+
+
 def _measure(inputs: Inputs, out: Path) -> Measured:
     if inputs.since is not None:
-        pulled = out / "comments.jsonl"
+        pulled = out / PULLED
         ended = _pull(inputs.since, pulled)
         if ended.code:
             return Measured(ended.code, (ended.problem or "The comments could not be pulled.",))
@@ -120,15 +132,13 @@ def _pull(since: str, file: Path) -> Ended:
     token = os.environ.get("INPUT_GITHUB_TOKEN", "").strip()
     if not token:
         raise UsageError("pull needs a token. Set github-token, or leave it out to use the job's own.")
-    return run_metareview(
-        ["pull", "comments", f"--since={since}", f"--out={file}", "--overwrite", "--", repository], token=token
-    )
+    return run_metareview(["pull", "comments", f"--since={since}", f"--out={file}", "--", repository], token=token)
 
 
 def _compare(inputs: Inputs, out: Path) -> Ended:
     """With a run as it is; with comments after they are measured in the same way."""
     before = Path(inputs.baseline)
-    if not (before / MANIFEST).is_file():
+    if not _is_run(inputs.baseline):
         before = out / BASELINE
         scored = run_metareview(inputs.arguments([inputs.baseline], before))
         if not (before / SUMMARY).is_file() or scored.code not in (0, 4):
@@ -141,31 +151,42 @@ def _compare(inputs: Inputs, out: Path) -> Ended:
 
 def _report(run: Path, out: Path) -> None:
     """Pages to keep. One that cannot be written is a warning: the figures are there."""
-    pages = [out / "report.html", out / "report.md"]
-    for page in pages:
-        page.unlink(missing_ok=True)
+    pages = [out / REPORT, out / REPORT_TEXT]
     ended = run_metareview(["report", *(f"--output={page}" for page in pages), "--quiet", "--", str(run)], shown=False)
     if not all(page.is_file() for page in pages):
         annotate("warning", f"there is no report. {ended.problem}")
 
 
-def _hand_over(measured: Measured, inputs: Inputs | None, out: Path) -> None:
-    run, report = out / RUN, out / "report.html"
+def _hand_over(measured: Measured, inputs: Inputs | None, out: Path | None) -> None:
+    """Outputs of the step: paths of what this process made, and no others. `out` is None where there is no folder."""
     page = page_of(measured, inputs)
     append_page(page.whole)
-    file = out / "comment.md"
+    found: dict[str, object] = {"run": "", "report": "", "summary-json": ""}
+    if out is not None:
+        _write_new(out / COMMENT, page.comment)
+        run, report = out / RUN, out / REPORT
+        if measured.figures and (run / SUMMARY).is_file():
+            found = {"run": run, "report": report if report.is_file() else "", "summary-json": run / SUMMARY}
+    give_outputs({"exit-code": measured.code, **found, "comment": _private_comment(page.comment) or ""})
+
+
+def _private_comment(text: str) -> Path | None:
+    """The comment for the step that posts it, in a folder of our own: nothing in the workspace takes its place."""
+    temp = os.environ.get("RUNNER_TEMP", "")
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        file.write_text(page.comment, encoding="utf-8", errors="replace", newline="\n")
+        folder = tempfile.mkdtemp(prefix="metareview-", dir=temp if Path(temp).is_dir() else None)
     except OSError as error:
-        annotate("warning", f"there is nothing to comment with: {file}: {error.strerror}")
-    finished = measured.figures and (run / SUMMARY).is_file()
-    give_outputs(
-        {
-            "exit-code": measured.code,
-            "run": run if finished else "",
-            "report": report if finished and report.is_file() else "",
-            "summary-json": run / SUMMARY if finished else "",
-            "comment": file if file.is_file() else "",
-        }
-    )
+        annotate("warning", f"there is nothing to comment with: {error.strerror}")
+        return None
+    return _write_new(Path(folder) / COMMENT, text)
+
+
+def _write_new(file: Path, text: str) -> Path | None:
+    """The file, if it was written; it must not be there before."""
+    try:
+        with file.open("x", encoding="utf-8", errors="replace", newline="\n") as new:
+            new.write(text)
+    except OSError as error:
+        annotate("warning", f"{file} is not written: {error.strerror}")
+        return None
+    return file

@@ -32,9 +32,11 @@ class Ended:
 
 
 def run_metareview(arguments: Sequence[str], *, token: str = "", shown: bool = True, into: Path | None = None) -> Ended:
-    """Runs the command; it prints where we print, or its result `into` a file. Only one that is given the token has it.
+    """Runs the command; it prints where we print, or its result `into` a new file. Only one that is given the token has
+    it.
 
-    `-P` keeps the workspace off the import path: what a pull request brings is measured, and never imported.
+    `-I` keeps the workspace off the import path, whatever PYTHONPATH says: what a pull request brings is measured, and
+    never imported.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _SECRETS}
     if token:
@@ -46,7 +48,7 @@ def run_metareview(arguments: Sequence[str], *, token: str = "", shown: bool = T
         page = Path(folder) / "summary.md"
         environment["GITHUB_STEP_SUMMARY"] = str(page)
         process = subprocess.Popen(  # noqa: S603  # a list without a shell
-            [sys.executable, "-P", "-m", "metareview", *arguments],
+            [sys.executable, "-I", "-m", "metareview", *arguments],
             env=environment, stdin=subprocess.DEVNULL, stdout=result, stderr=subprocess.PIPE,
             text=True, encoding="utf-8", errors="replace",
         )  # fmt: skip
@@ -57,7 +59,7 @@ def run_metareview(arguments: Sequence[str], *, token: str = "", shown: bool = T
 
 
 def _opened(file: Path | None) -> AbstractContextManager[BinaryIO | None]:
-    return nullcontext() if file is None else file.open("wb")
+    return nullcontext() if file is None else file.open("xb")
 
 
 def _passed_on(process: subprocess.Popen[str]) -> str:

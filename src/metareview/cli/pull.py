@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -60,12 +61,14 @@ def comments(
     from metareview.sources.pull import pull_comments
 
     selection = Selection(reviewer)
-    pulled = _pull(pull_comments, targets, more, screen, pulls_gitlab=True, reviewers=selection, patches=not no_patches)
-    total = sum(pulled.counts.values())
-    said = f"{_count(total, 'comment')} by {_count(len(pulled.counts), 'reviewer')}"
-    file = quote(str(pulled.file))
-    against = f"metareview comments {file} --reference {file} --reviewer '*[bot]' --reference-reviewer '!*[bot]'"
-    _show(pulled, "comments", said, [f"Next: {against}", f"Or, without references: metareview outcomes {file}"], screen)
+    chosen = {"reviewers": selection, "patches": not no_patches}
+    with _pull(pull_comments, targets, more, screen, pulls_gitlab=True, **chosen) as pulled:
+        total = sum(pulled.counts.values())
+        said = f"{_count(total, 'comment')} by {_count(len(pulled.counts), 'reviewer')}"
+        file = quote(str(pulled.file))
+        against = f"metareview comments {file} --reference {file} --reviewer '*[bot]' --reference-reviewer '!*[bot]'"
+        next_steps = [f"Next: {against}", f"Or, without references: metareview outcomes {file}"]
+        _show(pulled, "comments", said, next_steps, screen)
 
 
 @command.command(short_help="What happened, in time order: for metareview routing.",
@@ -77,20 +80,21 @@ def history(targets: tuple[str, ...], screen: Screen, **more: Any) -> None:
     """What happened on pull requests, in time order: the history that metareview routing replays."""
     from metareview.sources.pull import pull_history
 
-    pulled = _pull(pull_history, targets, more, screen)
-    said = _count(pulled.lines, "event")
-    _show(pulled, "events", said, [f"Next: metareview routing {quote(str(pulled.file))}"], screen)
+    with _pull(pull_history, targets, more, screen) as pulled:
+        said = _count(pulled.lines, "event")
+        _show(pulled, "events", said, [f"Next: metareview routing {quote(str(pulled.file))}"], screen)
 
 
+@contextmanager
 def _pull(
-    pull: Callable[..., Pulled],
+    pull: Callable[..., AbstractContextManager[Pulled]],
     targets: tuple[str, ...],
     given: dict[str, Any],
     screen: Screen,
     *,
     pulls_gitlab: bool = False,
     **chosen: Any,
-) -> Pulled:
+) -> Iterator[Pulled]:
     from metareview.sources.address import parse_targets
     from metareview.sources.github.access import Access, github_access, server_host
     from metareview.sources.gitlab.access import GitLabAccess, gitlab_access, gitlab_host
@@ -108,8 +112,10 @@ def _pull(
         fix = "Pull the comments of its merge requests, or write the history as events; see docs/routing.md."
         raise UsageError(f"{target.host} is a GitLab server, and histories are pulled from GitHub alone. {fix}")
     try:
-        with screen.status() as tell:
-            return pull(options, access, tell)
+        with ExitStack() as until_shown:
+            with screen.status() as tell:
+                pulled = until_shown.enter_context(pull(options, access, tell))
+            yield pulled
     except KeyboardInterrupt:
         partial = out.with_name(f"{out.name}.partial")
         if partial.exists():

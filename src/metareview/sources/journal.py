@@ -3,11 +3,20 @@
 The journal stands beside the file as `FILE.partial`. Its first line says what was asked for; then come the lines of the
 file to be, and behind those of each pull request a mark. What stands behind the last mark was cut off, and is fetched
 again. A pull that is killed and started again therefore ends with the same bytes as one that ran through.
+
+The file is written beside its place under a random name, which a mark gives away before; when it is whole another mark
+says so, and it is renamed. A journal with that last mark whose new file is gone has therefore done its work: it tells
+that the file is complete as long as that is there, and is never written to a file again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import re
+import secrets
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +41,8 @@ class Journal:
         self.file = file
         self.path = file.with_name(file.name + ".partial")
         self.marks: list[Mark] = []
+        self.in_place = False
+        """Whether an earlier pull with the same request put the file in place, and was killed before it said so."""
         self._handle: BinaryIO | None = None
         try:
             self._open(asked, overwrite)
@@ -45,33 +56,39 @@ class Journal:
     def _open(self, asked: Mapping[str, Any], overwrite: bool) -> None:
         if str(self.file) == "-":
             raise UsageError("a pull needs a file, to go on from where it is cut off. Give its name with -o.")
-        if self.file.is_dir():
-            raise UsageError(f"{self.file} is a folder. Give the name of a file with -o.")
+        if self.file.exists() and not self.file.is_file():
+            what = "a folder" if self.file.is_dir() else "no file"
+            raise UsageError(f"{self.file} is {what}. Give the name of a file with -o.")
         # Not truncated yet: it may be another process's, or hold what is to go on.
-        self._handle = self.path.open("a+b")
+        self._handle = _open_unfollowed(self.path)
         self._lock()
-        self._handle.seek(0)
         first = self._handle.readline()
+        if not first.startswith(_OURS) and not _OURS.startswith(first):  # one of ours may be cut off within its header
+            raise UsageError(f"{self.path} is not a pull's journal. Rename it, delete it, or choose another -o.")
+        self._read_marks()
         same = first == _header(asked)
-        # Ours, and cut off within its first line, or before anything was fetched: nobody misses it.
-        ours = first.startswith(_OURS) or _OURS.startswith(first)
-        if not same and not overwrite and not (ours and self._is_worthless()):
+        placed = self._is_placed()
+        if not same and not overwrite and not placed and _worth(self.marks):
             raise UsageError(
                 f"{self.path} holds an unfinished pull of something else. Finish that one, delete it, choose another "
                 "-o, or start anew with --overwrite."
             )
-        if same:
-            self._read_marks()
-        else:
+        self.in_place = same and placed and not overwrite and self._is_unchanged()
+        if self.in_place:
+            return
+        for left_behind in self._new_files():
+            left_behind.unlink(missing_ok=True)
+        goes_on = same and not placed
+        if os.path.lexists(self.file) and not overwrite:
+            if not goes_on:
+                self.discard()
+            raise UsageError(f"{self.file} exists. Choose another -o, or replace it with --overwrite.")
+        if not goes_on:
             self.marks.clear()
             self._handle.seek(0)
             self._handle.truncate()
             self._handle.write(_header(asked))
             self._handle.flush()
-        if self.file.exists() and not overwrite and not self.finished:
-            if not same:
-                self._discard()
-            raise UsageError(f"{self.file} exists. Choose another -o, or replace it with --overwrite.")
 
     def _lock(self) -> None:
         assert self._handle is not None
@@ -84,10 +101,22 @@ class Journal:
         except OSError:
             raise UsageError(f"another pull is writing {self.path}. Wait for it, or choose another -o.") from None
 
-    @property
-    def finished(self) -> bool:
-        """Whether everything was there already, and only the file had to be put in place."""
-        return bool(self.marks) and self.marks[-1].get("finished") is True
+    def _is_placed(self) -> bool:
+        """Whether the file was put in place; it may have been moved, changed or deleted since."""
+        finished = bool(self.marks) and self.marks[-1].get("finished") is True
+        return finished and not any(map(os.path.lexists, self._new_files()))
+
+    def _is_unchanged(self) -> bool:
+        """Whether the file is there as it was put in place."""
+        with suppress(OSError), self.file.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == self.marks[-1].get("sha256")
+        return False
+
+    def _new_files(self) -> list[Path]:
+        """New files that pulls into this one have begun. A journal may be anybody's: other names are not ours."""
+        ours = re.compile(re.escape(self.file.name) + r"\.[0-9a-f]{16}\.new")
+        names = [mark.get("new") for mark in self.marks]
+        return [self.file.with_name(name) for name in names if isinstance(name, str) and ours.fullmatch(name)]
 
     def add(self, records: Iterable[Mapping[str, Any]], mark: Mark) -> None:
         """Keeps the lines, and that they are whole."""
@@ -102,27 +131,30 @@ class Journal:
         self.marks.append(mark)
 
     def put_in_place(self, order: Order | None = None) -> None:
-        """The file, all of it or nothing, with its lines as they came or in this order; then the journal goes."""
+        """The file, all of it or nothing, with its lines as they came or in this order. The journal stays until it is
+        discarded: whoever is killed in between learns from it that the file is complete."""
         assert self._handle is not None
-        if not self.finished:
-            self.add([], {"finished": True})
-        beside = self.file.with_name(self.file.name + ".new")
+        beside = self.file.with_name(f"{self.file.name}.{secrets.token_hex(8)}.new")
+        self.add([], {"new": beside.name})
+        digest = hashlib.sha256()
         try:
-            with beside.open("wb") as new:
+            with beside.open("xb") as new:
                 for line in self._lines() if order is None else self._sorted_lines(order):
                     new.write(line)
+                    digest.update(line)
+            self.add([], {"finished": True, "sha256": digest.hexdigest()})
             beside.replace(self.file)
         except OSError as error:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
             fix = "Free space there, or allow writing, then run the same command again: what was done is kept."
             raise UsageError(f"cannot write {self.file}: {error.strerror}. {fix}") from None
-        self._discard()
+        finally:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Keeps what there is for a later pull; where that is nothing, the journal goes."""
         if self._handle is not None and not _worth(self.marks):
-            self._discard()
+            self.discard()
         self._release()
 
     def _release(self) -> None:
@@ -132,14 +164,11 @@ class Journal:
             with suppress(OSError):
                 handle.close()
 
-    def _discard(self) -> None:
+    def discard(self) -> None:
+        """The end of the journal, where there is nothing to go on from."""
         with suppress(OSError):
             self.path.unlink()
         self._release()
-
-    def _is_worthless(self) -> bool:
-        self._read_marks()
-        return not _worth(self.marks)
 
     def _read_marks(self) -> None:
         """The marks, and whatever stands behind the last one cut off."""
@@ -192,3 +221,16 @@ def _worth(marks: Iterable[Mark]) -> bool:
 
 def _header(asked: Mapping[str, Any]) -> bytes:
     return to_line({"metareview.pull": 1, "asked": dict(asked)})
+
+
+def _open_unfollowed(path: Path) -> BinaryIO:
+    """The file, for reading and appending; UsageError for a link, which may lead anywhere, and for what is no file."""
+    if path.is_symlink():
+        raise UsageError(f"{path} is a link, and a pull is written through none. Delete it, or choose another -o.")
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(path, flags, 0o666), "a+b")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise UsageError(f"{path} is no file. Delete it, or choose another -o.")
+    file.seek(0)
+    return file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -107,8 +108,12 @@ class Origin(Protocol):
 
 def pull_comments(
     options: PullOptions, access: Access | GitLabAccess, tell: Tell, clock: Clock | None = None
-) -> Pulled:
-    """Comments with threads, reviews, reactions and commits, as `jsonl`."""
+) -> AbstractContextManager[Pulled]:
+    """Comments with threads, reviews, reactions and commits, as `jsonl`.
+
+    The file is in place within the context; when that ends, the pull is over. If it is cut short, as by Ctrl-C before
+    the result was shown, the same pull gives the result once more.
+    """
     clock, target = clock or Clock(), options.target
     origin: Origin
     if isinstance(access, GitLabAccess):
@@ -120,8 +125,10 @@ def pull_comments(
     return _Pull(options, "comments", origin, tell).run()
 
 
-def pull_history(options: PullOptions, access: Access, tell: Tell, clock: Clock | None = None) -> Pulled:
-    """What happened on pull requests, in time order, as `events`."""
+def pull_history(
+    options: PullOptions, access: Access, tell: Tell, clock: Clock | None = None
+) -> AbstractContextManager[Pulled]:
+    """What happened on pull requests, in time order, as `events`; likewise."""
     api = GitHubApi(access, clock or Clock(), lambda line: tell(line, True))
     return _Pull(options, "history", GitHubOrigin(api, options.target, None, patches=False), tell).run()
 
@@ -130,15 +137,18 @@ class _Pull:
     def __init__(self, options: PullOptions, command: str, origin: Origin, tell: Tell) -> None:
         self._options, self._command, self._origin, self._tell = options, command, origin, tell
 
-    def run(self) -> Pulled:
+    @contextmanager
+    def run(self) -> Iterator[Pulled]:
         options = self._options
         journal = Journal(options.out, options.asked(self._command), overwrite=options.overwrite)
         try:
-            if not journal.finished:
-                numbers = self._numbers(journal)
-                self._fetch(journal, numbers)
+            if not journal.in_place:
+                self._fetch(journal, self._numbers(journal))
             result = self._result(journal)
-            journal.put_in_place(time_order if self._command == "history" else None)
+            if not journal.in_place:
+                journal.put_in_place(time_order if self._command == "history" else None)
+            yield result
+            journal.discard()
         except Unexpected as problem:
             raise UsageError(
                 f"{options.target.host} sends replies that are not those of {self._origin.name}'s API ({problem}). "
@@ -147,7 +157,6 @@ class _Pull:
         finally:
             journal.close()
             self._origin.api.close()
-        return result
 
     def _numbers(self, journal: Journal) -> list[int]:
         """The numbers of what is to be pulled, in order: those given, or those listed now or before."""
