@@ -143,6 +143,8 @@ class Manifest:
     records: int | None = None
     files: Mapping[str, Seal] | None = None
     """What a finished run wrote; None in one that was made before this was kept."""
+    settings_from: str = ""
+    """Where the settings of a model server came from; no part of what makes two runs the same."""
     versions: Mapping[str, str] = field(
         default_factory=lambda: {
             "metareview": __version__,
@@ -170,6 +172,8 @@ class Manifest:
             "started": self.started,
             "finished": self.finished,
         }
+        if self.settings_from:
+            document["settings_from"] = self.settings_from
         if datasets := datasets_with(self.inputs.values()):
             document["datasets"] = datasets
         if self.records is not None:
@@ -184,7 +188,8 @@ class Manifest:
         names = ("kind", "config", "inputs", "started", "status", "finished", "versions")
         files = stored.get("files")
         seals = None if files is None else {name: Seal.from_json(each) for name, each in files.items()}
-        manifest = cls(**{name: stored[name] for name in names}, records=stored.get("records"), files=seals)
+        optional = {"records": stored.get("records"), "settings_from": stored.get("settings_from", "")}
+        manifest = cls(**{name: stored[name] for name in names}, **optional, files=seals)
         check_shape(manifest)
         _ = manifest.versions["metareview"]
         if stored["fingerprint"] != manifest.fingerprint:
