@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -255,6 +256,36 @@ def test_a_claim_lasts_for_as_long_as_it_is_renewed_and_ends_with_its_answer(cac
     assert connection.execute("SELECT key FROM claims").fetchall() == [("a",)]
     connection.close()
     other.close()
+
+
+def test_a_claim_of_a_clock_that_is_far_ahead_is_not_waited_for(cache, monkeypatch):
+    """Of a machine that is gone, whose clock was two hours ahead: nobody asks for its keys any more."""
+    ahead, little = VerdictCache(cache.path), VerdictCache(cache.path)
+    now = 1000.0
+    for other, seconds, key in ((ahead, 7200, "far"), (little, 20, "near")):
+        other._owner = f"another-machine/1/{key}"
+        monkeypatch.setattr(cache_module.time, "time", lambda shift=seconds: now + shift)
+        assert other.claim([key], 60).mine == {key}
+    monkeypatch.setattr(cache_module.time, "time", lambda: now)
+    assert cache.claim(["far", "near"], 60).mine == {"far"}
+    ahead.close()
+    little.close()
+
+
+def test_a_run_asks_for_what_a_machine_with_a_clock_ahead_claimed(tmp_path):
+    cache = VerdictCache(tmp_path / "v.sqlite")
+    with ModelServer(lambda exchange: verdict(True)) as server, LlmJudge(server.settings(), cache=cache) as judge:
+        key = judge._key(("a", "b"))
+        cache.claim([key], 60)
+        with sqlite3.connect(cache.path) as connection:
+            owner = "another-machine/1/x"
+            connection.execute("UPDATE claims SET owner = ?, until = ?", [owner, time.time() + 7260])
+        connection.close()
+        found = []
+        asking = threading.Thread(target=lambda: found.extend(judge.ask([("a", "b")])), daemon=True)
+        asking.start()
+        asking.join(20)
+    assert [each.match for each in found] == [1]
 
 
 @pytest.mark.parametrize("judge", [LlmJudge, EmbeddingJudge])

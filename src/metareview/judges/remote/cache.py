@@ -30,6 +30,7 @@ _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databas
 _BUSY_SECONDS = 30.0
 _SERVER = "server TEXT NOT NULL DEFAULT ''"
 _COUNTS = "SELECT judge, model, count(*), server FROM verdicts GROUP BY 1, 2, 4 ORDER BY 1, 2, 4"
+_LEASES_AHEAD = 2  # clocks of two machines may differ by up to a lease
 _CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
 
 
@@ -116,7 +117,8 @@ class VerdictCache:
 
     def claim(self, keys: Sequence[str], seconds: float) -> Claim:
         """Claims what nobody has answered or claimed. A claim ends with its answer, `release`, `close`, its process, or
-        so many seconds after it was last renewed."""
+        so many seconds after it was last renewed. One that would last more than twice as long is of a clock that is
+        ahead, and counts for nothing: nobody could say when it ends."""
         now = time.time()
         with self._open() as connection, _transaction(connection):
             if not self._claiming:
@@ -125,8 +127,8 @@ class VerdictCache:
                 self._claiming = True
             known = self._values(connection, keys)
             rows = connection.execute(
-                "SELECT key, owner FROM claims WHERE until >= ? AND key IN (SELECT value FROM json_each(?))",
-                [now, json.dumps(keys)],
+                "SELECT key, owner FROM claims WHERE until BETWEEN ? AND ? AND key IN (SELECT value FROM json_each(?))",
+                [now, now + _LEASES_AHEAD * seconds, json.dumps(keys)],
             ).fetchall()
             others = {key for key, owner in rows if owner != self._owner and _may_be_alive(owner)}
             mine = [key for key in keys if key not in known and key not in others]
