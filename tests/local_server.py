@@ -62,7 +62,7 @@ class Habits:
 
 class LocalServer(ModelServer):
     """Serves until the `with` block ends. `answered` has how often the model answered each question that it read as a
-    whole: a pair (generated, reference), or the text of a list."""
+    whole: a pair (generated, reference), or the notes of a list."""
 
     def __init__(self, rule: Callable[[str, str], bool] = same_first_word, **habits: object) -> None:
         super().__init__(lambda exchange: Reply())
@@ -105,7 +105,7 @@ class LocalServer(ModelServer):
             for comment in sides["comments"]
             if self.rule(comment["note"], reference["note"])
         ]
-        return text, {"matches": found}
+        return json.dumps([sides["references"], sides["comments"]]), {"matches": found}
 
     async def _work(self, exchange: Exchange) -> Reply:
         habits = self.habits

@@ -74,13 +74,20 @@ class Exchange:
     @property
     def listed(self) -> tuple[list[str], list[str]]:
         """(references, comments) of a list question, by id."""
-        sides = json.loads(self.body["messages"][-1]["content"])
-        assert list(sides) == ["references", "comments"]
+        message = json.loads(self.body["messages"][-1]["content"])
+        assert list(message) == ["references", "comments", "request", "task"]
+        sides = {name: message[name] for name in ("references", "comments")}
         for entries in sides.values():
             assert [list(entry) for entry in entries] == [["id", "note"]] * len(entries)
             assert [entry["id"] for entry in entries] == list(range(len(entries)))
         references, comments = ([entry["note"] for entry in entries] for entries in sides.values())
         return references, comments
+
+    @property
+    def code(self) -> str:
+        """What the answer should repeat."""
+        content = self.body["messages"][-1]["content"]
+        return json.loads(content)["request"] if self.is_list else re.findall(r'"request" is "(\w+)"', content)[-1]
 
     @property
     def served(self) -> bool:
@@ -166,7 +173,7 @@ class ModelServer:
 
     def served_lists(self) -> Counter[str]:
         """How often each list was given a good answer."""
-        return Counter(exchange.body["messages"][-1]["content"] for exchange in self.log if exchange.served)
+        return Counter(json.dumps(exchange.listed) for exchange in self.log if exchange.served)
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -242,6 +249,28 @@ class ModelServer:
         writer.write(head + data[: reply.cut])
         await writer.drain()
         return reply.cut is None
+
+
+class MixingServer(ModelServer):
+    """Hands each of two requests that are under way at once the answer to the other, as often as `swaps` says."""
+
+    def __init__(self, script, swaps=1):
+        super().__init__(script)
+        self.swaps = swaps
+        self._waiting = None
+
+    async def _reply(self, exchange, reader):
+        reply = await super()._reply(exchange, reader)
+        if not self.swaps:
+            return reply
+        mine = asyncio.get_running_loop().create_future()
+        if self._waiting is None:
+            self._waiting = (mine, reply)
+            return await mine
+        (theirs, other), self._waiting = self._waiting, None
+        self.swaps -= 1
+        theirs.set_result(reply)
+        return other
 
 
 class ReplayModel:

@@ -203,6 +203,21 @@ def test_a_query_is_not_shown():
     assert ModelSettings("https://h/v1?key=abc", "m").shown_url == "https://h/v1"
 
 
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        ("https://h.example/v1", "https://h.example/v1"),
+        ("HTTPS://H.Example.:443/v1/", "https://h.example/v1"),
+        (" https://h.example/v1/chat/completions?key=abc#there ", "https://h.example/v1"),
+        ("http://h.example:80", "http://h.example"),
+        ("https://h.example:80/v1", "https://h.example:80/v1"),
+        ("http://[::1]:11434/V1", "http://[::1]:11434/V1"),
+    ],
+)
+def test_spellings_of_one_address_are_one_server(url, server):
+    assert ModelSettings(url, "m").server == server
+
+
 @pytest.mark.parametrize("key", ["a\nb: c", "schlüssel", "a\x00"])
 def test_a_key_that_would_break_a_header_is_refused_and_not_repeated(key):
     with pytest.raises(UsageError, match="LLM_API_KEY") as caught:

@@ -107,7 +107,7 @@ def test_a_dry_run_says_the_tokens_in_words_and_that_they_are_an_estimate(model,
     model(same_letter)
     assert _run(["comments", *files, "--judge", "llm", "--ask", "review", "--dry-run"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "1 model call, about 320 tokens of prompts (estimated)." in printed
+    assert "1 model call, about 400 tokens of prompts (estimated)." in printed
     assert _run(["comments", *files, "--dry-run"]) == 0
     assert "token" not in capsys.readouterr().out
 

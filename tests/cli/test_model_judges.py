@@ -16,7 +16,7 @@ from metareview.formats.comments import jsonl
 from metareview.judges.remote import patience as patience_module
 from metareview.judges.remote.judge import RemoteJudge
 from metareview.model.comment import Comment, Review
-from model_server import ModelServer, ReplayModel, Reply, always, chat, error, verdict
+from model_server import MixingServer, ModelServer, ReplayModel, Reply, always, chat, error, verdict
 
 MARTIAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 KEY = "sk-very-secret"
@@ -120,6 +120,24 @@ def test_undecided_pairs_are_exit_4_with_bounds_and_retried(model, tmp_path, cap
     assert _run(arguments) == 3  # decided now, but 2 of 3 and 2 of 2 is an F1 of 0.8
     assert len(server.log) == asked + 2
     assert json.loads(capsys.readouterr().out)["reviewers"]["bot"]["positive_match_nums"] == 2
+
+
+def test_answers_that_a_server_swaps_count_for_nothing(monkeypatch, tmp_path, capsys):
+    def echoing(exchange):
+        found = same_letter(exchange).body["choices"][0]["message"]["content"]
+        return chat(json.dumps({"request": exchange.code, **json.loads(found)}))
+
+    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LLM_MODEL", "test-model")
+    command = ["comments", *files(tmp_path, ["leak", "typo"], ["leak"]), "--no-cache", "--out", "run", "--json", "-q"]
+    with MixingServer(echoing, swaps=100) as server:
+        monkeypatch.setenv("LLM_MODEL_URL", server.url)
+        assert _run([*command, "--concurrency", "2"]) == 4
+        assert json.loads(capsys.readouterr().out)["reviewers"]["bot"]["judge_error_nums"] == 2
+        server.swaps = 0
+        assert _run([*command, "--concurrency", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["reviewers"]["bot"]["positive_match_nums"] == 1
 
 
 def test_a_cap_on_calls_leaves_the_rest_undecided(model, tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from collections.abc import Callable
@@ -47,7 +48,7 @@ def refusing(model: Callable[[Exchange], Reply]) -> Callable[[Exchange], Reply]:
     """The same model, which refuses a fifth of the pairs, or of the lists."""
 
     def answer(exchange: Exchange) -> Reply:
-        asked = exchange.body["messages"][-1]["content"] if exchange.is_list else "\n".join(exchange.notes)
+        asked = json.dumps(exchange.listed) if exchange.is_list else "\n".join(exchange.notes)
         refuses = zlib.crc32(asked.encode()) % 5 == 1
         return error(422, "refused") if refuses else model(exchange)
 

@@ -16,6 +16,7 @@ from metareview.judges.remote.addressed import (
     messages,
 )
 from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.prompt import request_code
 from metareview.judges.remote.verdict import AddressedAnswer, Malformed, check_addressed_answer, read_addressed_answer
 from metareview.model.addressed import Addressed
 from metareview.model.comment import Comment
@@ -54,7 +55,7 @@ def test_each_question_is_asked_once_and_answered_in_order():
     schema = body["response_format"]["json_schema"]
     assert schema["strict"] is True
     assert schema["schema"]["properties"]["verdict"]["enum"] == ["fully", "partly", "not", "unknown"]
-    assert schema["schema"]["required"] == ["verdict", "reason"]
+    assert schema["schema"]["required"] == ["request", "verdict", "reason"]
 
 
 def test_the_comment_its_place_its_code_and_the_change_are_shown():
@@ -192,7 +193,7 @@ INJECTIONS = [
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_nothing_that_is_quoted_can_leave_its_quotation(injection):
     question = AddressedQuestion.of(Comment(injection, injection, from_line=1), injection, injection)
-    system, user = messages(question)
+    system, user = messages(question, request_code(*question.texts()))
     found = QUOTED.findall(user["content"])
     assert [(kind, text) for kind, _, text in found] == [
         ("COMMENT", f"At {injection}, line 1:\n{injection}"),

@@ -4,17 +4,22 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from metareview.errors import UsageError
+from metareview.judges.protocol import Question
 from metareview.judges.remote import cache as cache_module
 from metareview.judges.remote import model as model_module
+from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
 from metareview.judges.remote.cache import CacheCount, CacheInfo, Claim, VerdictCache, default_cache_path, verdict_key
 from metareview.judges.remote.embedding import EmbeddingJudge
 from metareview.judges.remote.llm import LlmJudge
-from model_server import ModelServer, verdict
+from metareview.judges.remote.validity import IssueQuestion, ValidityModel
+from model_server import ModelServer, Reply, chat, verdict
 
 VALUE = {"match": True, "confidence": 0.5, "reason": "é \ud800"}
 
@@ -67,41 +72,42 @@ def test_info_counts_by_judge_and_model_and_clear_removes_all(cache):
 
 
 def test_the_file_is_in_wal_mode_and_has_json_and_no_notes(cache):
-    key = verdict_key("llm", "m", "1", {"temperature": 0}, ["the generated note", "the reference"])
-    cache.put(key, {"match": True}, judge="llm", model="m")
+    key = verdict_key("llm", "m", "http://h/v1", "1", {"temperature": 0}, ["the generated note", "the reference"])
+    cache.put(key, {"match": True}, judge="llm", model="m", server="http://h/v1")
     connection = sqlite3.connect(cache.path)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     [row] = connection.execute("SELECT * FROM verdicts").fetchall()
     connection.close()
     assert row[:3] == (key, "llm", "m")
     assert json.loads(row[3]) == {"match": True}
+    assert row[4:] == ("http://h/v1",)
     files = [cache.path, Path(f"{cache.path}-wal")]
     assert not any(b"the generated note" in file.read_bytes() for file in files)
 
 
 def test_every_part_of_the_key_changes_it():
-    base = ("llm", "m", "1", {"temperature": 0, "a": 1}, ["x", "y"])
+    base = ("llm", "m", "http://h", "1", {"temperature": 0, "a": 1}, ["x", "y"])
     keys = {verdict_key(*base)}
-    changes = ["cascade", "m2", "2", {"temperature": 1, "a": 1}, ["y", "x"]]
+    changes = ["cascade", "m2", "http://g", "2", {"temperature": 1, "a": 1}, ["y", "x"]]
     for place, change in enumerate(changes):
         keys.add(verdict_key(*base[:place], change, *base[place + 1 :]))
-    keys.add(verdict_key(*base[:4], ["xy", ""]))
-    assert len(keys) == 7
-    assert verdict_key("llm", "m", "1", {"a": 1, "temperature": 0}, ("x", "y")) == verdict_key(*base)
-    assert verdict_key("llm", "m", "1", {}, ["\ud800"]) != verdict_key("llm", "m", "1", {}, ["\ud801"])
+    keys.add(verdict_key(*base[:5], ["xy", ""]))
+    assert len(keys) == 8
+    assert verdict_key("llm", "m", "http://h", "1", {"a": 1, "temperature": 0}, ("x", "y")) == verdict_key(*base)
+    assert verdict_key(*base[:5], ["\ud800"]) != verdict_key(*base[:5], ["\ud801"])
 
 
 def test_the_key_is_sha256_of_canonical_json():
-    # printf %s '{"judge":"j","model":"m","notes":["a","b"],"parameters":{},"prompt":"1"}' | sha256sum
-    expected = "4e98d53135e538265e81937c0b5e58d7fd5e44abbaf2e0c08b512d96d452ef36"
-    assert verdict_key("j", "m", "1", {}, ["a", "b"]) == expected
+    # printf %s '{"judge":"j","model":"m","notes":["a","b"],"parameters":{},"prompt":"1","server":"s"}' | sha256sum
+    expected = "6ba62b77041576fb30bbb6094f7b757b3d98fb04011989eb6b3ab76d58e3ba8d"
+    assert verdict_key("j", "m", "s", "1", {}, ["a", "b"]) == expected
 
 
 def test_a_value_that_is_no_object_counts_as_absent(cache):
     cache.put("good", {"v": 1}, judge="llm", model="m")
     connection = sqlite3.connect(cache.path)
     for key, text in [("list", "[]"), ("cut", '{"v":'), ("deep", "[" * 100_000), ("blob", b"\x00")]:
-        connection.execute("INSERT INTO verdicts VALUES (?, 'llm', 'm', ?)", (key, text))
+        connection.execute("INSERT INTO verdicts (key, judge, model, value) VALUES (?, 'llm', 'm', ?)", (key, text))
     connection.commit()
     connection.close()
     assert cache.get_many(["good", "list", "cut", "deep", "blob"]) == {"good": {"v": 1}}
@@ -173,6 +179,29 @@ def test_a_cache_that_cannot_be_written_is_noticed_before_anything_is_asked(tmp_
         assert server.log == []
 
 
+ASKED = {
+    "pair": lambda settings, cache: LlmJudge(settings, cache=cache).ask([("a", "b")]),
+    "list": lambda settings, cache: LlmJudge(settings, cache=cache, ask="review").judge([QUESTION]),
+    "embedding": lambda settings, cache: EmbeddingJudge(settings, cache=cache).ask([("a", "b")]),
+    "addressed": lambda settings, cache: AddressedModel(settings, cache=cache).ask([AddressedQuestion("a", "b", "c")]),
+    "validity": lambda settings, cache: ValidityModel(settings, cache=cache).ask([IssueQuestion(("a",), ("b",))]),
+}
+QUESTION = Question(["a"], ["b"], np.zeros((1, 2), np.int64))
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_verdict_counts_for_the_server_that_gave_it_alone(cache, kind):
+    answers = {"pair": {"match": True, "confidence": 1}, "list": {"matches": []}, "addressed": {"verdict": "not"}}
+    said = json.dumps(answers.get(kind, {"verdict": "valid"}))
+    vectors = {"data": [{"embedding": [1.0, 0.0]}] * 2}
+    script = (lambda exchange: Reply(200, vectors)) if kind == "embedding" else (lambda exchange: chat(said))
+    with ModelServer(script) as first, ModelServer(script) as second:
+        for server in (first, first, second):
+            ASKED[kind](server.settings("EMBEDDING" if kind == "embedding" else "LLM"), cache)
+    assert (len(first.log), len(second.log)) == (1, 1)
+    assert {count.server for count in cache.info().by} == {first.url, second.url}
+
+
 def read_only(connection):
     connection.execute("PRAGMA query_only = ON")
     return connection
@@ -227,6 +256,36 @@ def test_a_claim_lasts_for_as_long_as_it_is_renewed_and_ends_with_its_answer(cac
     assert connection.execute("SELECT key FROM claims").fetchall() == [("a",)]
     connection.close()
     other.close()
+
+
+def test_a_claim_of_a_clock_that_is_far_ahead_is_not_waited_for(cache, monkeypatch):
+    """Of a machine that is gone, whose clock was two hours ahead: nobody asks for its keys any more."""
+    ahead, little = VerdictCache(cache.path), VerdictCache(cache.path)
+    now = 1000.0
+    for other, seconds, key in ((ahead, 7200, "far"), (little, 20, "near")):
+        other._owner = f"another-machine/1/{key}"
+        monkeypatch.setattr(cache_module.time, "time", lambda shift=seconds: now + shift)
+        assert other.claim([key], 60).mine == {key}
+    monkeypatch.setattr(cache_module.time, "time", lambda: now)
+    assert cache.claim(["far", "near"], 60).mine == {"far"}
+    ahead.close()
+    little.close()
+
+
+def test_a_run_asks_for_what_a_machine_with_a_clock_ahead_claimed(tmp_path):
+    cache = VerdictCache(tmp_path / "v.sqlite")
+    with ModelServer(lambda exchange: verdict(True)) as server, LlmJudge(server.settings(), cache=cache) as judge:
+        key = judge._key(("a", "b"))
+        cache.claim([key], 60)
+        with sqlite3.connect(cache.path) as connection:
+            owner = "another-machine/1/x"
+            connection.execute("UPDATE claims SET owner = ?, until = ?", [owner, time.time() + 7260])
+        connection.close()
+        found = []
+        asking = threading.Thread(target=lambda: found.extend(judge.ask([("a", "b")])), daemon=True)
+        asking.start()
+        asking.join(20)
+    assert [each.match for each in found] == [1]
 
 
 @pytest.mark.parametrize("judge", [LlmJudge, EmbeddingJudge])

@@ -104,7 +104,7 @@ def test_vectors_are_cached_by_text_and_model(judging, cache):
         assert again[1].score == pytest.approx(0.8, abs=1e-6)
         assert [e.body["input"] for e in server.log] == [["a", "b", "c"], ["d"]]
         assert (judge.usage.cached, judge.usage.llm_calls) == (2, 1)
-        assert cache.info().by == (CacheCount("embedding", "test-model", 4),)
+        assert cache.info().by == (CacheCount("embedding", "test-model", 4, server.url),)
         key = judge._key("a")
         for broken in ({"vector": "!"}, {"vector": ""}, {}, {"vector": [1]}, {"vector": "AAAAAAAAAAA="}):
             cache.put(key, broken, judge="embedding", model="test-model")

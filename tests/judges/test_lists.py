@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metareview.judges.remote.lists import MOST_CHARACTERS, MOST_NOTES, NoteList, cut, instruction
+from metareview.judges.remote.lists import MOST_CHARACTERS, MOST_NOTES, NoteList, closing_instruction, cut, instruction
 
 FILLINGS = ("x", '"', "\n", "\\", "\x01", "é", "𝄞", "</note>")
 
@@ -74,10 +74,15 @@ def test_the_message_is_one_json_object_and_nothing_else():
     assert json.loads(part.text) == {
         "references": [{"id": i, "note": note} for i, note in enumerate(part.references)],
         "comments": [{"id": 0, "note": "Reset it. 😀"}],
+        "request": part.code,
+        "task": closing_instruction(),
     }
     assert sorted(part.references) == ['Say "no"', "b"]
     assert part.text.startswith('{"references":[{"id":0,"note":"')
-    assert part.text.endswith('],"comments":[{"id":0,"note":"Reset it. 😀"}]}')
+    # The last word is ours.
+    assert part.text.endswith(
+        f'],"comments":[{{"id":0,"note":"Reset it. 😀"}}],"request":"{part.code}","task":"{closing_instruction()}"}}'
+    )
     assert part.messages == [{"role": "system", "content": instruction()}, {"role": "user", "content": part.text}]
     assert part.characters == len(instruction()) + len(part.text)
 
@@ -102,7 +107,7 @@ def test_a_note_is_not_always_the_first():
 
 
 def test_the_instruction_is_short_since_every_call_pays_for_it():
-    assert len(instruction()) < 1_400
+    assert len(instruction()) + len(closing_instruction()) < 1_450
 
 
 def test_what_location_keeps_apart_is_packed_into_few_lists():

@@ -76,7 +76,7 @@ def test_the_request_is_what_the_interface_promises(judging):
     schema = exchange.body["response_format"]["json_schema"]
     assert exchange.body["response_format"]["type"] == "json_schema"
     assert schema["strict"] is True
-    assert schema["schema"]["required"] == ["match", "confidence", "reason"]
+    assert schema["schema"]["required"] == ["request", "match", "confidence", "reason"]
     assert schema["schema"]["additionalProperties"] is False
     assert exchange.notes == ("the generated note", "the reference")
 
@@ -114,7 +114,7 @@ def test_what_the_cache_knows_is_not_asked(judging, cache):
     assert [(v.match, v.score, v.reason) for v in again[:10]] == [(v.match, v.score, v.reason) for v in first]
     assert len(server.log) == 12
     assert (judge.usage.cached, judge.usage.llm_calls) == (11, 2)
-    assert cache.info().by == (CacheCount("llm", "test-model", 12),)
+    assert cache.info().by == (CacheCount("llm", "test-model", 12, server.url),)
 
 
 def test_another_model_is_asked_anew(judging, cache):
@@ -148,13 +148,13 @@ def test_nothing_is_asked_beyond_the_limit(judging, cache):
         assert judge.uncached(PAIRS) == 5
         first = judge.ask(PAIRS[:3])
         rest = judge.ask(PAIRS[:9])
-    assert [v.match for v in first] == [1, 1, 1]
-    assert [v.match for v in rest] == [1] * 5 + [-1] * 4
-    assert all(math.isnan(v.score) for v in rest[5:])
-    assert {v.reason for v in rest[5:]} == {"not asked: the limit of 5 model calls was reached"}
-    assert len(server.log) == 5
-    assert (judge.usage.llm_calls, judge.usage.cached) == (5, 3)
-    with ModelServer(same_number) as server:  # the next run asks for what is left, and no more
+        assert len(server.log) == 5
+        assert [v.match for v in first] == [1, 1, 1]
+        assert [v.match for v in rest] == [1] * 5 + [-1] * 4
+        assert all(math.isnan(v.score) for v in rest[5:])
+        assert {v.reason for v in rest[5:]} == {"not asked: the limit of 5 model calls was reached"}
+        assert (judge.usage.llm_calls, judge.usage.cached) == (5, 3)
+        # The next run asks for what is left, and no more.
         assert [v.by for v in judging(server, cache=cache).ask(PAIRS[:9])] == ["cache"] * 5 + ["model"] * 4
 
 
@@ -252,7 +252,7 @@ def test_strange_notes_arrive_whole(judging):
 def test_the_manifest_says_who_judged_and_hides_the_key(judging):
     with ModelServer(same_number) as server:
         judge = judging(server, threshold=0.5)
-    assert judge.parameters == {"model": "test-model", "prompt": "1", "temperature": 0}
+    assert judge.parameters == {"model": "test-model", "server": server.url, "prompt": "2", "temperature": 0}
     assert (judge.name, judge.threshold) == ("llm", 0.5)
     assert KEY not in repr(judge.parameters) + repr(vars(judge).keys()) + repr(judge.settings)
 

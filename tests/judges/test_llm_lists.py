@@ -12,7 +12,7 @@ import pytest
 from metareview.errors import UsageError
 from metareview.judges.protocol import CHARACTERS_PER_TOKEN, ModelJudge, Planned, Question
 from metareview.judges.remote.cache import CacheCount
-from metareview.judges.remote.lists import instruction
+from metareview.judges.remote.lists import closing_instruction, instruction
 from metareview.judges.remote.llm import LlmJudge
 from model_server import KEY, ModelServer, chat, error, matches, verdict
 
@@ -80,12 +80,15 @@ def test_the_request_is_what_the_interface_promises(judging):
         {"role": "system", "content": instruction()},
         {
             "role": "user",
-            "content": '{"references":[{"id":0,"note":"Never reset 1"}],"comments":[{"id":0,"note":"Reset it 1"}]}',
+            "content": '{"references":[{"id":0,"note":"Never reset 1"}],"comments":[{"id":0,"note":"Reset it 1"}],'
+            f'"request":"{exchange.code}","task":"{closing_instruction()}"}}',
         },
     ]
+    assert len(exchange.code) == 16
     assert (exchange.body["model"], exchange.body["temperature"]) == ("test-model", 0)
     schema = exchange.body["response_format"]["json_schema"]
     assert schema["strict"] is True
+    assert schema["schema"]["required"] == ["request", "matches"]
     match = schema["schema"]["properties"]["matches"]["items"]
     assert match["required"] == ["reference", "comment", "confidence", "reason"]
     assert (match["additionalProperties"], schema["schema"]["additionalProperties"]) == (False, False)
@@ -166,7 +169,7 @@ def test_what_the_cache_knows_is_not_asked(judging, cache):
         )
     assert len(server.log) == 5
     assert (judge.usage.cached, judge.usage.llm_calls) == (6, 2)
-    assert cache.info().by == (CacheCount("llm", "test-model", 5),)
+    assert cache.info().by == (CacheCount("llm", "test-model", 5, server.url),)
 
 
 def test_lists_and_pairs_do_not_answer_for_each_other(judging, cache):
@@ -295,8 +298,9 @@ def test_a_reason_that_repeats_the_key_is_left_out(judging, cache):
 def test_the_manifest_says_how_the_model_was_asked(judging):
     with ModelServer(same_number) as server:
         lists, pairs = judging(server), judging(server, ask="pair")
-    assert lists.parameters == {"model": "test-model", "prompt": "list-1", "temperature": 0, "ask": "review"}
-    assert pairs.parameters == {"model": "test-model", "prompt": "1", "temperature": 0}  # as ever: old runs go on
+    head = {"model": "test-model", "server": server.url}
+    assert lists.parameters == {**head, "prompt": "list-2", "temperature": 0, "ask": "review"}
+    assert pairs.parameters == {**head, "prompt": "2", "temperature": 0}
     assert json.dumps(lists.parameters)
 
 

@@ -47,15 +47,10 @@ def wait_for(server, requests, child):
         time.sleep(0.001)
 
 
-def known(path):
+def known(path, server):
     """The pairs that the cache holds, looked up as a judge would."""
-    cache = VerdictCache(path)
-    with ModelServer(last_digit_even) as nobody:
-        judge = LlmJudge(nobody.settings(), cache=cache)
-        found = {pair for pair in PAIRS if not judge.uncached([pair])}
-        judge.close()
-    cache.close()
-    return found
+    with LlmJudge(server.settings(), cache=VerdictCache(path)) as judge:
+        return {pair for pair in PAIRS if not judge.uncached([pair])}
 
 
 def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_answered(tmp_path):
@@ -71,7 +66,7 @@ def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_answered(tmp
             child.communicate()
             served = {e.notes for e in server.log[before:] if e.served and e.ended}
             assert not kept & {e.notes for e in server.log[before:]}  # nothing that was in the cache is asked
-            kept = known(path)
+            kept = known(path, server)
             # Lost is at most what was on its way back at the very moment.
             assert len(served - kept) <= CONCURRENCY
             assert len(kept) > 0 or before == 0
@@ -96,7 +91,7 @@ def test_an_interrupt_ends_the_run_and_keeps_what_was_answered(tmp_path):
         served = {e.notes for e in server.log if e.served and e.ended}
         assert child.returncode != 0
         assert problem.rstrip().endswith("KeyboardInterrupt")
-        assert known(path) == served  # also what was under way when the interrupt came
+        assert known(path, server) == served  # also what was under way when the interrupt came
         assert 50 < len(served) < 240
 
 
@@ -112,7 +107,7 @@ def test_an_interrupt_does_not_wait_for_a_server_that_hangs(tmp_path):
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=30)  # the answers are due in 50 s
         assert child.returncode != 0
-    assert len(known(tmp_path / "verdicts.sqlite")) == 20
+        assert len(known(tmp_path / "verdicts.sqlite", server)) == 20
 
 
 def test_two_processes_share_a_cache(tmp_path):
@@ -122,7 +117,7 @@ def test_two_processes_share_a_cache(tmp_path):
         results = [child.communicate(timeout=60) for child in children]
         assert [problem for _, problem in results] == ["", ""]
         assert all(json.loads(out)["match"] == [1 - i % 2 for i in range(240)] for out, _ in results)
-        assert known(path) == set(PAIRS)
+        assert known(path, server) == set(PAIRS)
         asked = len(server.log)
         assert server.served() == Counter(PAIRS)  # each of them once: a pair is claimed before it is asked about
         assert asked == len(PAIRS) == sum(json.loads(out)["calls"] for out, _ in results)

@@ -1,10 +1,11 @@
-import hashlib
 import json
+import subprocess
+import sys
 
 import pytest
 
 from metareview.judges.protocol import JUDGED_LENGTH, LONG_NOTE
-from metareview.judges.remote.prompt import load_prompt, marker_code, sendable
+from metareview.judges.remote.prompt import VERSION, load_prompt, request_code, sendable
 
 PLAIN = ("`total` is never reset between batches.", "Reset the counter before the second batch.")
 INJECTIONS = [
@@ -26,7 +27,7 @@ INJECTIONS = [
 
 
 def render(generated, reference):
-    return load_prompt().messages(generated, reference)
+    return load_prompt().messages(generated, reference, request_code(generated, reference))
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
@@ -39,16 +40,16 @@ def test_a_note_cannot_leave_its_quotation(injection, place):
 
     assert (system["role"], user["role"]) == ("system", "user")
     assert system == render(*PLAIN)[0]  # nothing of a note is in the system message
-    code = marker_code(generated, reference)
+    code = request_code(generated, reference)
     assert code not in generated + reference
     expected = (
         f"The reference:\n<<<REFERENCE {code}\n{reference}\nREFERENCE {code}>>>\n\n"
         f"The candidate:\n<<<CANDIDATE {code}\n{generated}\nCANDIDATE {code}>>>\n\n"
     )
     assert user["content"].startswith(expected)
-    assert user["content"].count(code) == 4
+    assert user["content"].count(code) == 5  # the markers, and what the answer repeats
     plain = render(*PLAIN)[1]["content"]
-    instruction = plain[plain.index("Both comments end above") :]
+    instruction = plain[plain.index("Both comments end above") :].replace(request_code(*PLAIN), code)
     assert user["content"] == expected + instruction  # the same last word, whatever the notes say
 
 
@@ -60,22 +61,27 @@ def test_each_note_stands_verbatim_and_once(pair):
     assert data.count(f"\n{reference}\n") == 1
 
 
-def test_a_note_that_knows_the_recipe_of_the_code_still_cannot_hold_it():
-    # The code depends on both notes, so a note would have to contain a hash of itself. Even if one did, the
-    # next code is taken: say that the first is in a note, and see it passed over.
-    first = hashlib.sha256(("0 " + json.dumps(["x", "y"])).encode()).hexdigest()[:16]
-    assert marker_code("x", "y") == first
+def test_a_code_that_a_note_holds_is_passed_over():
+    first = request_code("x", "y")
 
     class Everywhere(str):
         def __contains__(self, code):
             return code == first
 
-    assert marker_code("x", Everywhere("y")) != first
+    assert request_code("x", Everywhere("y")) != first
 
 
 def test_the_code_is_the_same_for_the_same_notes_and_another_for_others():
-    assert marker_code("a", "b") == marker_code("a", "b")
-    assert len({marker_code("a", "b"), marker_code("b", "a"), marker_code("ab", ""), marker_code("a", "b ")}) == 4
+    """A question that is put again has the same code, whatever became of the first attempt."""
+    assert request_code("a", "b") == request_code("a", "b")
+    assert len({request_code("a", "b"), request_code("b", "a"), request_code("ab", ""), request_code("a", "b ")}) == 4
+
+
+def test_nobody_can_foresee_the_code():
+    said = "from metareview.judges.remote.prompt import request_code; print(request_code('a', 'b'))"
+    other = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout.strip()
+    assert len(other) == 16
+    assert other != request_code("a", "b")
 
 
 def test_a_note_over_the_limit_is_judged_on_its_first_part():
@@ -87,8 +93,8 @@ def test_a_note_over_the_limit_is_judged_on_its_first_part():
 def test_half_a_surrogate_pair_is_replaced_and_whole_characters_are_not():
     assert sendable("a\ud83db") == "a\ufffdb"
     assert sendable("\U0001f680 é \x00") == "\U0001f680 é \x00"
-    json.dumps(render("\ud800", "x"), ensure_ascii=False).encode()  # would raise on a lone surrogate
+    json.dumps(render(sendable("\ud800"), "x"), ensure_ascii=False).encode()  # would raise on a lone surrogate
 
 
 def test_the_file_names_its_own_version():
-    assert load_prompt("1").version == "1"
+    assert load_prompt().version == VERSION == "2"

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from metareview.judges.remote.cache import VerdictCache
+from metareview.judges.remote.prompt import request_code
 from metareview.judges.remote.validity import (
     COMMENT_LENGTH,
     COMMENTS,
@@ -161,7 +162,7 @@ INJECTIONS = [
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_a_note_cannot_leave_its_quotation(injection):
     question = IssueQuestion.of([injection, "second"], [injection + " too"])
-    _, user = messages(question)
+    _, user = messages(question, request_code(*question.notes()))
     found = QUOTED.findall(user["content"])
     assert [(kind, number, note) for kind, number, _, note in found] == [
         ("REFERENCE", "1", injection + " too"),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from metareview.cli.options import PATH, choice_argument, common_options
 from metareview.cli.output import Screen
+
+if TYPE_CHECKING:
+    from metareview.judges.remote.cache import CacheCount
 
 
 @click.command(epilog="Example: metareview cache info")
@@ -27,5 +31,9 @@ def command(action: str, cache: Path | None, screen: Screen) -> None:
         return
     info = target.info()
     lines = [f"{info.path}: {info.entries:,} answers, {info.bytes:,} bytes"]
-    lines += [f"  {count.entries:,} of {count.judge} with {count.model}" for count in info.by]
+    lines += [f"  {each.entries:,} of {each.judge} with {each.model}{_server(each)}" for each in info.by]
     screen.show({"schema": "metareview.cache/1", **asdict(info)}, *lines)
+
+
+def _server(count: CacheCount) -> str:
+    return f" at {count.server}" if count.server else ": of an earlier version, never used; clear removes them"

@@ -19,7 +19,7 @@ from metareview.cli.options import (
     model_options,
     one_of,
 )
-from metareview.cli.output import Screen, warning_lines
+from metareview.cli.output import Screen, settings_lines, warning_lines
 from metareview.errors import Undecided, UsageError
 from metareview.temporary import TemporaryFolder
 
@@ -118,6 +118,9 @@ def command(
         with open_judge(judge, options) as opened:
             if isinstance(opened, ModelJudge):
                 opened.progress = progress
+            if progress:
+                for line in settings_lines(opened):
+                    progress.note(line)
             result = calibrate(found.labels, opened)
             asked = opened.warnings if isinstance(opened, ModelJudge) else ()
     screen.say(warning_lines((*found.warnings, *asked, *_without_rivals(result))))

@@ -30,7 +30,7 @@ from metareview.cli.options import (
     run_options,
     stem_of,
 )
-from metareview.cli.output import Screen, append_step_summary, say, warning_lines
+from metareview.cli.output import Screen, append_step_summary, say, settings_lines, warning_lines
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def command(
     chosen = CommentsOptions(generated, reference, **options).with_datasets(screen.download)
     with open_plan(chosen) as plan:
         check_names(gates, dict.fromkeys(plan.reviewers))
+        screen.say(settings_lines(plan.judge))
         if dry_run:
             _show_plan(plan, screen)
             return

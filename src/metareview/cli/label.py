@@ -12,7 +12,7 @@ import click
 from metareview.cli.asking import Asking
 from metareview.cli.label_session import ALSO, folder_of, session
 from metareview.cli.options import PATH, cache_file, common_options, model_options, one_of
-from metareview.cli.output import Screen, warning_lines
+from metareview.cli.output import Screen, settings_lines, warning_lines
 from metareview.errors import Undecided, UsageError
 from metareview.temporary import TemporaryFolder
 
@@ -217,6 +217,7 @@ def _label_by_model(
     concurrency, verdicts, most = options
     with ValidityModel.of(JudgeOptions(None, concurrency, verdicts, most)) as model:
         unlisted = _drawn(run, budget, seed)
+        screen.say(settings_lines(model))
         with screen.progress("asking the model") as progress:
             model.progress = progress
             found = label_with_model(run, unlisted, model)

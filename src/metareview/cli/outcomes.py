@@ -25,7 +25,7 @@ from metareview.cli.options import (
     run_options,
     stem_of,
 )
-from metareview.cli.output import Screen, append_step_summary, say, warning_lines
+from metareview.cli.output import Screen, append_step_summary, say, settings_lines, warning_lines
 
 if TYPE_CHECKING:
     from metareview.pipelines.outcomes.options import OutcomesKeywords
@@ -90,6 +90,7 @@ def command(
     options["cache"] = cache_file(options["cache"], no_cache, folder / VERDICTS)
     with open_plan(OutcomesOptions(files, **options)) as plan:
         check_names(gates, [name for name in plan.inputs.reviewers if name in plan.options.chosen])
+        screen.say(settings_lines(plan.judge))
         if dry_run:
             _show_plan(plan, screen)
             return

@@ -136,6 +136,16 @@ def say(line: str) -> None:
         click.echo(inert(each), err=True)
 
 
+def settings_lines(judge: object) -> list[str]:
+    """Which model is asked, and where its settings came from: a file of the working folder may be anybody's."""
+    from metareview.judges.protocol import AsksServer
+
+    if not isinstance(judge, AsksServer) or not judge.settings_from:
+        return []
+    model, server = judge.parameters["model"], judge.parameters["server"]
+    return [f"Model: {model} at {server}, settings from {judge.settings_from}"]
+
+
 def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
     """The first few of them, and how many more there are."""
     from metareview.report.tables import FIRST_WARNINGS

@@ -24,6 +24,7 @@ from metareview.judges.protocol import (
     SummedRemarks,
     Usage,
     one_per_pair,
+    settings_from,
 )
 from metareview.judges.stored import PullRequests, read_part
 from metareview.model.words import plural
@@ -191,6 +192,10 @@ class LabelledModelJudge(LabelledJudge, ModelJudge):
     @property
     def warnings(self) -> Sequence[str]:
         return self.inner.warnings
+
+    @property
+    def settings_from(self) -> str:
+        return settings_from(self.inner)
 
     def planned_calls(self, questions: Sequence[Question]) -> int:
         return self.planned(questions).calls

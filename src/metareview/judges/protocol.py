@@ -152,6 +152,22 @@ class ModelJudge(Judge, Protocol):
 
 
 @runtime_checkable
+class AsksServer(Protocol):
+    """A judge that asks the server of some settings; its parameters name the `model` and the `server`."""
+
+    parameters: Parameters
+
+    @property
+    def settings_from(self) -> str:
+        """Where the settings came from: the environment, or which file; empty where a caller made them."""
+
+
+def settings_from(judge: object) -> str:
+    """Where the settings of a judge's server came from; empty for a judge without any."""
+    return judge.settings_from if isinstance(judge, AsksServer) else ""
+
+
+@runtime_checkable
 class SummedRemarks(Protocol):
     """A judge that can say the same from parts: what it can tell of some questions, and then the sentences on all."""
 

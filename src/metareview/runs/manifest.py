@@ -32,6 +32,8 @@ class Manifest:
     """What a finished run wrote; None in one that was made before this was kept."""
     replaced: Mapping[str, Seal] | None = None
     """What `files` take the place of, while that happens: either is right."""
+    settings_from: str = ""
+    """Where the settings of a model server came from; no part of what makes two runs the same."""
     versions: Mapping[str, str] = field(
         default_factory=lambda: {
             "metareview": __version__,
@@ -59,6 +61,8 @@ class Manifest:
             "started": self.started,
             "finished": self.finished,
         }
+        if self.settings_from:
+            document["settings_from"] = self.settings_from
         if datasets := datasets_with(self.inputs.values()):
             document["datasets"] = datasets
         if self.records is not None:
@@ -78,7 +82,8 @@ class Manifest:
             for seals in (stored.get("files"), stored.get("replaced"))
         )
         made = {name: stored[name] for name in names}
-        manifest = cls(**made, records=stored.get("records"), files=files, replaced=replaced)
+        optional = {"records": stored.get("records"), "settings_from": stored.get("settings_from", "")}
+        manifest = cls(**made, **optional, files=files, replaced=replaced)
         check_shape(manifest)
         _ = manifest.versions["metareview"]
         if stored["fingerprint"] != manifest.fingerprint:

@@ -69,6 +69,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         *,
         overwrite: bool = False,
         in_parts: bool = False,
+        settings_from: str = "",
     ) -> None:
         """`in_parts`: others write the lines, as parts, and begin anew where they were interrupted."""
         self.path, self.kind = path, kind
@@ -79,7 +80,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         self._resumed = False
         self._undecided = False  # whether a record will be made again, and wants the verdicts that it got
         self._files: dict[str, AppendedFile] = {}
-        self._manifest = Manifest(kind.name, config, inputs, started=now())
+        self._manifest = Manifest(kind.name, config, inputs, started=now(), settings_from=settings_from)
         with written_to(path):
             refuse_links(path)
             stored_manifest(path)

@@ -15,7 +15,17 @@ from metareview.errors import UsageError, did_you_mean
 from metareview.judges.cascade.lists import ListRules, rows_to_ask
 from metareview.judges.cascade.pairs import PairRules, Rounds
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Progress, Question, Remarking, one_per_pair
+from metareview.judges.protocol import (
+    Answer,
+    Judge,
+    ModelJudge,
+    Planned,
+    Progress,
+    Question,
+    Remarking,
+    one_per_pair,
+    settings_from,
+)
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, JudgePlugin
 from metareview.judges.remote.llm import LlmJudge
 
@@ -75,6 +85,10 @@ class CascadeJudge(ModelJudge):
     @property
     def warnings(self) -> Sequence[str]:
         return self.model.warnings
+
+    @property
+    def settings_from(self) -> str:
+        return settings_from(self.model)
 
     def planned_calls(self, questions: Sequence[Question]) -> int:
         return self.planned(questions).calls

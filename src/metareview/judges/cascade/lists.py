@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from metareview.judges.cascade.matters import Edge, that_matter
 from metareview.judges.protocol import Question, judged_part
-from metareview.judges.remote.lists import instruction
 
 REFERENCE = 0.01
+_INSTRUCTIONS = 1_128
+"""The characters of the instructions that `worth` was chosen with: another wording asks about the same pairs."""
 _PER_NOTE = len('{"id":10,"note":""},')
 
 
@@ -51,7 +52,7 @@ def rows_to_ask(
     if not len(open_rows):
         return nothing
     comments, references = (np.unique(question.pairs[open_rows, side]) for side in (0, 1))
-    characters = len(instruction()) + _length(question.generated, comments) + _length(question.reference, references)
+    characters = _INSTRUCTIONS + _length(question.generated, comments) + _length(question.reference, references)
     if wrong[open_rows].sum() * 1000 < rules.worth * characters:
         return nothing
     return np.flatnonzero(np.isin(question.pairs[:, 0], comments) & np.isin(question.pairs[:, 1], references))

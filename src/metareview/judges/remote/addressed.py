@@ -18,28 +18,21 @@ from typing import Self
 
 from metareview.judges.protocol import Parameters
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.cache import VerdictCache, verdict_key
+from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.chat import PARAMETERS, Chat, ChatModel
-from metareview.judges.remote.prompt import marker_code, sendable
-from metareview.judges.remote.verdict import AddressedAnswer, JsonObject, check_addressed_answer, read_addressed_answer
+from metareview.judges.remote.prompt import sendable, strict_format
+from metareview.judges.remote.verdict import AddressedAnswer, check_addressed_answer, read_addressed_answer
 from metareview.model.addressed import ADDRESSED_VERDICTS, CACHE, MODEL, Addressed
 from metareview.model.comment import Comment
 
-VERSION = "addressed-1"
+VERSION = "addressed-2"
 COMMENT_LENGTH, CODE_LENGTH, CHANGE_LENGTH = 4_000, 3_000, 9_000
 """How many characters of each are shown."""
 CUT = "[… cut]"
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {"verdict": {"type": "string", "enum": list(ADDRESSED_VERDICTS)}, "reason": {"type": "string"}},
-    "required": ["verdict", "reason"],
-    "additionalProperties": False,
-}
-RESPONSE_FORMAT: JsonObject = {
-    "type": "json_schema",
-    "json_schema": {"name": "verdict", "strict": True, "schema": _SCHEMA},
-}
+RESPONSE_FORMAT = strict_format(
+    "verdict", verdict={"type": "string", "enum": list(ADDRESSED_VERDICTS)}, reason={"type": "string"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +71,9 @@ def _with_place(comment: Comment) -> str:
     return f"At {comment.path}{where}{old}:\n{comment.note}"
 
 
-def messages(question: AddressedQuestion) -> list[dict[str, str]]:
+def messages(question: AddressedQuestion, code: str) -> list[dict[str, str]]:
     """The two messages that ask what became of a comment."""
     system, user = _prompt()
-    code = marker_code(*question.texts())
 
     def quoted(kind: str, text: str) -> str:
         return f"<<<{kind} {code}\n{text}\n{kind} {code}>>>"
@@ -91,6 +83,7 @@ def messages(question: AddressedQuestion) -> list[dict[str, str]]:
         comment=quoted("COMMENT", question.comment),
         code=quoted("CODE", question.code) if question.code else "(they are not known)",
         change=quoted("CHANGE", question.change),
+        request=code,
     )
     return [{"role": "system", "content": system}, {"role": "user", "content": text}]
 
@@ -139,7 +132,7 @@ class AddressedModel(ChatModel):
         return {question: self._key(question) for question in dict.fromkeys(questions)}
 
     def _key(self, question: AddressedQuestion) -> str:
-        return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, question.texts())
+        return self._verdict_key(VERSION, PARAMETERS, question.texts())
 
     def __enter__(self) -> Self:
         return self

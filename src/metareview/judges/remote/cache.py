@@ -28,6 +28,9 @@ from metareview.judges.remote.verdict import JsonObject, parse
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0
+_SERVER = "server TEXT NOT NULL DEFAULT ''"
+_COUNTS = "SELECT judge, model, count(*), server FROM verdicts GROUP BY 1, 2, 4 ORDER BY 1, 2, 4"
+_LEASES_AHEAD = 2  # clocks of two machines may differ by up to a lease
 _CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
 
 
@@ -45,19 +48,22 @@ def default_cache_path(environ: Mapping[str, str] | None = None, system: str = s
     return base / "metareview" / "verdicts.sqlite"
 
 
-def verdict_key(judge: str, model: str, prompt: str, parameters: Parameters, notes: Sequence[str]) -> str:
+def verdict_key(judge: str, model: str, server: str, prompt: str, parameters: Parameters, notes: Sequence[str]) -> str:
     """A hash of everything that can change the answer: SHA-256 over canonical JSON."""
-    parts = {"judge": judge, "model": model, "prompt": prompt, "parameters": dict(parameters), "notes": list(notes)}
+    parts = {"judge": judge, "model": model, "server": server, "prompt": prompt, "parameters": dict(parameters)}
+    parts["notes"] = list(notes)
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
-    """How many answers of one judge with one model a cache holds."""
+    """How many answers of one judge with one model of one server a cache holds."""
 
     judge: str
     model: str
     entries: int
+    server: str = ""
+    """Empty: kept by an earlier version, which did not ask whose answers they are. They are never used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +102,23 @@ class VerdictCache:
         with self._open() as connection:
             return self._values(connection, keys)
 
-    def put(self, key: str, value: JsonObject, *, judge: str, model: str) -> None:
-        """Stores a value, committed when this returns. `judge` and `model` are what `info` counts by."""
+    def put(self, key: str, value: JsonObject, *, judge: str, model: str, server: str = "") -> None:
+        """Stores a value, committed when this returns. `judge`, `model` and `server` are what `info` counts by."""
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
         with self._open() as connection, _transaction(connection):
-            connection.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", (key, judge, model, text))
+            if not _has_servers(connection):
+                connection.execute(f"ALTER TABLE verdicts ADD COLUMN {_SERVER}")
+            row = (key, judge, model, text, server)
+            connection.execute(
+                "INSERT OR REPLACE INTO verdicts (key, judge, model, value, server) VALUES (?, ?, ?, ?, ?)", row
+            )
             if self._claiming:
                 connection.execute("DELETE FROM claims WHERE key = ?", [key])
 
     def claim(self, keys: Sequence[str], seconds: float) -> Claim:
         """Claims what nobody has answered or claimed. A claim ends with its answer, `release`, `close`, its process, or
-        so many seconds after it was last renewed."""
+        so many seconds after it was last renewed. One that would last more than twice as long is of a clock that is
+        ahead, and counts for nothing: nobody could say when it ends."""
         now = time.time()
         with self._open() as connection, _transaction(connection):
             if not self._claiming:
@@ -115,8 +127,8 @@ class VerdictCache:
                 self._claiming = True
             known = self._values(connection, keys)
             rows = connection.execute(
-                "SELECT key, owner FROM claims WHERE until >= ? AND key IN (SELECT value FROM json_each(?))",
-                [now, json.dumps(keys)],
+                "SELECT key, owner FROM claims WHERE until BETWEEN ? AND ? AND key IN (SELECT value FROM json_each(?))",
+                [now, now + _LEASES_AHEAD * seconds, json.dumps(keys)],
             ).fetchall()
             others = {key for key, owner in rows if owner != self._owner and _may_be_alive(owner)}
             mine = [key for key in keys if key not in known and key not in others]
@@ -140,9 +152,9 @@ class VerdictCache:
         """What it holds; creates nothing."""
         by: tuple[CacheCount, ...] = ()
         if self._exists():
-            query = "SELECT judge, model, count(*) FROM verdicts GROUP BY judge, model ORDER BY judge, model"
             with self._open() as connection:
-                by = tuple(CacheCount(*row) for row in connection.execute(query))
+                rows = connection.execute(_COUNTS if _has_servers(connection) else _COUNTS.replace("server", "''"))
+                by = tuple(CacheCount(*row) for row in rows)
         files = (self.path, Path(f"{self.path}-wal"))
         size = sum(file.stat().st_size for file in files if file.exists())
         return CacheInfo(str(self.path), entries=sum(count.entries for count in by), bytes=size, by=by)
@@ -220,9 +232,15 @@ class VerdictCache:
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY,"
-            " judge TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL) WITHOUT ROWID"
+            f" judge TEXT NOT NULL, model TEXT NOT NULL, value TEXT NOT NULL, {_SERVER}) WITHOUT ROWID"
         )
         connection.execute("COMMIT")
+
+
+def _has_servers(connection: sqlite3.Connection) -> bool:
+    """Whether the file says whose answers it holds: those of earlier versions do not."""
+    query = "SELECT count(*) FROM pragma_table_info('verdicts') WHERE name = 'server'"
+    return bool(connection.execute(query).fetchone()[0])
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from metareview.judges.remote import context
 from metareview.judges.remote.model import OTHER_PROCESS, Job, RemoteModel
 from metareview.judges.remote.pool import NotYet
+from metareview.judges.remote.prompt import request_code
 from metareview.judges.remote.quotation import Quotable
 from metareview.judges.remote.verdict import AddressedAnswer, IssueAnswer, JsonObject, Malformed, ModelAnswer, Shown
 
@@ -21,10 +22,11 @@ Told = TypeVar("Told", ModelAnswer, IssueAnswer, AddressedAnswer)
 class Chat(Generic[Job, Told]):
     """One kind of question: how it is put, and how its answer is read and, from the cache, checked again."""
 
-    messages: Callable[[Job], list[dict[str, str]]]
+    messages: Callable[[Job, str], list[dict[str, str]]]
+    """Of a job, and of the code of its request."""
     response_format: JsonObject
-    read: Callable[[str, Iterable[str], Shown], Told]
-    """Of what a model wrote, the notes that it was asked about, and what may be kept of a reason."""
+    read: Callable[[str, Iterable[str], Shown, str], Told]
+    """Of what a model wrote, the notes that it was asked about, what may be kept of a reason, and the code."""
     notes: Callable[[Job], Iterable[str]]
     """All that a stranger wrote in the question of a job."""
     check: Callable[[object], Told]
@@ -78,9 +80,10 @@ class ChatModel(RemoteModel):
             if key not in claim.mine and key not in claim.known:
                 raise NotYet(OTHER_PROCESS, sent=False)
             with self._asking([key]):
-                reply = self._post(job, {**request, "messages": chat.messages(job)}, sent)
+                code = request_code(*chat.notes(job))
+                reply = self._post(job, {**request, "messages": chat.messages(job, code)}, sent)
                 with self._reading(reply):
-                    answer = chat.read(content_of(reply), chat.notes(job), self._shown)
+                    answer = chat.read(content_of(reply), chat.notes(job), self._shown, code)
                 self._keep(key, asdict(answer))
             outcomes[job] = Outcome(answer)
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.protocol import DIFFERENT, SAME
-from metareview.judges.remote.cache import verdict_key
 from metareview.judges.remote.judge import Pair, RemoteJudge
 from metareview.judges.remote.model import OTHER_PROCESS
 from metareview.judges.remote.pool import GiveUp, NotYet
@@ -69,7 +68,7 @@ class EmbeddingJudge(RemoteJudge):
         return [sum(lengths[i : i + self.batch]) for i in range(0, len(lengths), self.batch)]
 
     def _key(self, text: str) -> str:
-        return verdict_key(self.name, self.settings.model, "", {}, [text])
+        return self._verdict_key("", {}, [text])
 
     def _known(self, texts: Collection[str]) -> dict[str, Vector]:
         """The unit vectors that were kept."""

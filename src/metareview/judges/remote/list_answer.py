@@ -78,7 +78,7 @@ def read_list_answer(text: str, notes: NoteList, shown: Shown = one_line) -> Lis
 
     `shown` is what may be kept of a reason.
     """
-    found = answer_in(text, "matches", _quotable(notes), {}, "a list of matches")
+    found = answer_in(text, "matches", _quotable(notes), {}, "a list of matches", notes.code)
     answer = _checked(found, notes, shown)
     if answer.open and not any(answer.verdicts(notes).values()):
         raise Malformed("the answer names notes that were not in the list, or no confidence from 0 to 1")

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from metareview.judges.protocol import Planned
-from metareview.judges.remote.cache import verdict_key
 from metareview.judges.remote.chat import PARAMETERS, ChatModel, Outcome, content_of
 from metareview.judges.remote.judge import Pair
 from metareview.judges.remote.list_answer import DIVIDED, ListAnswer, kept_list_answer, read_list_answer
@@ -81,7 +80,7 @@ class ListModel(ChatModel):
         return keys, jobs
 
     def _job(self, notes: NoteList, outcomes: Outcomes | None = None, divided: tuple[str, ...] = ()) -> _Job:
-        key = verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, notes.content)
+        key = self._verdict_key(VERSION, PARAMETERS, notes.content)
         return _Job(notes, key, {} if outcomes is None else outcomes, divided)
 
     def _look_up(self, jobs: Iterable[_Job]) -> list[_Job]:

@@ -1,9 +1,9 @@
 """List questions: the notes of one reviewer and the references of one pull request in one message to a model.
 
 A list holds the notes that occur in a pair to be decided, equal notes once. Its order, which gives the notes their ids,
-is by a hash of its content: whatever order the notes came in, the request is the same to the byte, and so is its key in
-the cache. Notes are hostile input; JSON quotes them, and nothing else stands in the message. What is too long for one
-list is cut into several, in which each pair occurs once.
+is by a hash of its content: whatever order the notes came in, the request is the same but for its random code, and so
+is its key in the cache. Notes are hostile input: JSON quotes them, and the instruction stands behind them too, so that
+no note has the last word. What is too long for one list is cut into several, in which each pair occurs once.
 """
 
 from __future__ import annotations
@@ -17,31 +17,16 @@ from importlib import resources
 from itertools import pairwise
 
 from metareview.judges.remote.judge import Pair
-from metareview.judges.remote.verdict import JsonObject
+from metareview.judges.remote.prompt import answer_object, request_code, strict_format
 
-VERSION = "list-1"
+VERSION = "list-2"
 MOST_NOTES, MOST_CHARACTERS = 40, 60_000
 """Of each side, and of the user message. One comment beside one reference is a list whatever its length."""
 
 _ENTRY = {"reference": "integer", "comment": "integer", "confidence": "number", "reason": "string"}
-_MATCH = {
-    "type": "object",
-    "properties": {name: {"type": kind} for name, kind in _ENTRY.items()},
-    "required": list(_ENTRY),
-    "additionalProperties": False,
-}
-_SCHEMA = {
-    "type": "object",
-    "properties": {"matches": {"type": "array", "items": _MATCH}},
-    "required": ["matches"],
-    "additionalProperties": False,
-}
-RESPONSE_FORMAT: JsonObject = {
-    "type": "json_schema",
-    "json_schema": {"name": "matches", "strict": True, "schema": _SCHEMA},
-}
+_MATCH = answer_object(**{name: {"type": kind} for name, kind in _ENTRY.items()})
+RESPONSE_FORMAT = strict_format("matches", matches={"type": "array", "items": _MATCH})
 _COMMENT, _REFERENCE = 0, 1  # the sides of a pair
-_FRAME = len('{"references":[],"comments":[]}')
 _AROUND = len('{"id":10,"note":},')
 
 
@@ -73,11 +58,17 @@ class NoteList:
         return (str(len(self.references)), *self.references, *self.comments)
 
     @property
+    def code(self) -> str:
+        """The code of the request, which the answer repeats."""
+        return request_code(*self.content)
+
+    @property
     def text(self) -> str:
-        """The user message."""
+        """The user message: one JSON object, whose last word is ours."""
         sides = {"references": self.references, "comments": self.comments}
         entries = {name: [{"id": id, "note": note} for id, note in enumerate(notes)] for name, notes in sides.items()}
-        return json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+        message = {**entries, "request": self.code, "task": closing_instruction()}
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -97,10 +88,27 @@ class NoteList:
 
 
 @cache
+def _prompt() -> dict[str, str]:
+    """The wording, by its part of the messages."""
+    file = resources.files("metareview") / "data" / f"{VERSION}.json"
+    wording: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    return wording
+
+
 def instruction() -> str:
     """The system message."""
-    file = resources.files("metareview") / "data" / f"{VERSION}.json"
-    return str(json.loads(file.read_text(encoding="utf-8"))["system"])
+    return _prompt()["system"]
+
+
+def closing_instruction() -> str:
+    """The last words of the user message."""
+    return _prompt()["task"]
+
+
+@cache
+def _frame() -> int:
+    """How many characters of a message are no notes."""
+    return len(NoteList((), (), frozenset()).text)
 
 
 def cut(asked: Iterable[Pair]) -> list[NoteList]:
@@ -139,7 +147,7 @@ class _Size:
 
     @property
     def fits(self) -> bool:
-        return max(self.comments, self.references) <= MOST_NOTES and self.weight + _FRAME <= MOST_CHARACTERS
+        return max(self.comments, self.references) <= MOST_NOTES and self.weight + _frame() <= MOST_CHARACTERS
 
 
 @dataclass(slots=True)
@@ -188,7 +196,7 @@ class _Cutter:
         longer = max((_COMMENT, _REFERENCE), key=lambda side: len(notes[side]))
         if len(notes[longer]) > MOST_NOTES:
             pieces = _blocks(pairs, longer, _in_even_parts(self.ordered(notes[longer])))
-        elif len(pairs) > 1 and _FRAME + self.weight(*notes) > MOST_CHARACTERS:
+        elif len(pairs) > 1 and _frame() + self.weight(*notes) > MOST_CHARACTERS:
             pieces = self.halves(pairs)
         else:
             yield pairs

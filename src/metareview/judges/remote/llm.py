@@ -12,7 +12,6 @@ from typing import Self, Unpack
 
 from metareview.judges.protocol import Answer, Planned, Question
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, check_ask
-from metareview.judges.remote.cache import verdict_key
 from metareview.judges.remote.chat import PARAMETERS, Chat, Outcome
 from metareview.judges.remote.judge import Pair, RemoteJudge, RemoteKeywords, as_answer, keywords_of, sendable_pairs
 from metareview.judges.remote.list_chat import ListModel
@@ -22,7 +21,11 @@ from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.verdict import ModelAnswer, Verdict, check_answer, read_answer
 
 _CHAT: Chat[Pair, ModelAnswer] = Chat(
-    lambda pair: load_prompt().messages(*pair), RESPONSE_FORMAT, read_answer, lambda pair: pair, check_answer
+    lambda pair, code: load_prompt().messages(*pair, code),
+    RESPONSE_FORMAT,
+    read_answer,
+    lambda pair: pair,
+    check_answer,
 )
 
 
@@ -81,4 +84,4 @@ class LlmJudge(ListModel, RemoteJudge):
         return {pair: self._key(pair) for pair in dict.fromkeys(pairs)}
 
     def _key(self, pair: Pair) -> str:
-        return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, pair)
+        return self._verdict_key(VERSION, PARAMETERS, pair)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from metareview.errors import UsageError
 from metareview.judges.protocol import Notable, Parameters, Progress, Usage
 from metareview.judges.remote import context
-from metareview.judges.remote.cache import Claim, VerdictCache
+from metareview.judges.remote.cache import Claim, VerdictCache, verdict_key
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestFailed, RequestPool, TooLong
 from metareview.judges.remote.settings import ModelSettings
@@ -62,7 +62,7 @@ class RemoteModel:
             raise UsageError(f"a time-out of {timeout} s leaves no time to answer. Give more than 0.")
         self.settings = settings or ModelSettings.load(self.kind)
         timeout = self.settings.timeout if timeout is None else timeout
-        self.parameters: Parameters = {"model": self.settings.model, **self.parameters}
+        self.parameters: Parameters = {"model": self.settings.model, "server": self.settings.server, **self.parameters}
         self.cache, self.max_calls, self.progress = cache, max_calls, progress
         self.usage = Usage()
         self._pool = RequestPool(concurrency, backoff, timeout)
@@ -111,6 +111,14 @@ class RemoteModel:
         if self.cache is not None:
             self.cache.close()
 
+    @property
+    def settings_from(self) -> str:
+        return self.settings.origin
+
+    def _verdict_key(self, prompt: str, parameters: Parameters, notes: Sequence[str]) -> str:
+        """The cache's key of what this model says of these notes."""
+        return verdict_key(self.name, self.settings.model, self.settings.server, prompt, parameters, notes)
+
     def _stored(self, keys: Collection[str]) -> dict[str, JsonObject]:
         """What was answered before, by key: in the cache or, where there is none, by this judge."""
         if self.cache is None:
@@ -121,7 +129,7 @@ class RemoteModel:
         if self.cache is None:
             self._answered[key] = value
         else:
-            self.cache.put(key, value, judge=self.name, model=self.settings.model)
+            self.cache.put(key, value, judge=self.name, model=self.settings.model, server=self.settings.server)
 
     def _claim(self, keys: Sequence[str]) -> Claim:
         """Before keys are asked for: none that another process is asking for, for as long as this one renews it.

@@ -1,14 +1,15 @@
 """The question put to a model about two notes. Its wording is a data file; its version is in every cache key.
 
-Notes are hostile input. Each is quoted verbatim, once, between two marker lines; the markers carry a code that is
-derived from the notes and occurs in neither, so that no note can close its own quotation or open another. The
-instruction comes before the notes and again after them.
+Notes are hostile input. Each is quoted verbatim, once, between two marker lines; the markers carry a random code that
+occurs in neither note, so that no note can close its own quotation or open another. The instruction comes before the
+notes and again after them. The answer repeats the code: one to another request does not count.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -17,20 +18,29 @@ from itertools import count
 from string import Template
 
 from metareview.judges.protocol import judged_part
+from metareview.judges.remote.verdict import JsonObject
 
-VERSION = "1"
+VERSION = "2"
 _CODE_LENGTH = 16
+_SALT = secrets.token_hex()
 
-_FIELDS = {"match": "boolean", "confidence": "number", "reason": "string"}
+
+def answer_object(**fields: JsonObject) -> JsonObject:
+    """The schema of an object with these fields, all of them required."""
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def strict_format(name: str, **fields: JsonObject) -> JsonObject:
+    """The `response_format` of an answer with these fields, and the code of the request that it is an answer to."""
+    schema = answer_object(request={"type": "string"}, **fields)
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+
+
+RESPONSE_FORMAT = strict_format(
+    "verdict", match={"type": "boolean"}, confidence={"type": "number"}, reason={"type": "string"}
+)
 """Without the range of `confidence`, since several servers refuse `minimum` in a strict schema; `check_answer` checks
 it."""
-_SCHEMA = {
-    "type": "object",
-    "properties": {name: {"type": kind} for name, kind in _FIELDS.items()},
-    "required": list(_FIELDS),
-    "additionalProperties": False,
-}
-RESPONSE_FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": _SCHEMA}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +51,9 @@ class Prompt:
     system: str
     user: Template
 
-    def messages(self, generated: str, reference: str) -> list[dict[str, str]]:
-        """The two messages that ask whether `generated` raises the issue of `reference`."""
-        notes = {"generated": sendable(generated), "reference": sendable(reference)}
-        code = marker_code(*notes.values())
+    def messages(self, generated: str, reference: str, code: str) -> list[dict[str, str]]:
+        """The two messages that ask whether `generated` raises the issue of `reference`, both sendable."""
+        notes = {"generated": generated, "reference": reference}
         # One pass over the template: what a note holds, `$code` included, is never looked at again.
         text = self.user.substitute(code=code, **notes)
         return [{"role": "system", "content": self.system}, {"role": "user", "content": text}]
@@ -72,8 +81,8 @@ def sendable(note: str) -> str:
     return note if note.isascii() else note.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def marker_code(*notes: str) -> str:
-    """16 hexadecimal digits that occur in none of the notes; the same for the same notes."""
-    text = json.dumps(notes)
+def request_code(*notes: str) -> str:
+    """16 random hexadecimal digits that occur in none of the notes; in this process the same for the same notes."""
+    text = json.dumps([_SALT, *notes])
     codes = (hashlib.sha256(f"{attempt} {text}".encode()).hexdigest()[:_CODE_LENGTH] for attempt in count())
     return next(code for code in codes if not any(code in note for note in notes))

@@ -13,7 +13,7 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -26,6 +26,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _EXAMPLES = {"LLM_MODEL": "gpt-4.1-mini", "EMBEDDING_MODEL": "text-embedding-3-small"}
 _EXAMPLE_URL = "https://api.openai.com/v1"
 _LONGEST_TIMEOUT = 86_400.0
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 TIMEOUT = 60.0
 """The seconds that a request has where nobody says otherwise."""
 
@@ -42,6 +43,8 @@ class ModelSettings:
     api_key: Secret = field(default_factory=Secret, repr=False)
     kind: str = "LLM"
     timeout: float = TIMEOUT
+    origin: str = field(default="", compare=False)
+    """Where they came from, in words: the environment, or which file; empty for those that a caller made."""
 
     def __post_init__(self) -> None:
         name = f"{self.kind}_MODEL_URL"
@@ -77,6 +80,19 @@ class ModelSettings:
         return urlunsplit(parts._replace(path=f"{parts.path}/{path}"))
 
     @property
+    def server(self) -> str:
+        """The server's address in one spelling, without credentials and query: what cache keys and runs hold.
+
+        >>> ModelSettings("HTTPS://API.example.com.:443/v1/?key=secret", "m").server
+        'https://api.example.com/v1'
+        """
+        parts = urlsplit(self.url)
+        host = (parts.hostname or "").rstrip(".")
+        host = f"[{host}]" if ":" in host else host
+        port = "" if parts.port in (None, _DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
+        return f"{parts.scheme}://{host}{port}{parts.path}"
+
+    @property
     def shown_url(self) -> str:
         """The URL as messages and runs may show it: without its query, where some services want a key."""
         return urlunsplit(urlsplit(self.url)._replace(query=""))
@@ -88,12 +104,13 @@ class ModelSettings:
         names = (f"{kind}_MODEL_URL", f"{kind}_MODEL")
         address, key = names[0], f"{kind}_API_KEY"
         file = nearest_env_file(start or Path.cwd())
+        stored: dict[str, str] = {}
         try:
-            values = {**(read_env_file(file) if file else {}), **environ}
+            stored = read_env_file(file) if file else {}
         except InputError:
             if any(name not in environ for name in (*names, key)):
                 raise
-            values = dict(environ)
+        values = {**stored, **environ}
         missing = [name for name in names if not values.get(name, "").strip()]
         if missing:
             # On one line: what a command prints of an error has no line breaks, since a file's name may hold some.
@@ -110,8 +127,19 @@ class ModelSettings:
                 f"{address} is that of {file}, and {key} that of the environment, which goes to no address of a file. "
                 f"Set {address} in the environment too, or unset {key} there: one in that file goes to its address."
             )
-        timeout = _seconds(values.get(f"{kind}_TIMEOUT", ""))
-        return cls(values[address], values[names[1]], Secret(values.get(key, "")), kind, timeout)
+        timeout = f"{kind}_TIMEOUT"
+        origin = _origin([name for name in (*names, key, timeout) if values.get(name, "").strip()], environ, file)
+        secret = Secret(values.get(key, ""))
+        return cls(values[address], values[names[1]], secret, kind, _seconds(values.get(timeout, "")), origin)
+
+
+def _origin(used: Sequence[str], environ: Mapping[str, str], file: Path | None) -> str:
+    """Where settings came from: the environment, the file, or which of them from which."""
+    of_environment = [name for name in used if name in environ]
+    of_file = [name for name in used if name not in environ]
+    if of_environment and of_file:
+        return f"{file} ({', '.join(of_file)}) and the environment ({', '.join(of_environment)})"
+    return str(file) if of_file else "the environment"
 
 
 def _seconds(text: str) -> float:

@@ -19,28 +19,21 @@ from typing import Self
 
 from metareview.judges.protocol import Parameters
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.cache import VerdictCache, verdict_key
+from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.chat import PARAMETERS, Chat, ChatModel, Outcome
-from metareview.judges.remote.prompt import marker_code, sendable
-from metareview.judges.remote.verdict import IssueAnswer, JsonObject, check_issue_answer, read_issue_answer
+from metareview.judges.remote.prompt import sendable, strict_format
+from metareview.judges.remote.verdict import IssueAnswer, check_issue_answer, read_issue_answer
 from metareview.model.label import ISSUE_VERDICTS
 
-VERSION = "validity-1"
+VERSION = "validity-2"
 COMMENTS, COMMENT_LENGTH = 8, 4_000
 """How many comments of an issue are shown, and how many characters of each."""
 REFERENCES, REFERENCE_LENGTH = 40, 600
 """The same of the pull request's references."""
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {"verdict": {"type": "string", "enum": list(ISSUE_VERDICTS)}, "reason": {"type": "string"}},
-    "required": ["verdict", "reason"],
-    "additionalProperties": False,
-}
-RESPONSE_FORMAT: JsonObject = {
-    "type": "json_schema",
-    "json_schema": {"name": "verdict", "strict": True, "schema": _SCHEMA},
-}
+RESPONSE_FORMAT = strict_format(
+    "verdict", verdict={"type": "string", "enum": list(ISSUE_VERDICTS)}, reason={"type": "string"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +60,9 @@ def _cut(note: str, length: int) -> str:
     return note if len(note) <= length else note[:length] + " […]"
 
 
-def messages(question: IssueQuestion) -> list[dict[str, str]]:
+def messages(question: IssueQuestion, code: str) -> list[dict[str, str]]:
     """The two messages that ask about an issue."""
     system, user = _prompt()
-    code = marker_code(*question.notes())
 
     def quoted(kind: str, notes: Sequence[str]) -> Iterator[str]:
         for number, note in enumerate(notes, 1):
@@ -80,6 +72,7 @@ def messages(question: IssueQuestion) -> list[dict[str, str]]:
     text = user.substitute(
         comments="\n".join(quoted("COMMENT", question.comments)),
         references="\n".join(quoted("REFERENCE", question.references)) or "(there are none)",
+        request=code,
     )
     return [{"role": "system", "content": system}, {"role": "user", "content": text}]
 
@@ -124,7 +117,7 @@ class ValidityModel(ChatModel):
 
     def _key(self, question: IssueQuestion) -> str:
         notes = [str(len(question.comments)), *question.notes()]
-        return verdict_key(self.name, self.settings.model, VERSION, PARAMETERS, notes)
+        return self._verdict_key(VERSION, PARAMETERS, notes)
 
     def __enter__(self) -> Self:
         return self

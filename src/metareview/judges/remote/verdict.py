@@ -2,7 +2,8 @@
 
 An answer is the JSON object that was asked for, alone or in one code fence, behind thinking in one `<think>` block at
 most. Whatever else stands beside it may take it back, or quote it from a note: then it does not count. Nor does one
-that gives a key twice, or its verdict in more than one place, nor one that [a note holds](quotation.py). A plain text
+that gives a key twice, or its verdict in more than one place, nor one that [a note holds](quotation.py), nor one that
+repeats the code of another request: answers can be swapped on their way. A plain text
 counts only if it *is* a yes or a no: "no, they are not the same" is malformed, not a yes because it contains "same" and
 not a no because it begins with one.
 """
@@ -29,6 +30,7 @@ _FENCED = re.compile(r"```[\w-]*[ \t]*\n(.*)```", re.DOTALL)
 _AROUND_WORDS = " \t\n*_`\"'.!"
 _TEXTS = {"yes": True, "no": False}
 _ISSUE_WORDS: dict[str, bool] = {verdict: verdict != "invalid" for verdict in ISSUE_VERDICTS}
+_REQUEST = "request"
 _CONTRADICTS = "the answer contradicts itself"
 QUOTES = "the answer is one that a note asks for"
 JsonObject = dict[str, Any]
@@ -88,32 +90,41 @@ class Verdict:
         return cls(SAME if match else DIFFERENT, score, answer.reason, by)
 
 
-def read_answer(text: str, notes: Iterable[str] = (), shown: Shown = one_line) -> ModelAnswer:
-    """The answer in what a model wrote about these notes; raises Malformed. `shown` is what may be kept of a reason."""
-    found = answer_in(text, "match", Quotable(notes), _TEXTS, "a yes or no")
+def read_answer(text: str, notes: Iterable[str] = (), shown: Shown = one_line, code: str | None = None) -> ModelAnswer:
+    """The answer in what a model wrote about these notes; raises Malformed. `shown` is what may be kept of a reason,
+    `code` that of the request."""
+    found = answer_in(text, "match", Quotable(notes), _TEXTS, "a yes or no", code)
     if isinstance(found, str):
         return ModelAnswer(_TEXTS[found], 1.0, f"The model answered only: {found}.")
     return check_answer(found, shown)
 
 
-def read_issue_answer(text: str, notes: Iterable[str] = (), shown: Shown = one_line) -> IssueAnswer:
+def read_issue_answer(
+    text: str, notes: Iterable[str] = (), shown: Shown = one_line, code: str | None = None
+) -> IssueAnswer:
     """The verdict on an unlisted issue in what a model wrote; raises Malformed."""
-    found = answer_in(text, "verdict", Quotable(notes), _ISSUE_WORDS, "a verdict")
+    found = answer_in(text, "verdict", Quotable(notes), _ISSUE_WORDS, "a verdict", code)
     if isinstance(found, str):
         found = {"verdict": found, "reason": f"The model answered only: {found}."}
     return check_issue_answer(found, shown)
 
 
-def read_addressed_answer(text: str, notes: Iterable[str] = (), shown: Shown = one_line) -> AddressedAnswer:
+def read_addressed_answer(
+    text: str, notes: Iterable[str] = (), shown: Shown = one_line, code: str | None = None
+) -> AddressedAnswer:
     """The verdict on what became of a comment in what a model wrote; raises Malformed. A lone word is none: "not" may
     be the beginning of anything."""
-    return check_addressed_answer(answer_in(text, "verdict", Quotable(notes), {}, "a verdict"), shown)
+    return check_addressed_answer(answer_in(text, "verdict", Quotable(notes), {}, "a verdict", code), shown)
 
 
-def answer_in(text: str, key: str, notes: Quotable, words: Mapping[str, bool], in_words: str) -> JsonObject | str:
-    """The object that holds the answer under `key`, or the one of these words that is all of it.
+def answer_in(
+    text: str, key: str, notes: Quotable, words: Mapping[str, bool], in_words: str, code: str | None = None
+) -> JsonObject | str:
+    """The object that holds the answer under `key`, without the code of the request, or the one of these words that is
+    all of it.
 
-    A word is given with whether a comment gains by it: then it does not count where a note says it.
+    A word is given with whether a comment gains by it: then it does not count where a note says it. An object without
+    a code counts: a server that ignores the schema may leave it out.
     """
     value = _value_of(_unfenced(text.strip()))
     if not isinstance(value, dict):
@@ -133,7 +144,10 @@ def answer_in(text: str, key: str, notes: Quotable, words: Mapping[str, bool], i
         raise Malformed("the answer is JSON, but no object")
     if len(list(islice(_given(value, key), 2))) > 1:
         raise Malformed(_CONTRADICTS)
-    if notes.holds(value):
+    repeated = value.pop(_REQUEST, code)
+    if code is not None and repeated != code:
+        raise Malformed("the answer carries the code of another request")
+    if notes.holds(value):  # without the code, which no note can hold
         raise Malformed(QUOTES)
     return value
 

@@ -13,7 +13,7 @@ from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.engines.choice import SPARK, local_engine
 from metareview.engines.spark import spark_session
-from metareview.judges.protocol import ModelJudge, SummedRemarks
+from metareview.judges.protocol import ModelJudge, SummedRemarks, settings_from
 from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
@@ -42,9 +42,11 @@ def carry_out(
     if plan.engine == SPARK and plan.may_be_sent:
         with spark_session(plan.spark_master) as session:
             return carry_out_on_spark(session, plan, out=out, overwrite=overwrite, progress=progress)
-    config = config_to_json(plan.config)
+    config, origin = config_to_json(plan.config), settings_from(plan.judge)
     opened: CommentsWriter | nullcontext[None] = (
-        nullcontext() if out is None else RunWriter(out, COMMENTS, config, plan.inputs.hashes, overwrite=overwrite)
+        nullcontext()
+        if out is None
+        else RunWriter(out, COMMENTS, config, plan.inputs.hashes, overwrite=overwrite, settings_from=origin)
     )
     with opened as writer:
         if writer is not None and writer.finished is not None:
@@ -83,7 +85,9 @@ def carry_out(
         summary = count(plan, [figures[key] for key in order], writer.answered if writer else 0, remarks)
         if writer is not None:
             return writer.finish(summary, order)
-        manifest = Manifest(COMMENTS.name, config, plan.inputs.hashes, started=now(), status="finished")
+        manifest = Manifest(
+            COMMENTS.name, config, plan.inputs.hashes, started=now(), status="finished", settings_from=origin
+        )
         return Run(COMMENTS, summary, manifest, None, kept, kept_pairs)
 
 

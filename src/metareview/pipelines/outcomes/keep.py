@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from metareview.comments.summary import JudgeSummary
+from metareview.judges.protocol import settings_from
 from metareview.model.addressed import CACHE, MODEL
 from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesSummary, Tally, groups_of, summarise, tally
@@ -22,9 +23,11 @@ def carry_out(
     plan: Plan, *, out: Path | None = None, overwrite: bool = False, progress: Progress | None = None
 ) -> OutcomesRun:
     """Follow every comment, and ask the judge if there is one. A run that was killed in this folder is continued."""
-    config = config_to_json(plan.config)
+    config, origin = config_to_json(plan.config), settings_from(plan.judge)
     opened: RunWriter[OutcomesSummary, OutcomeRecord] | nullcontext[None] = (
-        nullcontext() if out is None else RunWriter(out, OUTCOMES, config, plan.hashes, overwrite=overwrite)
+        nullcontext()
+        if out is None
+        else RunWriter(out, OUTCOMES, config, plan.hashes, overwrite=overwrite, settings_from=origin)
     )
     with opened as writer:
         if writer is not None and writer.finished is not None:
@@ -53,7 +56,7 @@ def carry_out(
         summary = _summary(plan, tallies, asked, answered_before)
         if writer is not None:
             return writer.finish(summary, order)
-        manifest = Manifest(OUTCOMES.name, config, plan.hashes, started=now(), status="finished")
+        manifest = Manifest(OUTCOMES.name, config, plan.hashes, started=now(), status="finished", settings_from=origin)
         return Run(OUTCOMES, summary, manifest, None, kept)
 
 
