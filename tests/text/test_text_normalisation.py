@@ -38,7 +38,7 @@ def test_no_run_of_marks_takes_the_square_of_its_length(marks):
     code = (
         "from metareview.text.tokens import tokens; from metareview.judges.offline.words import runs;"
         "from metareview.judges.remote.quotation import _folded; from metareview.text.normalisation import normalise;"
-        f"text = 'a' + {ascii(marks)} * (100_000 // len({ascii(marks)}));"
+        f"text = 'a' + {marks!a} * (100_000 // len({marks!a}));"
         f"[normalise(form, text) for form in {FORMS}], tokens(text), runs(text), _folded(text)"
     )
     run_python(code, seconds=10)
