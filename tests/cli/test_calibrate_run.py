@@ -96,6 +96,33 @@ def test_two_people_and_what_they_see_differently(scored):
     assert "anna: the same, ben: different" in out
 
 
+def test_a_crowd_that_labels_one_pair_makes_neither_more_figures_nor_longer_reports_than_thirty_people(scored):
+    # Every two of N people are N * (N - 1) / 2; of the first thirty, whose labels are as many as anybody's, 435.
+    sizes = []
+    for people in (100, 400):
+        LabelFile(Path("r")).path.unlink(missing_ok=True)
+        labelled(*(label(4, number % 3 == 0, f"person {number:03}") for number in range(people)))
+        found = document(scored)
+        assert (len(found["people"]), found["people_not_compared"]) == (435, people - 30)
+        assert found["people"][-1]["people"] == ["person 028", "person 029"]
+        assert scored("report", "r", "-o", "r.html", "-o", "r.md")[0] == 0
+        shown = [scored("calibrate", "--run", "r")[1], Path("r.html").read_text(), Path("r.md").read_text()]
+        for text in shown:
+            assert text.count("both labelled 1 pair") == 45
+            assert "And 390 more times two people" in text
+            assert f"{people - 30} more people were not compared with others" in text
+        sizes.append([len(json.dumps(found)), *map(len, shown)])
+    assert all(abs(large - small) < 100 for small, large in zip(*sizes, strict=True))
+
+
+def test_who_labelled_most_is_compared(scored):
+    few = (label(1, True, f"person {number}") for number in range(40))
+    labelled(*few, *(label(number, True, name) for number in (1, 2) for name in ("anna", "ben")))
+    found = document(scored)
+    assert (found["people_not_compared"], found["people"][-1]["people"]) == (12, ["anna", "ben"])
+    assert found["people"][-1]["pairs"] == 2
+
+
 def test_names_of_people_do_not_hide_notes(scored):
     labelled(label(4, True, "a"), label(4, False, "b"))
     (differ,) = document(scored)["people"][0]["differ"]

@@ -191,6 +191,18 @@ def test_what_calibrate_prints(eight, run):
     assert any(line.startswith("lines changed later  labelled  can be told  addressed") for line in lines)
 
 
+def test_of_a_crowd_those_with_most_labels_are_compared_with_each_other(eight, run):
+    give(eight, *(label(1, 0, "fully", f"person {number}") for number in range(100)))
+    give(eight, label(1, 0, "not", "person 99"), label(2, 0, "not", "person 99"))
+    found = json.loads(run("calibrate", "--run", "r", "--json")[1])
+    assert (len(found["people"]), found["people_not_compared"]) == (435, 70)
+    assert found["people"][-1]["people"] == ["person 28", "person 99"]
+    shown = run("calibrate", "--run", "r")[1]
+    assert shown.count(" both labelled 1 comment: ") == 45
+    assert "And 390 more times two people" in shown
+    assert "70 more people were not compared with others: only the 30 with most labels are." in shown
+
+
 def test_gates_and_undecided_comments(eight, run, tmp_path):
     give(eight, *(label(n, 0, verdict) for n, verdict in enumerate(PEOPLE)))
     assert run("calibrate", "--run", "r", "--fail-under", "kappa=0.6")[0] == 0

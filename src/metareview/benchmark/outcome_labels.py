@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from shlex import quote
 
 from metareview.benchmark.calibrate import FIGURES
-from metareview.benchmark.run_labels import NOBODY as NO_NAME
+from metareview.benchmark.people import compare_people
 from metareview.comparison.outcome_corrected import OutcomeCorrection, outcome_correction_of, outcome_correction_to_dict
 from metareview.comparison.outcome_queue import HeldOutcomeLabels, outcome_labels_of
 from metareview.errors import UsageError
@@ -133,6 +132,7 @@ class OutcomeCalibration:
     decided_by_labels: int
     """Labelled comments that the run had a label for already: they say nothing of its judge, and are left out."""
     people: Sequence[TwoOutcomePeople]
+    people_not_compared: int
     held: HeldOutcomeLabels
     correction: OutcomeCorrection | None
 
@@ -178,6 +178,7 @@ class OutcomeCalibration:
             "decided_by_labels": self.decided_by_labels,
             "stale_labels": self.held.stale,
             "people": [each.to_dict() for each in self.people],
+            "people_not_compared": self.people_not_compared,
             "frame": None,
             "corrected": {},
             "lines_changed": {},
@@ -205,7 +206,7 @@ def calibrate_outcomes(run: OutcomesRun) -> OutcomeCalibration:
         OutcomeAgreement.of((each.verdict, each.said) for each in judged),
         judged,
         sum(each.by == LABEL for each in of_judge.values()),
-        people_outcomes(held.labels),
+        *people_outcomes(held.labels),
         held,
         outcome_correction_of(run),
     )
@@ -223,19 +224,12 @@ def _judged(run: OutcomesRun, wanted: Mapping[OutcomeKey, str]) -> dict[OutcomeK
     }
 
 
-def people_outcomes(labels: Labels) -> list[TwoOutcomePeople]:
-    """Every two people who labelled some of the same comments; who gave no name counts as one person."""
-    in_force: dict[str, dict[OutcomeKey, OutcomeLabel]] = {}
-    for label in labels.outcomes:
-        of_one = in_force.setdefault(label.name or NO_NAME, {})
-        of_one.pop(label.key, None)
-        if label.verdict is not None:
-            of_one[label.key] = label
+def people_outcomes(labels: Labels) -> tuple[list[TwoOutcomePeople], int]:
+    """Every two people who labelled some of the same comments, and how many more people are not compared."""
+    shared, not_compared = compare_people(labels.outcomes, lambda label: label.verdict)
     found = []
-    for a, b in combinations(in_force, 2):
-        both = [(of_a, in_force[b][key]) for key, of_a in in_force[a].items() if key in in_force[b]]
-        if both:
-            agreement = OutcomeAgreement.of((one.verdict or UNKNOWN, other.verdict or UNKNOWN) for one, other in both)
-            differ = [pair for pair in both if pair[0].verdict != pair[1].verdict]
-            found.append(TwoOutcomePeople(a, b, len(both), agreement, differ))
-    return found
+    for two in shared:
+        agreement = OutcomeAgreement.of((one.verdict or UNKNOWN, other.verdict or UNKNOWN) for one, other in two.both)
+        differ = [pair for pair in two.both if pair[0].verdict != pair[1].verdict]
+        found.append(TwoOutcomePeople(two.a, two.b, len(two.both), agreement, differ))
+    return found, not_compared

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from shlex import quote
 
 from metareview.benchmark.calibrate import FIGURES, Agreement, Slices, agreement_by_kind, agreement_of, slices_to_dict
 from metareview.benchmark.disagreements import Disagreement, JudgedLabel, disagreements
+from metareview.benchmark.people import compare_people
 from metareview.comments.records import Verdict
 from metareview.comparison.corrected import (
     CorrectedFigures,
@@ -27,8 +27,6 @@ from metareview.model.label import Labels, PairKey, PairLabel
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import AnyRun, CommentsRun, is_comments
 from metareview.stats import kappa
-
-NOBODY = "without a name"
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,7 @@ class RunCalibration:
     not_judged: int
     """Labelled pairs that the run has no verdict of, because they cannot match by location."""
     people: Sequence[TwoPeople]
+    people_not_compared: int
     held: HeldLabels
     correction: Correction | None
     corrected: Mapping[str, CorrectedFigures]
@@ -90,6 +89,7 @@ class RunCalibration:
             "not_judged": self.not_judged,
             "stale_labels": self.held.stale,
             "people": [each.to_dict() for each in self.people],
+            "people_not_compared": self.people_not_compared,
             "frame": None,
             "corrected": {},
         }
@@ -129,7 +129,7 @@ def calibrate_run(run: AnyRun) -> RunCalibration:
         judged,
         decided,
         len(verdicts) - decided - len(judged),
-        people_pairs(held.labels),
+        *people_pairs(held.labels),
         held,
         correction,
         {} if correction is None else corrected_figures(run, correction),
@@ -157,21 +157,14 @@ def _judged(run: CommentsRun, wanted: Mapping[PairKey, bool]) -> dict[PairKey, V
     return {key: pair.verdict for key, pair in keyed if key in wanted}
 
 
-def people_pairs(labels: Labels) -> list[TwoPeople]:
-    """Every two people who labelled some of the same pairs; who gave no name counts as one person."""
-    in_force: dict[str, dict[PairKey, PairLabel]] = {}
-    for label in labels.pairs:
-        of_one = in_force.setdefault(label.name or NOBODY, {})
-        of_one.pop(label.key, None)
-        if label.match is not None:
-            of_one[label.key] = label
+def people_pairs(labels: Labels) -> tuple[list[TwoPeople], int]:
+    """Every two people who labelled some of the same pairs, and how many more people are not compared."""
+    shared, not_compared = compare_people(labels.pairs, lambda label: label.match)
     found = []
-    for a, b in combinations(in_force, 2):
-        both = [(of_a, in_force[b][key]) for key, of_a in in_force[a].items() if key in in_force[b]]
-        if both:
-            yes = [(bool(one.match), bool(other.match)) for one, other in both]
-            tp, of_a, of_b = (sum(each) for each in zip(*((x and y, x, y) for x, y in yes), strict=True))
-            value = float(kappa(tp, of_a, of_b, len(both)))
-            differ = [pair for pair in both if pair[0].match != pair[1].match]
-            found.append(TwoPeople(a, b, len(both), None if value != value else value, differ))
-    return found
+    for two in shared:
+        yes = [(bool(one.match), bool(other.match)) for one, other in two.both]
+        tp, of_a, of_b = (sum(each) for each in zip(*((x and y, x, y) for x, y in yes), strict=True))
+        value = float(kappa(tp, of_a, of_b, len(yes)))
+        differ = [pair for pair in two.both if pair[0].match != pair[1].match]
+        found.append(TwoPeople(two.a, two.b, len(yes), None if value != value else value, differ))
+    return found, not_compared

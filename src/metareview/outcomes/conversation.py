@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from metareview.outcomes.records import Reply
 LIKES = ("+1", "heart", "hooray", "rocket", "thumbs_up", "thumbsup")
 DISLIKES = ("-1", "confused", "thumbs_down", "thumbsdown")
 """By their names in GitHub's two interfaces and in GitLab's, in small letters."""
+MOST_REPLIES = MOST_SHARED = 100
+"""Replies to one comment that are kept, and comments of one id that they are kept for."""
 NO_THREADS = "the input has no threads"
 NO_THREAD = "it begins no thread"
 NO_REACTIONS = "the input has no reactions"
@@ -67,7 +70,10 @@ class Threads:
         self._known = known
         self._resolvable = any(comment.resolved is not None for review in reviews for comment in review.comments)
         self._parent: dict[str, str] = {}
+        self._roots: dict[str, str] = {}
         self._replies: dict[str, list[Reply]] = {}
+        self._shared: Counter[str] = Counter()
+        self._of_others: dict[tuple[str, str], tuple[Reply, ...]] = {}
         answers: list[tuple[str, Reply]] = []
         for review in reviews:
             for comment in review.comments:
@@ -82,22 +88,38 @@ class Threads:
             self._replies.setdefault(self._root(answered), []).append(reply)
 
     def _root(self, name: str) -> str:
-        """The comment that began the thread. Hostile data may answer in a circle."""
+        """The comment that began the thread. Hostile data may answer in a circle, or each reply the one before it."""
+        path = [name]
         seen = {name}
-        while (parent := self._parent.get(name)) is not None and parent not in seen:
+        while name not in self._roots and (parent := self._parent.get(name)) is not None and parent not in seen:
             seen.add(parent)
+            path.append(parent)
             name = parent
-        return name
+        root = self._roots.get(name, name)
+        self._roots.update(dict.fromkeys(path, root))
+        return root
 
     def replies(self, comment: Comment, author: str | None) -> tuple[Reply, ...]:
-        """What others answered, in the order of time as far as it is known."""
-        mine = one_name(comment.author or author or "")
-        found = self._replies.get(comment.id, []) if comment.id else []
-        others = [reply for reply in found if one_name(reply.author or "") != mine]
-        return tuple(sorted(others, key=lambda reply: reply.at or ""))
+        """What others answered first, in the order of time as far as it is known.
+
+        A summary's findings have one id, and all of its replies; beyond MOST_SHARED of them replies are not repeated.
+        """
+        others = self._others(comment, author)
+        if others and comment.id:
+            self._shared[comment.id] += 1
+        return others if self._shared[comment.id or ""] <= MOST_SHARED else ()
+
+    def _others(self, comment: Comment, author: str | None) -> tuple[Reply, ...]:
+        if not comment.id or comment.id not in self._replies:
+            return ()
+        key = comment.id, one_name(comment.author or author or "")
+        if key not in self._of_others:
+            others = (reply for reply in self._replies[comment.id] if one_name(reply.author or "") != key[1])
+            self._of_others[key] = tuple(sorted(others, key=lambda reply: reply.at or "")[:MOST_REPLIES])
+        return self._of_others[key]
 
     def answered(self, comment: Comment, author: str | None) -> Finding:
-        if self.replies(comment, author):
+        if self._others(comment, author):
             return Finding(True)
         if comment.id is None or not (self._known or comment.resolved is not None):
             return Finding(None, NO_THREADS)

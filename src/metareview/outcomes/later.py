@@ -249,26 +249,27 @@ def _text(piece: _Piece, room: int) -> str:
         return _without_patch(piece.file)
     if len(part.text) < room or room < _SHORTEST:
         return part.text
-    start = _near(part, piece.first)
-    kept = [part.lines[0]]
+    lines = part.lines
+    start = _near(part, lines, piece.first)
+    kept = [lines[0]]
     if start > 1:
         kept.append(f"[… cut: {plural(start - 1, 'line')}]")
     left = room - _SHORTEST
-    for at in range(start, len(part.lines)):
-        left -= len(part.lines[at]) + 1
+    for at in range(start, len(lines)):
+        left -= len(lines[at]) + 1
         if left < 0:
-            kept.append(f"[… cut: {plural(len(part.lines) - at, 'more line')}]")
+            kept.append(f"[… cut: {plural(len(lines) - at, 'more line')}]")
             break
-        kept.append(part.lines[at])
+        kept.append(lines[at])
     return "\n".join([*kept, _BREAKS_OFF] if part.broken else kept)
 
 
-def _near(part: Part, first: int | None) -> int:
+def _near(part: Part, lines: Sequence[str], first: int | None) -> int:
     """From which line of a large part on it is shown: a little before those that the comment points at."""
     if first is None:
         return 1
     old = part.old
-    for at, line in enumerate(part.lines[1:], 1):
+    for at, line in enumerate(lines[1:], 1):
         if old >= first:
             return max(1, at - _BEFORE)
         old += line[:1] in (" ", "-", "")

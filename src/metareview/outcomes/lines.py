@@ -26,9 +26,10 @@ from metareview.outcomes.reasons import (
     NO_PATH,
     NO_SUGGESTION,
     REWRITTEN_WHEN,
+    TOO_MANY_SUGGESTIONS,
 )
 from metareview.outcomes.spans import Span
-from metareview.outcomes.suggestions import Suggestion, suggestions, taken
+from metareview.outcomes.suggestions import MOST_SUGGESTIONS, Suggestion, suggestions, taken
 from metareview.outcomes.versions import ABSENT, Version, Versions
 from metareview.outcomes.watch import Watch
 
@@ -174,7 +175,9 @@ class _Pursuit:
     def _taken(self, proposed: Sequence[Suggestion], start: _Start, trail: Trail, origin: Origin) -> Finding:
         if not proposed:
             return Finding(None, NO_SUGGESTION)
-        findings = [self._one_taken(each, start, trail) for each in proposed]
+        findings = [self._one_taken(each, start, trail) for each in proposed[:MOST_SUGGESTIONS]]
+        if len(proposed) > MOST_SUGGESTIONS:
+            findings.append(Finding(None, TOO_MANY_SUGGESTIONS))
         told = [each for each in findings if each.reason != CHANGES_NOTHING] or findings
         best = next((each for each in told if each.value), None) or next(
             (each for each in told if each.reason), told[0]

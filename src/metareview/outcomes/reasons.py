@@ -28,10 +28,11 @@ NO_SUGGESTION = "no suggestion"
 CHANGES_NOTHING = "its suggestion changes nothing"
 PLACE_REWRITTEN = "its place was rewritten together with its neighbours"
 NOT_SHOWN = "patches do not show all lines of its place"
+TOO_MANY_SUGGESTIONS = "it has more suggestions than are looked at"
 
 REASONS = (
     *(NO_COMMITS, NO_PATH, NO_LINES, LEFT_SIDE, NO_TIME, NO_COMMIT_BEFORE, NOT_IN_LIST, AMBIGUOUS_COMMIT, CIRCULAR),
     *(NO_FILES, NO_PATCH, TRUNCATED, MALFORMED, DOES_NOT_APPLY, NO_FILE, BEYOND_END, DATES, REWRITTEN, REWRITTEN_WHEN),
-    *(MERGED, RESTORED, NO_SUGGESTION, CHANGES_NOTHING, PLACE_REWRITTEN, NOT_SHOWN),
+    *(MERGED, RESTORED, NO_SUGGESTION, CHANGES_NOTHING, PLACE_REWRITTEN, NOT_SHOWN, TOO_MANY_SUGGESTIONS),
 )
 """All that a reason can be, so that reasons can be counted."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from metareview.outcomes.line_search import occurrences
 from metareview.outcomes.patches import Edit, align
 from metareview.outcomes.spans import Span
 from metareview.outcomes.versions import Version, Versions
@@ -24,7 +27,7 @@ def difference(versions: Versions, old: Version, new: Version) -> list[Edit] | N
     ends = (old.length, new.length)
     if not common and None in ends:
         return None
-    old_end, new_end = (_total(version) for version in (old, new))
+    old_end, new_end = old.starts[-1], new.starts[-1]
     edits: list[Edit] = []
     old_place = new_place = 0
     for old_start, new_start, size in (*common, (old_end, new_end, 0)):
@@ -41,17 +44,9 @@ def difference(versions: Versions, old: Version, new: Version) -> list[Edit] | N
     return edits
 
 
-def _total(version: Version) -> int:
-    return sum(size for _, size in version.pieces)
-
-
 def _common(old: Version, new: Version) -> list[tuple[int, int, int]]:
     """Runs of lines that both have: where in the one, where in the other, how many; in the order of both."""
-    place, theirs = 0, []
-    for first, size in new.pieces:
-        theirs.append((first, size, place))
-        place += size
-    theirs.sort()
+    theirs = new.by_identity
     starts = [first for first, _, _ in theirs]
     found: list[tuple[int, int, int]] = []
     place, reached = 0, 0
@@ -75,15 +70,16 @@ def search(versions: Versions, old: Version, span: Span, new: Version) -> Span |
     None unless patches show them all, and they are found at exactly one place: neighbours that are known in both must
     agree, and at least one does, unless the lines themselves say enough.
     """
-    wanted = versions.texts(old, *span)
-    if not wanted or None in wanted:
+    texts_then = versions.texts(old, *span)
+    wanted = [text for text in texts_then if text is not None]
+    if not wanted or len(wanted) < len(texts_then):
         return None
     above = versions.texts(old, max(span[0] - _CONTEXT, 0), span[0])[::-1]
     below = versions.texts(old, span[1], span[1] + _CONTEXT)
-    distinct = sum(bool(text and text.strip()) for text in wanted) >= _DISTINCT
+    distinct = sum(bool(text.strip()) for text in wanted) >= _DISTINCT
     found = []
     for first, texts in shown_runs(versions, new):
-        for start in _occurrences(texts, wanted):
+        for start in occurrences(texts, wanted):
             end = start + len(wanted)
             higher = texts[max(start - _CONTEXT, 0) : start][::-1]
             agreeing = [_agree(above, higher), _agree(below, texts[end : end + _CONTEXT])]
@@ -94,19 +90,27 @@ def search(versions: Versions, old: Version, span: Span, new: Version) -> Span |
 
 def replacement(versions: Versions, old: Version, span: Span, new: Version) -> Span | None:
     """What stands between the neighbours of the span in a version of another base; None where that is not shown."""
-    size = _total(old)
+    size = old.starts[-1]
     above = versions.texts(old, max(span[0] - _CONTEXT, 0), span[0])
     below = versions.texts(old, span[1], min(span[1] + _CONTEXT, size))
-    if not above or not below or None in above or None in below:
+    higher, lower = ([text for text in texts if text is not None] for texts in (above, below))
+    if not higher or not lower or len(higher) + len(lower) < len(above) + len(below):
         return None
-    places = [
-        (first + start + len(above), first + end)
+    places = (
+        (first + start, first + end)
         for first, texts in shown_runs(versions, new)
-        for start in _occurrences(texts, above)
-        for end in _occurrences(texts, below)
-        if end >= start + len(above)
-    ]
-    return places[0] if len(places) == 1 else None
+        for start, end in _between(texts, higher, lower)
+    )
+    found = next(places, None)
+    return found if next(places, None) is None else None
+
+
+def _between(texts: Sequence[str | None], above: Sequence[str], below: Sequence[str]) -> Iterator[Span]:
+    """Every place between lines above and lines below it."""
+    ends = list(occurrences(texts, below))
+    for start in occurrences(texts, above):
+        after = start + len(above)
+        yield from ((after, end) for end in islice(ends, bisect_left(ends, after), None))
 
 
 def shown_runs(versions: Versions, version: Version) -> list[tuple[int, list[str | None]]]:
@@ -122,15 +126,6 @@ def shown_runs(versions: Versions, version: Version) -> list[tuple[int, list[str
                 runs.append((where, [versions.text(line)]))
         place += size
     return runs
-
-
-def _occurrences(texts: list[str | None], wanted: list[str | None]) -> list[int]:
-    size = len(wanted)
-    return [
-        place
-        for place in range(len(texts) - size + 1)
-        if texts[place] == wanted[0] and texts[place : place + size] == wanted
-    ]
 
 
 def _agree(here: list[str | None], there: list[str | None]) -> bool | None:

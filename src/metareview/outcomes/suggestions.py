@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
+from operator import itemgetter
 
 from metareview.outcomes.finding import Finding
+from metareview.outcomes.line_search import occurrences
 from metareview.outcomes.patches import align
 from metareview.outcomes.reasons import CHANGES_NOTHING, NOT_SHOWN, PLACE_REWRITTEN
 from metareview.outcomes.spans import Span
@@ -22,6 +25,8 @@ _OFFSETS = re.compile(r"suggestion:-(\d{1,4})\+(\d{1,4})(?!\S)")
 _TAB_SIZES = (8, 4, 2)
 _REACHES = (*range(1, 17), 20, 24, 32)
 """How far from the lines a neighbour is looked for that survived."""
+MOST_SUGGESTIONS = 100
+"""Suggestions of one note that are looked for, each in the lines of its place."""
 _MOST_LINES = 10_000
 """No place is looked through that is longer than this."""
 
@@ -49,7 +54,7 @@ def suggestions(note: str) -> list[Suggestion]:
     """
     if "suggestion" not in note:
         return []
-    return list(_blocks(note))
+    return list(dict.fromkeys(_blocks(note)))
 
 
 def _blocks(note: str) -> Iterator[Suggestion]:
@@ -133,31 +138,40 @@ def taken(
     inside = range(gap[0], gap[1] - len(wanted) + 1)
     # A diff may find a suggested line again in one beside them: then the new ones begin or end outside the gap.
     around = (gap[0], gap[1] - len(wanted))
-    return _stands(versions, wanted, new, dict.fromkeys([*inside, *around]), lambda line: was(line) is not None)
+    return _stands(versions, wanted, new, chain(inside, around), lambda line: was(line) is not None)
 
 
 def _stands(
     versions: Versions,
     wanted: Sequence[str],
     new: Version,
-    starts: Sequence[int] | dict[int, None],
+    starts: Iterable[int],
     had: Callable[[int], bool] | None,
 ) -> Finding:
     """Whether the wanted lines stand at one of the places, at least one of them new where it is told what there was."""
+    places = {start for start in starts if start >= 0}
+    if not places or not wanted:
+        return Finding(bool(places))
+    first, size = min(places), len(wanted)
+    lines = new.lines(first, max(places) + size)
+    texts = [versions.text(line) for line in lines]
+    fresh = None if had is None else _counts(not had(line) for line in lines)
+    unseen = _counts(text is None for text in texts)
     hidden = False
-    for start in starts:
-        if start < 0:
-            continue
-        lines = new.lines(start, start + len(wanted))
-        if len(lines) < len(wanted) or (had is not None and all(map(had, lines))):
-            continue
-        texts = [versions.text(line) for line in lines]
-        for way in _WAYS:
-            if all(text is None or way(text) == way(line) for text, line in zip(texts, wanted, strict=True)):
-                if None not in texts:
-                    return Finding(True)
-                hidden = True
+    for way in _WAYS:
+        there = [None if text is None else way(text) for text in texts]
+        for at in occurrences(there, [*map(way, wanted)]):
+            if first + at not in places or (fresh is not None and fresh[at] == fresh[at + size]):
+                continue
+            if unseen[at] == unseen[at + size]:
+                return Finding(True)
+            hidden = True
     return Finding(None, NOT_SHOWN) if hidden else Finding(False)
+
+
+def _counts(flags: Iterable[bool]) -> list[int]:
+    """How many are true before each place, and before the end."""
+    return [0, *accumulate(flags)]
 
 
 def _removed(old: Version, span: Span, gap: Span, has: Callable[[int], bool]) -> Finding:
@@ -208,15 +222,10 @@ def _alike(versions: Versions, line: int, other: int) -> bool:
 
 def _finder(version: Version) -> Callable[[int], int | None]:
     """Where a line stands in the version."""
-    place, pieces = 0, []
-    for first, size in version.pieces:
-        pieces.append((first, size, place))
-        place += size
-    pieces.sort()
-    starts = [first for first, _, _ in pieces]
+    pieces = version.by_identity
 
     def where(line: int) -> int | None:
-        which = bisect_right(starts, line) - 1
+        which = bisect_right(pieces, line, key=itemgetter(0)) - 1
         if which < 0 or line >= pieces[which][0] + pieces[which][1]:
             return None
         return pieces[which][2] + line - pieces[which][0]

@@ -8,8 +8,10 @@ without having either. A patch whose lines are not those that others show does n
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from itertools import count
+from functools import cached_property
+from itertools import accumulate, count
 
 from metareview.model.comment import ChangedFile, normal_path
 from metareview.outcomes.commits import NEVER, Commits
@@ -25,30 +27,36 @@ Piece = tuple[int, int]
 """The identity of its first line, and how many there are; their identities follow one another."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Version:
     pieces: tuple[Piece, ...] = ()
     exists: bool | None = None
     """None: nothing says so; the base branch may have such a file."""
 
+    @cached_property
+    def starts(self) -> list[int]:
+        """At which line each piece begins, and after the last one how many lines there are."""
+        return [0, *accumulate(size for _, size in self.pieces)]
+
+    @cached_property
+    def by_identity(self) -> list[tuple[int, int, int]]:
+        """The pieces in the order of their identities, each with the line that it begins at."""
+        return sorted((first, size, place) for (first, size), place in zip(self.pieces, self.starts, strict=False))
+
     @property
     def length(self) -> int | None:
         """The number of lines, where the whole file is known to have come from patches."""
-        total = sum(size for _, size in self.pieces)
+        total = self.starts[-1]
         return total if total < ENDLESS // 2 else None
 
     def lines(self, start: int, end: int) -> list[int]:
         """The identities of the lines from `start` to before `end`."""
-        place = 0
         found: list[int] = []
-        for first, size in self.pieces:
+        for number in range(max(0, bisect_right(self.starts, start) - 1), len(self.pieces)):
+            place, (first, size) = self.starts[number], self.pieces[number]
             if place >= end:
                 break
-            after = place + size
-            if after > start:
-                begin = first + start - place if start > place else first
-                found += range(begin, first + (size if after < end else end - place))
-            place = after
+            found += range(first + max(0, start - place), first + min(size, end - place))
         return found
 
 
@@ -119,6 +127,8 @@ class Versions:
         self._steps: dict[tuple[int, str], Step] = {}
         self._blocks = count(1)
         self._text: dict[int, str] = {}
+        self._sorted: list[int] = []
+        """The lines of which the text is known, by identity; made anew where there are more."""
 
     def text(self, line: int) -> str | None:
         """What a line says, where a patch shows it."""
@@ -131,7 +141,9 @@ class Versions:
         """Those lines of a piece that patches show, in order."""
         if size < _FEW_LINES:
             return [line for line in range(first, first + size) if line in self._text]
-        return sorted(line for line in self._text if first <= line < first + size)
+        if len(self._sorted) < len(self._text):
+            self._sorted = sorted(self._text)
+        return self._sorted[bisect_left(self._sorted, first) : bisect_left(self._sorted, first + size)]
 
     def _changed(self, place: int) -> _Files | None:
         if place not in self._files:

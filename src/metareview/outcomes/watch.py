@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from metareview.model.comment import Comment
 from metareview.model.time import instant
@@ -22,13 +23,18 @@ class Watch:
         own = one_name(name)
         self._own = None if person and pr_author and own == one_name(pr_author) else own or None
 
+    @cached_property
+    def _ancestors(self) -> frozenset[int]:
+        """The comment's own commit, and those that it comes from."""
+        return frozenset(self._commits.chain(self._anchor))
+
     def is_later(self, place: int) -> bool:
         """Whether the commit is later than the comment; by the dates, and where they are not known by its place."""
         at, made = self._commits.at[place], self._made
         if self._commits.is_too_late(place):
             return False
         if at is None or made is None:
-            return place not in self._commits.chain(self._anchor)
+            return place not in self._ancestors
         return at > made
 
     def is_own(self, place: int) -> bool:

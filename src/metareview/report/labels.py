@@ -9,6 +9,7 @@ from metareview.benchmark.run_labels import RunCalibration, TwoPeople
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
 from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan, corrected_to_dict
 from metareview.model.words import plural
+from metareview.report.agreement_of_people import people_lines
 from metareview.report.numbers import count, interval, ranked, rate
 from metareview.report.plain_notes import cut_line, one_line_note
 from metareview.report.samples import FEWEST_NEEDED, LEAST_NEEDED, labelled_of
@@ -99,8 +100,7 @@ def calibration_parts(result: RunCalibration, width: int, top: int) -> Iterator[
     """What a run's labels say, below the agreement of its judge. `top`: how many pairs are listed on which two people
     differ; 0: only their number."""
     yield from agreement_remarks(result)
-    for two in result.people:
-        yield from _people_lines(two, width, top)
+    yield from people_lines(result.people, result.people_not_compared, lambda two: _two_people_lines(two, width, top))
     if result.correction is None:
         label = f"metareview label {quote(result.run.label)}"
         yield f"These labels are of no random sample, so that they correct no figure. Label one: {label}"
@@ -138,7 +138,7 @@ def people_line(two: TwoPeople) -> str:
     return f"{two.a} and {two.b} both labelled {both}: kappa {value}, {count(len(two.differ))} seen differently."
 
 
-def _people_lines(two: TwoPeople, width: int, top: int) -> Iterator[str]:
+def _two_people_lines(two: TwoPeople, width: int, top: int) -> Iterator[str]:
     yield people_line(two)
     for number, (a, b) in enumerate(two.differ[:top], 1):
         yield cut_line(

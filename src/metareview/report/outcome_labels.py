@@ -12,6 +12,7 @@ from metareview.model.addressed import ADDRESSED_VERDICTS, LINES, NOT, UNKNOWN, 
 from metareview.model.words import plural
 from metareview.outcomes.addressed import NOBODY
 from metareview.outcomes.measures import ADDRESSED
+from metareview.report.agreement_of_people import people_lines
 from metareview.report.label_questions import comment_lines
 from metareview.report.names import printable, pull_request_name
 from metareview.report.numbers import NOT_DEFINED, count, interval, ranked, rate
@@ -156,8 +157,7 @@ def outcome_calibration_parts(result: OutcomeCalibration, width: int, top: int) 
             f"{plural(result.decided_by_labels, 'labelled comment')} left out: the run was made with these labels, so"
             " that they say nothing of its judge."
         )
-    for two in result.people:
-        yield from _people_lines(two, width, top)
+    yield from people_lines(result.people, result.people_not_compared, lambda two: _two_people_lines(two, width, top))
     if result.correction is None:
         label = f"metareview label {quote(result.run.label)}"
         yield f"These labels are of no random sample, so that they correct no figure. Label one: {label}"
@@ -211,7 +211,7 @@ def _disagreement(number: int, each: JudgedOutcome, judge: str, width: int) -> I
         yield cut_line(printable(f"     reason   {each.judged.reason}"), width)
 
 
-def _people_lines(two: TwoOutcomePeople, width: int, top: int) -> Iterator[str]:
+def _two_people_lines(two: TwoOutcomePeople, width: int, top: int) -> Iterator[str]:
     agreement = two.agreement
     kappas = f"kappa {rate(agreement.kappa)}, of the three grades {rate(agreement.kappa_grades)}"
     if agreement.kappa is None:

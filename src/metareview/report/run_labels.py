@@ -12,6 +12,7 @@ from metareview.comparison.held_labels import labels_of
 from metareview.comparison.run_unlisted import known_figures
 from metareview.comparison.unlisted_figures import UnlistedFigures
 from metareview.model.words import plural
+from metareview.report.agreement_of_people import people_lines
 from metareview.report.labels import agreement_remarks, best_first, correction_lines, people_line
 from metareview.report.numbers import count, interval, rate
 from metareview.runs.run import CommentsRun
@@ -53,7 +54,8 @@ class RunLabels:
         if found.errors:
             yield f"{count(found.errors)} of them it left undecided."
         yield from agreement_remarks(self.calibration)
-        yield from map(people_line, self.calibration.people)
+        people, not_compared = self.calibration.people, self.calibration.people_not_compared
+        yield from people_lines(people, not_compared, lambda two: [people_line(two)])
 
     def progress(self) -> Iterator[str]:
         """How far the labelling is, and what more would bring."""

@@ -3,13 +3,13 @@ between their words."""
 
 from __future__ import annotations
 
-from unicodedata import normalize
+from metareview.text.normalisation import normalise
 
 
 def composed(text: str) -> str:
     """The text in Unicode's form NFC: equal for texts that look the same by Unicode's own word, such as an `é` of one
     character or of two. Full width, ligatures and superscripts stay what they are."""
-    return normalize("NFC", text)
+    return normalise("NFC", text)
 
 
 def collapsed(text: str) -> str:
@@ -18,4 +18,4 @@ def collapsed(text: str) -> str:
     >>> collapsed(" cafe\\u0301\\u3000is\\u00a0open\\n")
     'café is open'
     """
-    return " ".join(normalize("NFC", text).split())
+    return " ".join(normalise("NFC", text).split())

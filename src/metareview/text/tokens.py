@@ -10,6 +10,8 @@ import re
 import unicodedata
 from functools import cache
 
+from metareview.text.normalisation import normalise
+
 _RUNS = re.compile("[a-z0-9]+")
 
 _EAST_ASIAN = (
@@ -64,7 +66,7 @@ def tokens(text: str) -> list[str]:
     lowered = text.lower()
     if lowered.isascii():
         return _RUNS.findall(lowered)
-    composed = unicodedata.normalize("NFC", text)
+    composed = normalise("NFC", text)
     words = composed.translate(_SEPARATORS_AS_SPACES)
     if words.isascii():  # English with quotation marks, arrows or emoji
         found: list[str] = words.lower().split()
@@ -75,7 +77,7 @@ def tokens(text: str) -> list[str]:
 
 def _words_beyond_ascii(text: str) -> list[str]:
     """The words of a text whose separators are spaces and joiners."""
-    return cut(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", joined(text)).casefold()))
+    return cut(normalise("NFKC", normalise("NFKC", joined(text)).casefold()))
 
 
 def joined(text: str) -> str:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.text.normalisation import normalise
 from metareview.text.tokens import WordCharacters, belongs_to_words, cut, joined
 
 RUN = re.compile(r"[A-Za-z0-9_$]+|[^\W\d_a-zA-Z]")
@@ -62,15 +62,15 @@ def runs(note: str) -> list[str]:
     """
     if note.isascii():
         return note.translate(_OTHER_ASCII_AS_SPACES).split()  # as RUN finds them, in a third of the time
-    return [_plain(run) for run in cut(joined(normalize("NFC", note).translate(_SEPARATORS_AS_SPACES)))]
+    return [_plain(run) for run in cut(joined(normalise("NFC", note).translate(_SEPARATORS_AS_SPACES)))]
 
 
 def _plain(run: str) -> str:
     """The run without its accents if that leaves ASCII alone, else in one form however it was encoded."""
     if run.isascii() or (len(run) == 1 and not (run.isalpha() or run.isdecimal())):
         return run
-    plain = _ACCENTS.sub("", normalize("NFKD", run).replace("ß", "ss"))
-    return plain if plain.isascii() and plain else normalize("NFKC", run)
+    plain = _ACCENTS.sub("", normalise("NFKD", run).replace("ß", "ss"))
+    return plain if plain.isascii() and plain else normalise("NFKC", run)
 
 
 @lru_cache(maxsize=200_000)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
 from metareview.http.escapes import unescaped
+from metareview.text.normalisation import normalise
 
 _WHITE = re.compile(r"\\[nrtbf]")
 _NUMBER = re.compile(r":([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?)")
@@ -68,6 +68,6 @@ def _folded(text: str) -> str:
     True
     """
     *_, text = unescaped(text)
-    text = unicodedata.normalize("NFKC", _WHITE.sub(" ", text)).casefold()
+    text = normalise("NFKC", _WHITE.sub(" ", text)).casefold()
     text = "".join(c for c in text if c.isalnum() or c in _KEPT)
     return _NUMBER.sub(lambda number: f":{float(number[1]):g}", text).translate(_OF_NUMBERS)
