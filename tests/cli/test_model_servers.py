@@ -135,3 +135,19 @@ def test_answers_that_an_earlier_version_kept_are_never_used_and_can_be_cleared(
     assert f"1 of llm with test-model at {own.url}" in out
     code, _, err = run("cache", "clear", "--cache", "v.sqlite")
     assert "2 answers removed" in err
+
+
+def test_runs_that_two_servers_judged_are_compared_with_a_warning_that_names_both(run, folders, monkeypatch):
+    here, first, second = folders
+    monkeypatch.chdir(here / "own")
+    for server, out in ((first, "a"), (second, "b")):
+        env_file(here / "own", server.url)
+        scored(run, "--judge", "llm", "--out", out)
+    for command in ("compare", "leaderboard"):
+        code, out, err = run(command, "a", "b", "--json")
+        assert code == 0, err
+        [warning] = [each for each in json.loads(out)["warnings"] if "different servers" in each]
+        assert f"{first.url} in a; {second.url} in b" in warning
+        code, out, _ = run(command, "a", "a", "--json")
+        assert code == 0
+        assert not [each for each in json.loads(out)["warnings"] if "different servers" in each]

@@ -20,7 +20,7 @@ import numpy as np
 from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
-from metareview.comparison.examples import without_examples
+from metareview.comparison.judge_parameters import comparable_parameters
 from metareview.comparison.outcome_corrected import (
     OutcomeCorrection,
     corrected_rows,
@@ -366,7 +366,7 @@ def _settings(run: AnyRun) -> JsonObject:
     config = run.result.config
     settings = {field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES}
     if not is_routing(run):
-        settings["judge_parameters"] = without_examples(config.judge_parameters)  # these have a check of their own
+        settings["judge_parameters"] = comparable_parameters(config.judge_parameters)  # these have a check of their own
     if is_comments(run):
         # Filters of pull requests show in which pull requests there are; those of comments do not.
         settings |= {name: getattr(config.filters, name) for name in ("comment_categories", "comment_contexts")}

@@ -10,7 +10,8 @@ from itertools import combinations
 from metareview.comments.measures import rates, total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
-from metareview.comparison.examples import mixed_examples as check_examples
+from metareview.comparison.judge_parameters import mixed_examples as check_examples
+from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.outcome_board import outcome_board
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing, has_enough
 from metareview.errors import UsageError
@@ -51,7 +52,9 @@ def leaderboard(
     everybody = dict(zip(everybody, alike, strict=True))
     first = next(iter(everybody.values())).run
     competitors.check_settings(list(everybody.values()))
-    mixed = check_examples([one.run for one in everybody.values()], allowed=mixed_examples)
+    all_runs = [one.run for one in everybody.values()]
+    mixed = check_examples(all_runs, allowed=mixed_examples)
+    servers = mixed_servers(all_runs)
     if is_outcomes(first):
         if beta is not None:
             competitors.with_beta(first, beta)  # says why there is none
@@ -62,7 +65,7 @@ def leaderboard(
             )
         board = outcome_board(everybody, sort=sort, seed=seed)
         by_labels = sum({id(one.run): one.labelled for one in everybody.values()}.values()) if corrected else None
-        return replace(board, labelled=by_labels, warnings=[*board.warnings, *([_PARTLY] if partly else [])])
+        return replace(board, labelled=by_labels, warnings=[*servers, *board.warnings, *([_PARTLY] if partly else [])])
     _check_benchmarks(list(everybody.values()))
     own = {label: competitors.with_beta(one.run, beta) for label, one in everybody.items()}
     measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
@@ -130,7 +133,7 @@ def leaderboard(
         board = replace(board, labelled=sum(runs_with_labels.values()))
     few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and competitors.is_routing(first) else None
     more = [*([few_weeks] if few_weeks else []), *([_PARTLY] if partly else [])]
-    return replace(board, warnings=[*mixed, *_warnings(board, len(known)), *more], mixed_examples=bool(mixed))
+    return replace(board, warnings=[*mixed, *servers, *_warnings(board, len(known)), *more], mixed_examples=bool(mixed))
 
 
 def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:

@@ -10,8 +10,9 @@ from metareview.comments.costs import CostsCompared, compared_costs
 from metareview.comments.measures import total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
-from metareview.comparison.examples import mixed_examples as check_examples
 from metareview.comparison.explain import explain
+from metareview.comparison.judge_parameters import mixed_examples as check_examples
+from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.samples import SampleOptions, check_by, compare_samples
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
@@ -74,9 +75,10 @@ def compare(
     sides = _chosen(first, second, reviewers)
     competitors.check_settings(sides)
     mixed = check_examples([one.run for one in sides], allowed=mixed_examples)
+    servers = mixed_servers([one.run for one in sides])
     if is_outcomes(first):
         competitors.with_beta(first, beta)
-        warnings = tuple(_warnings(*sides, list(sides[0].rows), LeftOut()))
+        warnings = (*servers, *_warnings(*sides, list(sides[0].rows), LeftOut()))
         options = SampleOptions(common, alpha, seed, plan, by)
         (ours, theirs), corrected = competitors.corrected_alike(sides)
         return replace(
@@ -115,7 +117,7 @@ def compare(
         undecided={name: counted.undecided if counted else 0 for name, counted in summed.items()},
         family=_family([first] if second is None else [first, second], ours, theirs, main, seed, mixed_examples),
         plan=None if plan is None else _planned(plan, metrics, level),
-        warnings=(*mixed, *_warnings(ours, theirs, prs, left_out)),
+        warnings=(*mixed, *servers, *_warnings(ours, theirs, prs, left_out)),
         labelled=(ours.labelled, theirs.labelled) if corrected else None,
         costs=_costs(ours, theirs, prs),
         mixed_examples=bool(mixed),

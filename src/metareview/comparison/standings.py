@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from metareview.comments.costs import Costs
 from metareview.comments.measures import Counts, Rates
 from metareview.comments.repeated_runs import Repeats
-from metareview.comparison.examples import MIXED
+from metareview.comparison.judge_parameters import MIXED
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.runs.comments_json import counts_to_json, repeats_to_json

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from metareview.comments.costs import CostsCompared
-from metareview.comparison.examples import MIXED
 from metareview.comparison.explain import Explanation
+from metareview.comparison.judge_parameters import MIXED
 from metareview.model.measure import Measure
 from metareview.model.words import counted, plural
 from metareview.runs.files import JsonObject, as_json
