@@ -139,6 +139,12 @@ def test_a_label_by_something_that_is_no_name_is_damaged(sound, tmp_path, key):
     assert (len(labels.issues), labels.damaged) == (1, 2)
 
 
+def test_figures_that_the_records_do_not_have_are_not_shown(sound, tmp_path):
+    folder = changed(sound, tmp_path, "summary.json", ("reviewers", "loud", "metrics", "f1"), 0.97)
+    assert set(statuses(tmp_path)) == {422}
+    assert "loud: f1 is 0.97, and " in client_of(folder.parent).get("/run/run").text
+
+
 def test_a_defect_stays_a_defect_where_the_run_is_sound(sound, monkeypatch):
     def broken(*args):
         raise KeyError("ours")

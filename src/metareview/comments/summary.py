@@ -212,7 +212,7 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         metrics=rates(sums, available),
         intervals=_intervals(counts, available, MEASURES),
         bounds=_bounds(scored, config),
-        macro=_macro(counts, available),
+        macro=macro_of(counts, available),
         by_pull_request={
             "language": _pull_request_slices(scored, lambda record: record.language, config),
             "pr_category": _pull_request_slices(scored, lambda record: record.pr_category, config),
@@ -252,7 +252,8 @@ def _ordered(a: float | None, b: float | None) -> Interval | None:
     return None if a is None or b is None else (min(a, b), max(a, b))
 
 
-def _macro(counts: Sums, available: Sequence[Measure]) -> Macro:
+def macro_of(counts: Sums, available: Sequence[Measure]) -> Macro:
+    """The mean of the rows' own rates."""
     means: dict[str, float | None] = {}
     nulls: dict[str, int] = {}
     known = {measure.name for measure in available}

@@ -39,7 +39,7 @@ from metareview.runs.judge_json import judge_from_json, judge_to_json
 from metareview.runs.stored_items import COMPARISONS, StoredItems
 
 SCHEMA = "metareview.comments/1"
-_COUNT_KEYS = (
+COUNT_KEYS = (
     "positive_expected_nums",
     "total_generated_nums",
     "positive_line_match_nums",
@@ -52,7 +52,7 @@ _COUNT_KEYS = (
     "judge_error_nums",
 )
 _BODY_KEYS = (
-    *_COUNT_KEYS,
+    *COUNT_KEYS,
     *(measure.name for measure in MEASURES),
     "left_out_nums",
     "repeated_nums",
@@ -71,11 +71,11 @@ _COMMENT_FIELDS = tuple(field.name for field in fields(Comment))
 
 
 def counts_to_json(counts: Counts) -> JsonObject:
-    return dict(zip(_COUNT_KEYS, counts.values(), strict=True))
+    return dict(zip(COUNT_KEYS, counts.values(), strict=True))
 
 
 def _counts(stored: JsonObject) -> Counts:
-    return Counts(*(stored[key] for key in _COUNT_KEYS))
+    return Counts(*(stored[key] for key in COUNT_KEYS))
 
 
 def _comment(stored: JsonObject) -> Comment:

@@ -20,7 +20,7 @@ from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesSummary
 from metareview.routing.records import RoutingRecord
 from metareview.routing.summary import RoutingSummary
-from metareview.runs import comments_json, comments_text, outcomes_json, routing_json
+from metareview.runs import comments_json, comments_text, outcomes_json, recount, routing_json
 from metareview.runs.files import (
     MANIFEST,
     PAIRS,
@@ -80,6 +80,10 @@ class Kind(Generic[SummaryT, RecordT]):
     """What a run that goes on needs of a record that is done."""
     parse: Callable[[bytes], JsonObject] = parsed_line
     """The object of a record's line, as far as record_from_json needs it."""
+    check_figures: Callable[[SummaryT, Iterator[JsonObject]], None] = lambda summary, lines: None
+    """OtherFiguresError where the summary says something else than these lines of records."""
+    check_record: Callable[[JsonObject], None] = lambda line: None
+    """OtherFiguresError where a record's figures are not those of what it lists."""
     together: Callable[[Iterator[RecordT]], Iterator[RecordT]] = lambda records: records
     """The records as what figures are over: those of repeated runs as one."""
 
@@ -91,6 +95,8 @@ COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
     comments_json.record_to_json,
     comments_json.record_from_json,
     key=lambda record: record.run_key,
+    check_figures=recount.check_comments,
+    check_record=recount.check_comment_record,
     together=averaged_by_pull_request,
     pieces=comments_text.pieces,
     has_pairs=True,
@@ -109,6 +115,7 @@ ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
     routing_json.record_to_json,
     routing_json.record_from_json,
     key=lambda record: (record.repo, str(record.pr)),
+    check_figures=recount.check_routing,
     pieces=lambda record, _: iter([(RESULTS, routing_json.record_line(record).decode().rstrip("\n"))]),
 )
 
@@ -122,6 +129,7 @@ OUTCOMES: Kind[OutcomesSummary, OutcomeRecord] = Kind(
     key=lambda record: record.key,
     pieces=lambda record, _: iter([(RESULTS, to_line(outcomes_json.record_to_json(record)).rstrip("\n"))]),
     is_complete=lambda record: not record.undecided,
+    check_figures=recount.check_outcomes,
 )
 
 
@@ -291,12 +299,16 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         if manifest.files is None and not by_size:
             check_counts(folder, manifest.records, judged)
         check_shape(result)
+        if not by_size:
+            kind.check_figures(result, read_lines(folder / RESULTS, kind.parse))
         return Run(kind, result, manifest, folder)
+    except recount.OtherFiguresError as error:
+        raise damaged(folder / SUMMARY, str(error)) from None
     except PermissionError as error:
         closed = error.filename or folder
         fix = "Check its permissions and those of its folder."
         raise InputError(error.strerror or "it may not be read", file=closed, fix=fix) from None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"a broken run, or one of an older version ({type(error).__name__}: {error})", file=folder, fix=fix
         ) from None

@@ -135,7 +135,12 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
         """Those that need not be made again, with all their pairs."""
         kind, results, pairs = self.kind, self.path / RESULTS, self.path / PAIRS
         records, of_pairs = Kept(results, seals.get(RESULTS)), Kept(pairs, seals.get(PAIRS))
-        for record in records.read(kind.record_from_json, kind.key, one_each=True):
+
+        def checked(line: JsonObject) -> RecordT:
+            kind.check_record(line)
+            return kind.record_from_json(line)
+
+        for record in records.read(checked, kind.key, one_each=True):
             if record is not None and (kind.is_complete is None or kind.is_complete(record)):
                 self.done[kind.key(record)] = kind.light(record)
         if kind.has_pairs:
