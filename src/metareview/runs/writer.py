@@ -54,7 +54,8 @@ from metareview.runs.judge_json import known_to_json
 from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.links import refuse_links
 from metareview.runs.parts import has_lines, has_parts, parts_of, remove_parts
-from metareview.runs.run import Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now, run_key
+from metareview.runs.routing_parts import RoutingParts
+from metareview.runs.run import ROUTING, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now, run_key
 from metareview.runs.salvage import Kept, with_all_pairs
 
 
@@ -107,6 +108,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
                 run = load_run(self.path)
                 if is_complete is None or all(map(is_complete, run.read_run_records())):
                     self.finished = run
+                    self._remove_replayed()
                     return
             except InputError:
                 damaged = True
@@ -157,6 +159,11 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             (self.path / name).unlink(missing_ok=True)
             if name in (RESULTS, PAIRS):
                 remove_parts(self.path / name)
+
+    def _remove_replayed(self) -> None:
+        """Delete the parts that a large run had done so far."""
+        if self.kind.name == ROUTING.name:
+            RoutingParts(self.path / PARTS).remove()
 
     def parts_folder(self, name: str) -> Path:
         """Where parts of this file of lines go; it is made, so that whoever writes them finds it."""
@@ -215,6 +222,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             files = seals_of(self.path, {**seals, SUMMARY: summary})
             self._manifest = replace(self._manifest, status="finished", finished=now(), records=records, files=files)
             self._write_manifest()
+            self._remove_replayed()
         return Run(self.kind, result, self._manifest, self.path)
 
     def finish_with_parts(self, result: SummaryT, lines: Callable[[], Iterable[bytes]]) -> Run[SummaryT, RecordT]:
@@ -227,15 +235,13 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             # Those of a cluster are in another order: they are what they are.
             if not has_parts(results) and not _same_bytes(results, lines()):
                 raise changed_since(self.path)
-            shutil.rmtree(self.path / PARTS, ignore_errors=True)
+            self._remove_replayed()
             return Run(
                 self.kind, result.with_gates(self.finished.result.build_gates), self.finished.manifest, self.path
             )
         with written_to(self.path):
             seal = write_whole(results, lines())
-            run = self._finish(result, seal.lines, {RESULTS: seal})
-            shutil.rmtree(self.path / PARTS, ignore_errors=True)
-        return run
+        return self._finish(result, seal.lines, {RESULTS: seal})
 
     def _sort(self, order: Sequence[Key]) -> dict[str, Seal]:
         """What was written anew. What is of nobody in this order, as in a file that somebody changed, is dropped."""
