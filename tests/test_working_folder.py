@@ -1,4 +1,4 @@
-"""Imports from the working folder: a checkout of somebody's pull request runs nothing, a module that the user names does."""
+"""Imports from the working folder: a module that the user names is found there, and nothing of a stranger's is run."""
 
 import json
 import os
@@ -18,11 +18,15 @@ MODULE = [sys.executable, "-m", "metareview"]
 SAFE = [sys.executable, "-P", "-m", "metareview"]
 LAUNCHERS = pytest.mark.parametrize("launcher", [SCRIPT, MODULE, SAFE], ids=["script", "python -m", "python -P -m"])
 # What we and our libraries import, need it or not: installed or absent, none of it may come from the working folder.
-STRANGERS = """
-    _brotli brotli brotlicffi zstandard simplejson socks h2 OpenSSL cryptography chardet cchardet charset_normalizer
-    orjson numpy scipy rapidfuzz sentencex urllib3 click rich pandas pyarrow yaml dotenv IPython ipywidgets colorama
-    regex uvloop httptools websockets wsproto watchfiles starlette uvicorn a2wsgi anyio attr pygments nltk
-""".split()
+# fmt: off
+STRANGERS = [
+    "_brotli", "brotli", "brotlicffi", "zstandard", "simplejson", "socks", "h2", "OpenSSL", "cryptography", "chardet",
+    "cchardet", "charset_normalizer", "orjson", "numpy", "scipy", "rapidfuzz", "sentencex", "urllib3", "click",
+    "rich", "pandas", "pyarrow", "yaml", "dotenv", "IPython", "ipywidgets", "colorama", "regex", "uvloop",
+    "httptools", "websockets", "wsproto", "watchfiles", "starlette", "uvicorn", "a2wsgi", "anyio", "attr", "pygments",
+    "nltk",
+]
+# fmt: on
 PR = "https://github.com/o/r/pull/1"
 EVENTS = [
     {"repo": "o/r", "pr": 1, "at": "2026-01-01T00:00:00Z", "kind": "opened", "actor": "ann"},
@@ -160,9 +164,7 @@ def test_an_installed_module_that_is_named_does_not_look_in_the_working_folder(r
     installed = tmp_path / "installed"
     installed.mkdir()
     (installed / "bought.py").write_text("helper = 0\n" + ROUTER.format(within="import brotli as helper"))
-    done = run(
-        MODULE, "routing", "events.jsonl", "--router", "bought:Alphabet", code=2, PYTHONPATH=str(installed)
-    )
+    done = run(MODULE, "routing", "events.jsonl", "--router", "bought:Alphabet", code=2, PYTHONPATH=str(installed))
     assert "router bought:Alphabet raised ModuleNotFoundError: No module named 'brotli'" in done.stderr
 
 

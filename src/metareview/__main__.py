@@ -7,10 +7,10 @@ import sys
 def _leave_working_folder() -> None:
     """Take the working folder off `sys.path`, where `python -m` puts it first; unless metareview itself is there."""
     try:
-        folder = os.getcwd()
+        folder = os.getcwd()  # noqa: PTH109  # pathlib is not loaded yet, and could be found in that folder
     except FileNotFoundError:  # It was deleted, and Python has not put it there.
         return
-    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    home = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120
     if not sys.flags.safe_path and sys.path[:1] == [folder] and folder != home:
         del sys.path[0]
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
 
 from metareview import __version__
-from metareview.errors import UsageError, did_you_mean
+from metareview.errors import MetareviewError, UsageError, did_you_mean
 from metareview.working_folder import importable
 
 BUILT_IN = f"metareview {__version__}"
@@ -65,6 +67,11 @@ class Registry:
     def names(self) -> list[str]:
         return list(self.installed)
 
+    def is_built_in(self, spec: str) -> bool:
+        """Whether it is the name of one that ships with the package."""
+        known = self.installed.get(spec)
+        return known is not None and known.built_in
+
     def load(self, spec: str) -> object:
         """What the name or `package.module:factory` stands for; UsageError with the fix where it is nothing."""
         known = self.installed.get(spec)
@@ -94,3 +101,27 @@ def _load_object(target: str, what: str, hint: str = "") -> object:
         fix = "Check the module's name, the factory's name and the Python path."
         raise UsageError(f"{what}: cannot be loaded ({type(error).__name__}: {error}). {fix}{hint}") from error
     return found
+
+
+@contextmanager
+def user_errors(what: str, fix: str, owner: object = None) -> Iterator[None]:
+    """Report whatever code of the user's raises, or exits with, as a UsageError that names it.
+
+    `owner`: an object of the user's whose code runs among ours; without it, all code within is the user's.
+    """
+    try:
+        yield
+    except MetareviewError:
+        raise
+    except (Exception, SystemExit) as error:  # code that exits must not end the run as if it were done
+        if owner is not None and isinstance(error, Exception) and not _raised_within(error, owner):
+            raise
+        raise UsageError(f"{what} raised {type(error).__name__}: {error}. {fix}") from error
+
+
+def _raised_within(error: Exception, owner: object) -> bool:
+    """Whether the error came through code of the modules that define this object's class."""
+    modules = {kind.__module__ for kind in type(owner).__mro__}
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    names = (str(frame.f_globals.get("__name__")) for frame in frames)
+    return any(name in modules and not name.startswith("metareview.") for name in names)

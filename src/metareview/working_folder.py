@@ -1,19 +1,19 @@
 """Imports from the working folder: modules that the user names, and what these import. Nothing else looks there.
 
 The working folder may be a checkout of somebody's pull request, and libraries try imports of what is not installed: on
-`sys.path`, a stranger's `brotli.py` would run in the process that holds the user's keys. So the folder is never on it. A
-finder, asked when everything installed was looked through, answers for two kinds of imports alone: of the module that
+`sys.path`, a stranger's `brotli.py` would run in the process that holds the user's keys. So the folder is never on it.
+A finder, asked when everything installed was looked through, answers for two kinds of imports alone: of the module that
 the user named, and by a module that was found there itself, then or at any time later.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from types import FrameType, ModuleType
 
 _IMPORT_SYSTEM = ("importlib", "_frozen_importlib", "_frozen_importlib_external")
@@ -57,7 +57,7 @@ def _importer(frame: FrameType | None) -> str:
 def importable(module: str) -> Iterator[bool]:
     """Let this module be found in the working folder for as long as it is loaded; False where the folder is gone."""
     try:
-        folder = os.getcwd()
+        folder = str(Path.cwd())
     except FileNotFoundError:
         yield False
         return

@@ -262,7 +262,7 @@ def test_whoever_opens_a_judge_by_name_closes_it_and_no_other(here):
     with pytest.raises(InputError):
         evaluate(f"{name}:Counting", "absent.jsonl")
     Path("fail.jsonl").write_text(Path("said.jsonl").read_text().replace("Leak", "fail"))
-    with pytest.raises(RuntimeError, match="broken"):
+    with pytest.raises(UsageError, match=f"judge {name}:Counting raised RuntimeError: broken"):
         evaluate(f"{name}:Counting", "fail.jsonl")
     assert counting.closed == 4
     evaluate(counting())

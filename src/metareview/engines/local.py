@@ -7,6 +7,7 @@ memory, a crash in a library) can harm what was already done: it is replaced, an
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import signal
@@ -45,9 +46,19 @@ def cores() -> int:
 def sendable(thing: object) -> bool:
     """Whether a worker can be sent this. What a script or a notebook defines itself cannot: a worker is neither."""
     try:
-        return b"__main__" not in pickle.dumps(thing)
+        _SendablePickler(io.BytesIO(), pickle.HIGHEST_PROTOCOL).dump(thing)
     except Exception:  # Whatever an object of the user's raises, it cannot be sent.
         return False
+    return True
+
+
+class _SendablePickler(pickle.Pickler):
+    """Refuses functions, classes and objects of the module `__main__`, which is another one in a worker."""
+
+    def reducer_override(self, thing: object) -> Any:
+        if getattr(thing, "__module__", None) == "__main__":
+            raise pickle.PicklingError(f"{thing!r} is of __main__")
+        return NotImplemented
 
 
 def chunks_by_size(items: Iterable[Item], size: Callable[[Item], int], target: int) -> Iterator[list[Item]]:

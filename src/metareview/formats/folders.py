@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from metareview.errors import InputError
@@ -34,6 +35,17 @@ def content_hash(path: Path) -> str:
         with file.open("rb") as stream:
             hashlib.file_digest(stream, lambda: digest)
     return digest.hexdigest()
+
+
+def files_state(path: Path) -> list[tuple[Path, int, int, int]]:
+    """What tells whether a file, or any file of a folder, is another or was written to: identity, size and time."""
+    path = kept(path)
+    states = []
+    for file in sorted(_walked(path)) if is_folder(path) else [path]:
+        with suppress(OSError):  # whoever reads it says what is wrong with it
+            found = file.stat()
+            states.append((file, found.st_ino, found.st_size, found.st_mtime_ns))
+    return states
 
 
 def _walked(folder: Path) -> Iterator[Path]:

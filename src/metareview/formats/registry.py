@@ -13,6 +13,7 @@ from metareview.formats.folders import files_below, is_folder
 from metareview.formats.protocol import CommentFormat, HistoryFormat, Mapped
 from metareview.formats.run_folders import is_run_folder, names_its_pull_request, without_run
 from metareview.formats.source import Source, readable
+from metareview.formats.user_format import guarded_format
 from metareview.model.address import AddressBook
 from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, merged
 from metareview.model.facts import facts_of, written_by
@@ -72,7 +73,11 @@ def history_formats(name: str | None = None) -> dict[str, HistoryFormat]:
 
 def _formats(registry: Registry, kind: type[Format], name: str | None) -> dict[str, Format]:
     loaded = {each: registry.load(each) for each in ([name] if name else registry.names())}
-    formats = {each: plugin for each, plugin in loaded.items() if isinstance(plugin, kind)}
+    formats = {
+        each: plugin if registry.is_built_in(each) else guarded_format(f"{registry.kind} {each}", plugin)
+        for each, plugin in loaded.items()
+        if isinstance(plugin, kind)
+    }
     if name and not formats:
         raise UsageError(f"{name} is no {registry.kind}: it is {type(loaded[name]).__name__}, not {kind.__name__}.")
     return formats

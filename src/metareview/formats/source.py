@@ -22,9 +22,10 @@ import orjson
 from metareview.errors import InputError, Line
 from metareview.formats.documents import Documents, offset_within
 from metareview.formats.gzip_lines import GZIP, unpacked_lines
+from metareview.formats.input_file import file_errors, open_input
 from metareview.formats.json_lines import BATCH, batches_of, batches_until, decode_at, opening_of, skip_space
 from metareview.formats.long_lines import LONG, outline, parsed_from_bytes, refuse_dense
-from metareview.formats.pipes import kept, refuse_endless
+from metareview.formats.pipes import kept
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.formats.remarks import Remarks
 from metareview.model.address import pull_request_of_path
@@ -83,21 +84,13 @@ class Source:
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Its bytes; InputError with the fix where they cannot be read."""
-        try:
-            if "data" not in vars(self):
-                refuse_endless(self.path, self.name)
-            with io.BytesIO(self.data) if "data" in vars(self) else self.path.open("rb") as stream:
+        """Its bytes; InputError with the fix where they cannot be read. Errors of whoever reads them stay theirs."""
+        with io.BytesIO(self.data) if "data" in vars(self) else open_input(self.path, self.name) as stream:
+            try:
                 yield stream
-        except FileNotFoundError:
-            raise InputError("no such file", file=self.name, fix="Check the path.") from None
-        except IsADirectoryError:
-            raise InputError("this is a folder, a file is needed", file=self.name, fix="Name a file.") from None
-        except io.UnsupportedOperation:
-            problem = "a pipe, which can be read only once"
-            raise InputError(problem, file=self.name, fix="Save it as a file, and name that.") from None
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", file=self.name, fix="Check permissions.") from None
+            except io.UnsupportedOperation:
+                problem = "a pipe, which can be read only once"
+                raise InputError(problem, file=self.name, fix="Save it as a file, and name that.") from None
 
     def begins_with(self, magic: bytes) -> bool:
         with self.opened() as stream:
@@ -173,7 +166,9 @@ class Source:
     def _tell(self, stream: BinaryIO) -> None:
         if self.progress:
             read = stream.tell()
-            self.progress(read // _MEGABYTE, max(read, self.path.stat().st_size) // _MEGABYTE)
+            with file_errors(self.name):
+                size = self.path.stat().st_size
+            self.progress(read // _MEGABYTE, max(read, size) // _MEGABYTE)
 
     def record_of(self, number: int, line: bytes) -> Record | None:
         """The object of this line, None if it is blank; InputError where it is no object, or no JSON at all."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from metareview.errors import UsageError, did_you_mean
 from metareview.judges.examples import Examples
 from metareview.judges.protocol import Judge, Parameters
-from metareview.plugins import Registry
+from metareview.plugins import Registry, user_errors
 
 DEFAULT_JUDGE = "offline"
 VERDICTS = "verdicts"
@@ -73,14 +73,15 @@ def open_judge(spec: str | Judge, options: JudgeOptions | None = None) -> Iterat
                 raise UsageError(f"{option} is for judges by name. Set it on the judge object instead.")
         yield _checked(spec, "the judge")
         return
-    with closing(_make(spec, options)) as judge:
+    judge = _make(spec, options)
+    guard = nullcontext() if is_built_in(spec) else user_errors(f"judge {spec}", "Correct the judge.", judge)
+    with guard, closing(judge):
         yield judge
 
 
 def is_built_in(spec: str | Judge) -> bool:
     """Whether it is the name of one that ships with the package."""
-    known = JUDGES.installed.get(spec) if isinstance(spec, str) else None
-    return known is not None and known.built_in
+    return isinstance(spec, str) and JUDGES.is_built_in(spec)
 
 
 def _make(spec: str, options: JudgeOptions) -> Judge:
@@ -93,15 +94,8 @@ def _make(spec: str, options: JudgeOptions) -> Judge:
     _check_asking(spec, plugin, options)
     if is_built_in(spec):
         return plugin.make(options)  # what goes wrong in it is a defect of ours, not a mistake of the user's
-    try:
-        judge = plugin.make(options)
-    except UsageError:
-        raise
-    except (Exception, SystemExit) as error:  # a factory that exits must not end the run as if it were done
-        raise UsageError(
-            f"judge {spec}: its factory raised {type(error).__name__}: {error}. Correct the factory."
-        ) from error
-    return _checked(judge, f"judge {spec}: what its factory returned")
+    with user_errors(f"judge {spec}: its factory", "Correct the factory."):
+        return _checked(plugin.make(options), f"judge {spec}: what its factory returned")
 
 
 def check_ask(ask: str) -> None:

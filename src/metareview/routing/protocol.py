@@ -54,12 +54,16 @@ class Router(PlainRouter, Protocol):
     learns: bool = True
     """Whether events tell it anything; one that goes by the pull request alone need not be shown any."""
 
+    def rank(self, pull_request: PullRequest, /) -> Ranking: ...
+
+
+@runtime_checkable
+class CountsMissing(Protocol):
+    """A router that counts what pull requests did not have."""
+
     @property
     def missing(self) -> Mapping[str, int]:
-        """What pull requests did not have, with how many: the run warns that "N of M pull requests have no …"."""
-        return {}
-
-    def rank(self, pull_request: PullRequest, /) -> Ranking: ...
+        """What, with how many: the run warns that "N of M pull requests have no …"."""
 
 
 class LookupRouter(Protocol):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeGuard
 
 from metareview.errors import UsageError
-from metareview.plugins import Registry
+from metareview.plugins import Registry, user_errors
 from metareview.routing.harness_router import HarnessRouter, is_harness_router
 from metareview.routing.protocol import PlainRouter, Router, RouterSpec
 from metareview.routing.user_router import UserRouter
@@ -43,12 +44,23 @@ class NamedRouter:
     """Those of them that the user has given, which another router would not take."""
     looks_up: bool = False
     """Whether it finds its way in the history by itself, so that the replay hides nothing from it."""
+    ready: _Ready = field(default_factory=lambda: _Ready(), compare=False, repr=False)
 
     def fresh(self) -> Router:
         """A router that has observed nothing; UsageError with the reason where that fails."""
-        router = self._made()
+        return self.ready.pop() if self.ready else self.make_another()
+
+    def make_another(self) -> Router:
+        """A router that nobody else gets: one call of its factory."""
+        guard = user_errors(f"router {self.name}: its factory", "Correct the factory.")
+        with nullcontext() if self.built_in else guard:
+            router = self.make()
         if self.built_in and isinstance(router, Router):
             return router
+        with user_errors(f"router {self.name}", "Correct the router."):
+            return self._adapted(router)
+
+    def _adapted(self, router: object) -> Router:
         if is_harness_router(router):
             return UserRouter(HarnessRouter(router, **self.lookup), self.name)
         if self.lookup_keys:
@@ -60,15 +72,12 @@ class NamedRouter:
             "Return an object with observe(event) and rank(pull_request)."
         )
 
-    def _made(self) -> object:
-        try:
-            return self.make()
-        except UsageError:
-            raise
-        except (Exception, SystemExit) as error:  # A factory that exits must not end the run as if it were done.
-            raise UsageError(
-                f"router {self.name}: its factory raised {type(error).__name__}: {error}. Correct the factory."
-            ) from error
+
+class _Ready(list[Router]):
+    """Routers that were made to see whether they can be; the first replays take them. Other processes get none."""
+
+    def __reduce__(self) -> tuple[type[_Ready], tuple[()]]:
+        return _Ready, ()
 
 
 def make_router(
@@ -81,7 +90,8 @@ def make_router(
     UsageError with the reason where the name is unknown, or where the first router cannot be made.
     """
     named = configured(replace(_name_router(spec), lookup=lookup or {}), configs or {})
-    first = named.fresh()
+    first = named.make_another()
+    named.ready.append(first)
     return replace(named, looks_up=isinstance(first, UserRouter) and isinstance(first.router, HarnessRouter))
 
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from metareview.errors import UsageError
 from metareview.model.event import RISKS, Event, PullRequest, fold
+from metareview.plugins import user_errors
 from metareview.routing.protocol import PlainRouter, Ranking, Router
 
 
@@ -24,8 +25,12 @@ class UserRouter(Router):
 
     @property
     def missing(self) -> Mapping[str, int]:
-        missing: Mapping[str, int] = getattr(self.router, "missing", {})
-        return missing
+        """What the router's class counts in a property of this name; an attribute of this name is the user's own."""
+        counts = getattr(type(self.router), "missing", None)
+        if not isinstance(counts, property):
+            return {}
+        with user_errors(f"router {self.name}", "Correct the router."):
+            return {str(what): int(number) for what, number in counts.__get__(self.router).items()}
 
     def observe(self, event: Event) -> None:
         try:

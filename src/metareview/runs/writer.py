@@ -229,6 +229,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             files = seals_of(self.path, {**seals, SUMMARY: summary})
             self._manifest = replace(self._manifest, status="finished", finished=now(), records=records, files=files)
             self._write_manifest()
+            self._remove_replayed()
         return Run(self.kind, result, self._manifest, self.path)
 
     def finish_with_parts(self, result: SummaryT, lines: Callable[[], Iterable[bytes]]) -> Run[SummaryT, RecordT]:
@@ -247,9 +248,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
             )
         with written_to(self.path):
             seal = write_whole(results, lines())
-            run = self._finish(result, seal.lines, {RESULTS: seal})
-            self._remove_replayed()
-        return run
+        return self._finish(result, seal.lines, {RESULTS: seal})
 
     def _sort(self, order: Sequence[Key]) -> dict[str, Seal]:
         """What was written anew. What is of nobody in this order, as in a file that somebody changed, is dropped."""

@@ -21,8 +21,8 @@ from metareview.pipelines.routing.keep import keep
 from metareview.pipelines.routing.large import RANKINGS, Watch, evaluate_large, of_rankings, unwatched
 from metareview.pipelines.routing.on_spark import evaluate_on_spark
 from metareview.pipelines.routing.options import RoutingKeywords, RoutingOptions
-from metareview.pipelines.routing.plan import make_plan, plan_routers
-from metareview.pipelines.routing.read import Inputs, hash_inputs, read, read_all, read_beside
+from metareview.pipelines.routing.plan import Plan, plan_cohort, plan_routers
+from metareview.pipelines.routing.read import CODEOWNERS, InputFiles, Inputs, read, read_all, read_beside
 from metareview.runs.place import check_place, check_same_run
 from metareview.runs.routing_json import manifest_config
 from metareview.runs.run import ROUTING, RoutingRun
@@ -66,13 +66,14 @@ def evaluate(
     taken = out is not None and check_place(out, overwrite)
     if frame is None:
         options = options.with_datasets()
+    files = InputFiles(options, history=frame is None)
     beside = read_beside(options)
     if frame is not None or options.engine == SPARK:
         routers = plan_routers(beside.with_history(NOTHING, ()), options)
         if check is not None:
             check(routers.names)
         with spark_session(options.spark_master, frame) as session:
-            return evaluate_on_spark(session, beside, routers, frame, out=out, overwrite=overwrite, watch=watch)
+            return evaluate_on_spark(session, files, beside, routers, frame, out=out, overwrite=overwrite, watch=watch)
     with watch("reading the history (MB)") as progress:
         given = open_history(options.history, progress=progress)
         size = _size(given)
@@ -90,16 +91,18 @@ def evaluate(
             engine = LocalEngine(1)
         if check is not None:
             check(routers.names)
-        return evaluate_large(given, beside, routers, engine, out=out, overwrite=overwrite, watch=watch)
+        return evaluate_large(given, files, beside, routers, engine, out=out, overwrite=overwrite, watch=watch)
+    hashes = files.hash()
     routers = plan_routers(inputs, options)
     if check is not None:
         check(routers.names)
     if out is not None and taken:
-        check_same_run(out, ROUTING, manifest_config(configured(routers)), hash_inputs(options))
+        check_same_run(out, ROUTING, manifest_config(configured(routers)), hashes)
     with watch(RANKINGS) as progress:
-        result = score(inputs, options, progress)
+        result = _score(routers, progress)
+    files.check(CODEOWNERS)
     with garbage_collection_paused():
-        return keep(result, options, out=out, overwrite=overwrite)
+        return keep(result, hashes, out=out, overwrite=overwrite)
 
 
 def _size(given: HistoryInput) -> int:
@@ -113,8 +116,13 @@ def _size(given: HistoryInput) -> int:
 
 def score(inputs: Inputs, options: RoutingOptions, progress: Progress | None = None) -> RoutingResult:
     """The records and the summary of what has been read already; nothing is kept."""
+    return _score(plan_routers(inputs, options), progress)
+
+
+def _score(routers: Plan, progress: Progress | None) -> RoutingResult:
+    """The same by routers that have been made already."""
     with garbage_collection_paused():
-        plan = make_plan(inputs, options)
+        plan = plan_cohort(routers)
     # A router of the user's may well make reference cycles, which must be collected.
     with garbage_collection_paused(all(router.built_in for router in plan.routers)):
         answers = answer(plan, progress)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
 from metareview.pipelines.routing.count import RoutingResult
-from metareview.pipelines.routing.options import RoutingOptions
-from metareview.pipelines.routing.read import hash_inputs
 from metareview.runs.files import RESULTS
 from metareview.runs.routing_json import manifest_config, record_line
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
@@ -19,14 +18,14 @@ _BLOCK = 1_000
 
 
 def keep(
-    result: RoutingResult, options: RoutingOptions, *, out: Path | None = None, overwrite: bool = False
+    result: RoutingResult, inputs: Mapping[str, str], *, out: Path | None = None, overwrite: bool = False
 ) -> RoutingRun:
-    """Write what the folder does not hold yet; UsageError where it holds something else.
+    """Write what the folder does not hold yet; UsageError where it holds something else. `inputs`: hashes by name.
 
     The figures are worked out before the folder is opened: a replay costs seconds, and a router of the user's may
     have changed since the run that is there.
     """
-    config, inputs = manifest_config(result.summary.config), hash_inputs(options)
+    config = manifest_config(result.summary.config)
     if out is None:
         manifest = Manifest(ROUTING.name, config, inputs, started=now(), status="finished")
         return Run(ROUTING, result.summary, manifest, None, result.records)

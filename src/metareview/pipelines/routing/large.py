@@ -22,12 +22,12 @@ from metareview.model.event import History, Sifted
 from metareview.pipelines.routing.count import conclude, configured, not_applicable, without_figures
 from metareview.pipelines.routing.gather import Batch, Replaying, Repository, active_in, cohorts_of, replay_batch
 from metareview.pipelines.routing.plan import Plan, empty_cohort, unready_warning
-from metareview.pipelines.routing.read import Beside, hash_inputs, texts_wanted
+from metareview.pipelines.routing.read import CODEOWNERS, Beside, InputFiles, texts_wanted
 from metareview.pipelines.routing.scatter import Opening, Reader, RepositoryFacts, Scattered, scatter
 from metareview.pipelines.routing.stream import HELD
 from metareview.routing.summary import HistoryFacts, RoutingSummary
 from metareview.routing.sums import RoutingSums, merged
-from metareview.runs.files import PARTS, written_to
+from metareview.runs.files import MANIFEST, PARTS, JsonObject, written_to
 from metareview.runs.routing_json import manifest_config
 from metareview.runs.routing_parts import PartStore, Replayed, RoutingParts
 from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
@@ -52,6 +52,7 @@ def of_rankings(progress: Progress | None) -> Watch:
 
 def evaluate_large(
     given: HistoryInput,
+    files: InputFiles,
     beside: Beside,
     routers: Plan,
     engine: LocalEngine,
@@ -65,11 +66,16 @@ def evaluate_large(
     `routers` is the plan as far as it goes without a history.
     """
     options = routers.options
+    config = manifest_config(configured(routers))
+    if out is not None and not overwrite and (done := _finished(out, config, routers, files)):
+        return done
     with TemporaryFolder() as packed, ThreadPoolExecutor(1) as aside:
-        hashes = aside.submit(hash_inputs, options)  # A matter of seconds, and no matter of Python's.
+        hashing = aside.submit(files.hash)  # A matter of seconds, and no matter of Python's.
         reader = Reader(given.name, texts_wanted(options), options.as_sent(), packed)
         with watch("reading the history (MB)") as progress, written_to(packed, "Set TMPDIR to a folder with space."):
             scattered = scatter(reader, given, engine, progress)
+        hashes = hashing.result()
+        files.check(*hashes)
         inputs = beside.with_history(History.without_events(scattered.outline), scattered.repositories)
         plan = replace(routers, inputs=inputs, options=options.as_sent())
         large = Large(plan, scattered, engine, packed)
@@ -77,17 +83,28 @@ def evaluate_large(
             (packed / PARTS).mkdir()
             parts = RoutingParts(packed / PARTS)
             summary, numbers = large.replay(parts, watch)
+            files.check(CODEOWNERS)
             records = list(parts.read_records(numbers))
-            config = manifest_config(summary.config)
-            manifest = Manifest(ROUTING.name, config, hashes.result(), started=now(), status="finished")
+            manifest = Manifest(ROUTING.name, config, hashes, started=now(), status="finished")
             return Run(ROUTING, summary, manifest, None, records)
-        config = manifest_config(configured(plan))
-        with RunWriter(out, ROUTING, config, hashes.result(), overwrite=overwrite) as writer:
+        with RunWriter(out, ROUTING, config, hashes, overwrite=overwrite) as writer:
             parts = RoutingParts(out / PARTS)
             with written_to(out):
                 (out / PARTS).mkdir(exist_ok=True)
             summary, numbers = large.replay(parts, watch)
+            files.check(CODEOWNERS)
             return writer.finish_with_parts(summary, partial(parts.lines, numbers))
+
+
+def _finished(out: Path, config: JsonObject, routers: Plan, files: InputFiles) -> RoutingRun | None:
+    """The same run where the folder holds it, finished; None where it must be replayed.
+
+    Routers of the user's may have changed since: theirs are replayed, and held against what is there.
+    """
+    if not (out / MANIFEST).exists() or not all(router.built_in for router in routers.routers):
+        return None
+    with RunWriter(out, ROUTING, config, files.hash()) as writer:
+        return writer.finished
 
 
 class Engine(Protocol):

@@ -32,7 +32,7 @@ from metareview.pipelines.routing.gather import Batch, Replaying
 from metareview.pipelines.routing.large import Large, Watch, unwatched
 from metareview.pipelines.routing.packed import to_bytes
 from metareview.pipelines.routing.plan import Plan
-from metareview.pipelines.routing.read import Beside, hash_inputs, texts_wanted
+from metareview.pipelines.routing.read import CODEOWNERS, Beside, InputFiles, texts_wanted
 from metareview.pipelines.routing.scatter import (
     PIECE_ROWS,
     Piece,
@@ -61,6 +61,7 @@ _PIECES = 20
 
 def evaluate_on_spark(
     session: Session,
+    files: InputFiles,
     beside: Beside,
     routers: Plan,
     frame: Frame | None = None,
@@ -81,10 +82,10 @@ def evaluate_on_spark(
     try:
         with watch("reading the history"):
             if frame is None:
-                scattered, hashes = _read_files(exchange, reader)
+                scattered, hashes = _read_files(exchange, reader, files)
             else:
                 scattered, of_frame = _read_frame(exchange, reader, frame)
-                hashes = {"history": of_frame, **hash_inputs(options, history=False)}
+                hashes = {"history": of_frame, **files.hash()}
         inputs = beside.with_history(History.without_events(scattered.outline), scattered.repositories)
         plan = replace(routers, inputs=inputs, options=options.as_sent())
         config = manifest_config(configured(plan))
@@ -92,6 +93,7 @@ def evaluate_on_spark(
             with TemporaryFolder() as folder:
                 held = RoutingParts(folder)
                 summary, numbers = _large(plan, scattered, exchange, held).replay(held, watch)
+                files.check(CODEOWNERS)
                 records = list(held.read_records(numbers))
             manifest = Manifest(ROUTING.name, config, hashes, started=now(), status="finished")
             return Run(ROUTING, summary, manifest, None, records)
@@ -100,6 +102,7 @@ def evaluate_on_spark(
                 return writer.finished
             parts = ParquetParts(writer.parts_folder(RESULTS).absolute())
             summary, _ = _large(plan, scattered, exchange).replay(parts, watch)
+            files.check(CODEOWNERS)
             return writer.finish_written(summary, summary.prs)
     finally:
         exchange.close()
@@ -108,7 +111,7 @@ def evaluate_on_spark(
 # Reading
 
 
-def _read_files(exchange: SparkExchange, reader: Reader) -> tuple[Scattered, dict[str, str]]:
+def _read_files(exchange: SparkExchange, reader: Reader, files: InputFiles) -> tuple[Scattered, dict[str, str]]:
     """Piece by piece, as worker processes do; and the hashes of all inputs."""
     given = open_history(reader.options.history)
     if given.format.events is None:
@@ -117,11 +120,13 @@ def _read_files(exchange: SparkExchange, reader: Reader) -> tuple[Scattered, dic
     pieces = list(pieces_of(given, reader.texts))
     there = [piece._replace(path=piece.path.absolute(), name=piece.name) for piece in pieces]
     with ThreadPoolExecutor(1) as aside:
-        hashes = aside.submit(hash_inputs, reader.options)
+        hashing = aside.submit(files.hash)
         numbers = exchange.session.range(0, len(pieces), 1, len(pieces))
         found = exchange.make(_make_of_files, (reader, there), numbers)
         told = zip(pieces, (facts for _, facts in found), strict=True)
-        return put_together(reader, given, told), hashes.result()
+        scattered, hashes = put_together(reader, given, told), hashing.result()
+    files.check(*hashes)
+    return scattered, hashes
 
 
 def _make_of_files(reading: tuple[Reader, Sequence[Piece]], batches: Iterator[Any]) -> Iterator[Made[PieceFacts]]:

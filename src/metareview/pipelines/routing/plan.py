@@ -55,17 +55,16 @@ class Plan:
         return [(part.repo, pr) for part in self.parts for pr in part.cutoffs]
 
 
-def make_plan(inputs: Inputs, options: RoutingOptions) -> Plan:
-    """UsageError for a router that cannot be made, two of one name, and a cohort that nobody is in."""
-    plan = plan_routers(inputs, options)
-    parts, unready = _choose_pull_requests(inputs.history, options)
+def plan_cohort(plan: Plan) -> Plan:
+    """The plan of the routers with the pull requests to score; UsageError where there are none."""
+    parts, unready = _choose_pull_requests(plan.inputs.history, plan.options)
     if not parts:
         raise empty_cohort()
     return replace(plan, parts=parts, warnings=(*plan.warnings, *unready_warning(unready)))
 
 
 def plan_routers(inputs: Inputs, options: RoutingOptions) -> Plan:
-    """Who ranks, and nothing yet of whom; the errors are those about routers."""
+    """Who ranks, and nothing yet of whom; UsageError for a router that cannot be made, and two of one name."""
     warnings = [*inputs.history.warnings, *(line for each in inputs.predictions for line in each.warnings)]
     routers: list[NamedRouter] = []
     lookup = {"data_dir": _data_dir(options), "top_k": max(TOP_K, *options.k)}

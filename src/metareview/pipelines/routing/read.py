@@ -9,20 +9,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
 from metareview.formats.codeowners import OwnersByCommit
-from metareview.formats.folders import content_hash
+from metareview.formats.folders import content_hash, files_state
 from metareview.formats.history import HistoryInput, find_history_files, open_history, read_opened
 from metareview.formats.predictions import read_predictions
 from metareview.formats.protocol import TextsWanted
 from metareview.formats.registry import several
 from metareview.formats.router_config import read_router_config
-from metareview.formats.source import Progress
+from metareview.formats.source import Progress, readable
 from metareview.model.address import repository_key
 from metareview.model.event import History
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions
 from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.options import RoutingOptions
+
+CODEOWNERS = "codeowners"
+"""The one input that is read during the replay too, where it is a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +120,30 @@ def texts_wanted(options: RoutingOptions) -> TextsWanted:
     return TextsWanted(options.repository_keys, until)
 
 
-def hash_inputs(options: RoutingOptions, *, history: bool = True) -> dict[str, str]:
-    """A hash of each input's content; that of the history only where it is in files."""
-    files: dict[str, str | Path] = {}
-    for number, path in enumerate(_history_parts(options) if history else (), 1):
-        files["history" if number == 1 else f"history-{number}"] = path
-    files |= {f"predictions/{Path(path).name}": path for path in several(options.predictions)}
-    files |= {} if options.codeowners is None else {"codeowners": options.codeowners}
-    return {name: content_hash(Path(path)) for name, path in files.items()}
+class InputFiles:
+    """The input files of a run as they are before any of them is read, so that its hashes are of what was read."""
+
+    def __init__(self, options: RoutingOptions, *, history: bool = True) -> None:
+        """`history`: whether that is in files."""
+        self._files: dict[str, Path] = {}
+        for number, path in enumerate(_history_parts(options) if history else (), 1):
+            self._files["history" if number == 1 else f"history-{number}"] = path
+        self._files |= {f"predictions/{Path(path).name}": Path(path) for path in several(options.predictions)}
+        self._files |= {} if options.codeowners is None else {CODEOWNERS: Path(options.codeowners)}
+        self._before = {name: files_state(path) for name, path in self._files.items()}
+
+    def hash(self) -> dict[str, str]:
+        """A hash of each input's content, when all has been read; InputError for one that has changed since."""
+        hashes = {name: content_hash(path) for name, path in self._files.items()}
+        self.check(*self._files)
+        return hashes
+
+    def check(self, *names: str) -> None:
+        """InputError for one of these that has changed since this was made."""
+        for name in names:
+            if name in self._files and files_state(self._files[name]) != self._before[name]:
+                fix = "Run it again when nothing writes to it, or on a copy."
+                raise InputError("it changed while it was read", file=readable(str(self._files[name])), fix=fix)
 
 
 def _history_parts(options: RoutingOptions) -> list[Path]:

@@ -9,7 +9,7 @@ from metareview.model.event import fold
 from metareview.pipelines.routing.course import Course
 from metareview.pipelines.routing.plan import Plan
 from metareview.routing.knowledge import Knowledge
-from metareview.routing.protocol import Router
+from metareview.routing.protocol import CountsMissing, Router
 from metareview.routing.records import RouterAnswer
 from metareview.routing.responses import Request
 from metareview.routing.sums import Missing, Outcomes
@@ -41,8 +41,9 @@ class Tally:
             self._missing[Missing(name, BODY)] += sum(not course.pull.body for course in courses)
 
     def finished(self, name: str, router: Router) -> None:
-        """Add what the router has counted itself."""
-        self._missing.update({Missing(name, what): number for what, number in router.missing.items()})
+        """Add what the router has counted itself, if it does."""
+        if isinstance(router, CountsMissing):
+            self._missing.update({Missing(name, what): number for what, number in router.missing.items()})
 
     def answers(self, courses: Sequence[Course], lists: Mapping[str, Sequence[RouterAnswer]]) -> None:
         """Count these pull requests, with every router's answers in their order."""
