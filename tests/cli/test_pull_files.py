@@ -210,3 +210,17 @@ def test_a_link_in_the_place_of_the_file_is_replaced_only_when_asked(server, pul
     assert pull("comments", *ASKED, "--overwrite")[0] == 0
     assert not (tmp_path / "c.jsonl").is_symlink()
     assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.parametrize("what", ["comments", "history"])
+def test_a_quiet_time_is_an_empty_file_and_no_mistake(server, pull, capsys, tmp_path, what):
+    """Commands that measure still refuse one: it may as well be empty by mistake."""
+    code, out, err = pull(what, "acme/shop", "--since", "2099-01-01", "-o", "c.jsonl", "--json")
+    assert code == 0
+    assert (json.loads(out)["prs"], json.loads(out)["lines"]) == (0, 0)
+    assert "acme/shop has no pull request that was created in this time" in err
+    assert state(tmp_path) == {"c.jsonl": b""}
+    with pytest.raises(SystemExit) as end:
+        main(["outcomes" if what == "comments" else "routing", "c.jsonl", "--out", "run"])
+    assert end.value.code == 2
+    assert "is empty" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from metareview.model.time import SECOND, parse_span, parse_time, show_time
 COMMANDS = ("comments", "outcomes")
 _OURS = ("--out", "--json", "--fail-under", "--fail-over", "--dry-run")
 """Options that `args` cannot have, because the Action gives them itself or could not go on."""
+_UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
 _SEVERAL = re.compile(r"--?[A-Za-z][\w-]*\s")
 
 
@@ -36,6 +37,8 @@ class Inputs:
     compare_args: tuple[str, ...] = ()
     since: str | None = None
     """Where comments are to be pulled first: from when on, as a time."""
+    pull_words: str = ""
+    """The same as the user gave it: `in 28 days`, `since 2026-01-31`."""
     key: str = ""
 
     @property
@@ -50,6 +53,11 @@ class Inputs:
         """All values that may name a file or a folder."""
         named = (*self.files, *self.reference, *self.negatives, self.baseline)
         return [text for text in named if text]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether something can be measured without comments that are pulled."""
+        return bool(self.files) and (self.command == "outcomes" or bool(self.reference))
 
     def with_pulled(self, file: Path) -> Inputs:
         """The pulled comments are measured, beside the files that are named; where references are needed and none is
@@ -96,7 +104,7 @@ def read_inputs(environ: Mapping[str, str], now: datetime | None = None) -> Inpu
     inputs = Inputs(
         command, lines("FILES"), lines("REFERENCE"), lines("NEGATIVES"), one("JUDGE"), _checked("args", lines("ARGS")),
         lines("FAIL_UNDER"), lines("FAIL_OVER"), one("BASELINE"), lines("FAIL_IF_WORSE"),
-        _checked("compare-args", lines("COMPARE_ARGS")), _since(one("PULL"), now or datetime.now(UTC)),
+        _checked("compare-args", lines("COMPARE_ARGS")), *_since(one("PULL"), now or datetime.now(UTC)),
         one("COMMENT_KEY"),
     )  # fmt: skip
     if not inputs.files and inputs.since is None:
@@ -127,13 +135,14 @@ def _checked(name: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
     return arguments
 
 
-def _since(text: str, now: datetime) -> str | None:
-    """From when on to pull: a time as it is, or a span such as 28d before now."""
+def _since(text: str, now: datetime) -> tuple[str | None, str]:
+    """From when on to pull, and how to say it: a time as it is, or a span such as 28d before now."""
     if not text:
-        return None
+        return None, ""
     with suppress(ValueError):
-        return show_time(parse_time(text))
+        return show_time(parse_time(text)), f"since {text}"
     try:
-        return show_time(int(now.timestamp()) * SECOND - parse_span(text, "pull"))
+        since = show_time(int(now.timestamp()) * SECOND - parse_span(text, "pull"))
     except UsageError:
         raise UsageError(f"pull is {text!r}, and must be a date (2026-01-31) or a span before now (28d).") from None
+    return since, f"in {text[:-1]} {_UNITS[text[-1]]}{'' if float(text[:-1]) == 1 else 's'}"

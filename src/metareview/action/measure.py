@@ -16,6 +16,7 @@ from metareview.action.against import read_against
 from metareview.action.folder import BASELINE, COMMENT, COMPARISON, PULLED, REPORT, REPORT_TEXT, RUN, make_out
 from metareview.action.inputs import Inputs, out_folder, read_inputs
 from metareview.action.page import page_of
+from metareview.action.pulled import pull_comments
 from metareview.action.runner import annotate, append_page, give_outputs
 from metareview.action.steps import Ended, run_metareview
 from metareview.cli.output import say
@@ -43,6 +44,9 @@ class Measured:
     comparison: str = ""
     """What the comparison wrote for the page of the job; `figures` is what the command did."""
     figures: str = ""
+    headline: str = ""
+    """In place of `measured`, where there was nothing to measure."""
+    remark: str = ""
 
 
 def main() -> int:
@@ -79,12 +83,19 @@ def _is_run(baseline: str) -> bool:
 
 
 def _measure(inputs: Inputs, out: Path) -> Measured:
+    remark = ""
     if inputs.since is not None:
-        pulled = out / PULLED
-        ended = _pull(inputs.since, pulled)
-        if ended.code:
+        ended, pulled = pull_comments(inputs.since, out / PULLED)
+        if pulled is None:
             return Measured(ended.code, (ended.problem or "The comments could not be pulled.",))
-        inputs = inputs.with_pulled(pulled)
+        if not pulled.is_empty(inputs.command):
+            inputs = inputs.with_pulled(out / PULLED)
+        else:
+            headline, remark = pulled.headline(inputs), pulled.sentence(inputs)
+            say(f"There are {headline}.")
+            if not inputs.is_enough:
+                gates = ", and no gate was checked" if inputs.gates or inputs.fail_if_worse else ""
+                return Measured(0, headline=headline, remark=f"{remark}: nothing was measured{gates}.")
     run = out / RUN
     scored = run_metareview(inputs.arguments(inputs.files, run, inputs.gates))
     if not (run / SUMMARY).is_file() or scored.code not in _GRAVEST or scored.code == 2:
@@ -92,7 +103,10 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
     from metareview.runs.run import load_run  # and with it NumPy
 
     result = load_run(run).result
-    measured = Measured(scored.code, figures=scored.section, gated=bool(inputs.gates or inputs.fail_if_worse))
+    measured = Measured(
+        scored.code, figures=scored.section, gated=bool(inputs.gates or inputs.fail_if_worse),
+        remark=f"{remark}." if remark else "",
+    )  # fmt: skip
     if scored.code == GATE_MISSED:
         missed = tuple(gate.sentence for gate in result.build_gates if not gate.passed)
         measured = replace(measured, missed=missed or (scored.problem,))
@@ -125,14 +139,6 @@ def _with_comparison(measured: Measured, inputs: Inputs, out: Path, measures: Se
 def _gravest(codes: Sequence[int]) -> int:
     unforeseen = [code for code in codes if code not in _GRAVEST]
     return unforeseen[0] if unforeseen else next(code for code in _GRAVEST if code in codes)
-
-
-def _pull(since: str, file: Path) -> Ended:
-    repository = os.environ.get("GITHUB_REPOSITORY", "")
-    token = os.environ.get("INPUT_GITHUB_TOKEN", "").strip()
-    if not token:
-        raise UsageError("pull needs a token. Set github-token, or leave it out to use the job's own.")
-    return run_metareview(["pull", "comments", f"--since={since}", f"--out={file}", "--", repository], token=token)
 
 
 def _compare(inputs: Inputs, out: Path) -> Ended:

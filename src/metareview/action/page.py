@@ -43,6 +43,8 @@ def page_of(measured: Measured, inputs: Inputs | None) -> Page:
     lines = [f"## {_title(measured, inputs)}", ""]
     if measured.sentence:
         lines += [f"**{safe(measured.sentence, _LONGEST_PROBLEM)}**", ""]
+    if measured.remark:
+        lines += [safe(measured.remark, _LONGEST_PROBLEM), ""]
     problems = [*measured.problems, *measured.missed]
     lines += [f"- {safe(problem, _LONGEST_PROBLEM)}" for problem in problems[:_PROBLEMS]]
     more = len(problems) - _PROBLEMS
@@ -111,7 +113,7 @@ def _title(measured: Measured, inputs: Inputs | None) -> str:
     subject = _SUBJECTS.get(inputs.command if inputs else "", "metareview")
     key = f" ({safe(inputs.key, 60)})" if inputs and inputs.key else ""
     missed = len(measured.missed)
-    passed = "all gates passed" if measured.gated else "measured"
+    passed = measured.headline or ("all gates passed" if measured.gated else "measured")
     words = {
         0: ("✅", passed),
         2: ("❌", "could not be compared" if measured.figures else "could not be measured"),
