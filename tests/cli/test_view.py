@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack, contextmanager, suppress
 from urllib.request import urlopen
 
 import pytest
@@ -128,3 +129,49 @@ def test_a_page_that_takes_minutes_does_not_keep_ctrl_c_waiting(tmp_path):
         process.kill()
     assert process.returncode in (0, 130)
     assert "Traceback" not in errors
+
+
+IDLE = """
+import resource, sys
+import metareview.viewer.connections as connections
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+connections.IDLE_SECONDS = float(sys.argv[3])
+from metareview.cli import main
+main(["view", sys.argv[1], "--no-open", "--port", sys.argv[2]])
+"""
+
+
+@contextmanager
+def viewing(folder, idle_seconds):
+    """A viewer that may open 256 files, and waits so long for the head of a request: its port."""
+    port = free_port()
+    command = [sys.executable, "-c", IDLE, str(folder), str(port), str(idle_seconds)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert f":{port}" in process.stdout.readline()
+        with urlopen(f"http://127.0.0.1:{port}/", timeout=30):  # it listens from before it serves
+            yield port
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit on open files to set")
+def test_half_open_connections_do_not_keep_others_out(tmp_path):
+    with viewing(tmp_path, idle_seconds=600) as port, ExitStack() as stack:
+        for number in range(400):
+            idle = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+            with suppress(ConnectionError):  # it had to make room already
+                idle.sendall(b"" if number % 2 else b"GET / HTTP/1.1\r\nHost: 127")
+        with urlopen(f"http://127.0.0.1:{port}/", timeout=30) as answer:
+            assert b"There is no run here yet" in answer.read()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit on open files to set")
+@pytest.mark.parametrize("first", [b"", b"GET / HTTP/1.1\r\nHost: {port}\r\n\r\n"])
+def test_a_head_that_does_not_end_closes_its_connection(tmp_path, first):
+    with viewing(tmp_path, 0.3) as port, socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+        slow.sendall(first.replace(b"{port}", b"127.0.0.1:%d" % port) + b"GET / HTTP/1.1\r\n")
+        with suppress(ConnectionError):
+            while slow.recv(65_536):
+                slow.sendall(b"X-More: 1\r\n")

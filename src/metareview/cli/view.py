@@ -20,6 +20,8 @@ from metareview.errors import UsageError
 PORT = 7575
 _TRIED = 100
 """Ports after the first that are tried."""
+_BACKLOG = 128
+"""Connections that are taken at a time: few enough that the next ones find room."""
 _SHORT = 12
 """Below so many characters a token can be guessed."""
 _ENDING_SECONDS = 4.0
@@ -55,6 +57,7 @@ def command(folder: Path, port: int | None, no_open: bool, host: str, token: str
 
     from metareview.viewer.app import make_app
     from metareview.viewer.catalogue import Catalogue
+    from metareview.viewer.connections import IDLE_SECONDS, BoundedConnection
     from metareview.viewer.settings import Settings
 
     if not folder.is_dir():
@@ -78,8 +81,10 @@ def command(folder: Path, port: int | None, no_open: bool, host: str, token: str
         ws="none",
         proxy_headers=False,
         h11_max_incomplete_event_size=32 * 1024,
+        http=BoundedConnection,
+        backlog=_BACKLOG,
         limit_concurrency=200,
-        timeout_keep_alive=20,
+        timeout_keep_alive=int(IDLE_SECONDS),
         timeout_graceful_shutdown=2,
     )
     if not no_open and _has_display():
@@ -139,7 +144,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
             if os.name == "posix":  # elsewhere this would let two processes listen at once
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((host, number))
-            listening.listen(128)
+            listening.listen(_BACKLOG)
         except OSError as error:
             listening.close()
             if port is not None:
