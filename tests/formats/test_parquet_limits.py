@@ -65,7 +65,7 @@ def test_a_text_that_repeats_is_held_once(tmp_path):
 
 
 def test_a_history_as_people_have_them_is_read(tmp_path):
-    # More rows than any file may have whatever its size, of few people and repositories: packed as well as a real one is.
+    # More rows than a file of any size may have, of few people and repositories: packed as well as a real one is.
     rows, chance = 150_000, random.Random(0)
     table = {
         "repo": [f"octo/shop{row // 10 % 5}" for row in range(rows)],
