@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.parquet_limits import DecodedTexts, open_parquet
 from metareview.formats.source import Source, readable
 
 RECORD = "record"
@@ -90,9 +91,18 @@ def read_part(file: Path) -> Iterator[list[bytes]]:
 def lines_of(column: Any, file: Path) -> list[bytes]:
     """The lines that a column of a part holds."""
     pa = import_module("pyarrow")
-    if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise InputError(f"a part without the column {RECORD}, or not of texts", file=file, fix=AGAIN)
-    lines: list[bytes] = column.cast(pa.large_binary()).to_pylist()
+    texts = DecodedTexts(file, file, AGAIN)
+    lines: list[bytes] = []
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        repeated = isinstance(chunk, pa.DictionaryArray)
+        of = chunk.type.value_type if repeated else chunk.type
+        if chunk.null_count or not (pa.types.is_string(of) or pa.types.is_large_string(of)):
+            raise InputError(f"a part without the column {RECORD}, or not of texts", file=file, fix=AGAIN)
+        if repeated:
+            encoded = pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.large_binary()))
+            lines += texts.cells(encoded)
+        else:
+            lines += chunk.cast(pa.large_binary()).to_pylist()
     return lines
 
 
@@ -101,7 +111,7 @@ def opened_part(file: Path) -> Iterator[Any]:
     """A part, as Arrow reads it; InputError where it is none."""
     pa, pq = arrow(file.parent)
     try:
-        with pq.ParquetFile(file) as part:
+        with open_parquet(pq, file, file, AGAIN) as part:
             if part.schema_arrow.names.count(RECORD) != 1:
                 raise InputError(f"a part without the column {RECORD}, or with several", file=file, fix=AGAIN)
             yield part

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from metareview.errors import InputError
 from metareview.formats.line_parts import arrow
+from metareview.formats.parquet_limits import DecodedTexts, open_parquet
 from metareview.formats.protocol import TextsWanted
 from metareview.formats.record import Nanoseconds
 from metareview.formats.source import Source
@@ -20,6 +21,7 @@ MAGIC = b"PAR1"
 _TEXTS = ("title", "body", "files", "base_sha", "target")
 """The columns that are most of a file, and that only routers and declarations read."""
 _WRITE_TEXTS = "Write the file again, with texts in UTF-8."
+_NOT_HONEST = "Check where the file comes from; if all of it is right, give the history as JSON lines."
 _BATCH = 8_192
 """Rows that are read together, with all that is made of them."""
 Columns = Mapping[str, list[Any]]
@@ -34,7 +36,8 @@ def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Col
     """
     pa, pq = arrow(source.name)
     try:
-        with pq.ParquetFile(source.path) as file:
+        with open_parquet(pq, source.path, source.name, _NOT_HONEST) as file:
+            texts = DecodedTexts(source.path, source.name, _NOT_HONEST)
             columns = [name for name in file.schema_arrow.names if name in Event._fields]
             if twice := [name for name in columns if columns.count(name) > 1]:
                 problem = f"column {twice[0]} is there {columns.count(twice[0])} times"
@@ -43,14 +46,14 @@ def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Col
             groups = list(range(file.num_row_groups))
             spellings = _spellings(file, wanted.repos) if wanted.repos and "repo" in columns else []
             whole = {group for group in groups if _may_hold(file, group, wanted, spellings)}
-            if len(whole) < len(groups) and not any(_has_body(file, group) for group in sorted(whole)):
+            if len(whole) < len(groups) and not any(_has_body(pa, file, group, texts) for group in sorted(whole)):
                 whole = set(groups)  # Whether any pull request has a body decides what can be said of all.
             first, end = source.part or (0, len(groups))
             number = 1 + sum(file.metadata.row_group(group).num_rows for group in groups[:first])
             for group in groups[first:end]:
                 chosen = columns if group in whole else narrow
                 for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=chosen):
-                    yield number, {name: _readable_cells(source, pa, number, name, batch) for name in chosen}
+                    yield number, {name: _readable_cells(source, pa, number, name, batch, texts) for name in chosen}
                     number += batch.num_rows
     except UnicodeDecodeError as error:  # looked at before its rows were
         problem = f"a text that is not UTF-8 (byte 0x{error.object[error.start]:02x})"
@@ -58,6 +61,15 @@ def read_columns(source: Source, wanted: TextsWanted) -> Iterator[tuple[int, Col
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it is damaged"])[0]
         raise InputError(f"not readable as Parquet: {reason}", file=source.name, fix="Write the file again.") from error
+
+
+def rows_in(source: Source) -> int:
+    """How many rows the file says that it has; 0 where it cannot be read, which whoever reads it will say."""
+    try:
+        _, pq = arrow(source.name)
+        return int(pq.read_metadata(source.path).num_rows)
+    except Exception:
+        return 0
 
 
 def group_parts(source: Source, rows: int) -> list[tuple[int, int]]:
@@ -120,20 +132,22 @@ def _no_later_than(earliest: Any) -> int:
         return -LATEST
 
 
-def _has_body(file: Any, group: int) -> bool:
+def _has_body(pa: Any, file: Any, group: int, texts: DecodedTexts) -> bool:
     names = file.schema_arrow.names
     if "body" not in names or "kind" not in names:
         return False
-    table = file.read_row_group(group, columns=["kind", "body"])
-    pairs = zip(table.column("kind").to_pylist(), table.column("body").to_pylist(), strict=True)
-    return any(body and kind not in RESPONSES for kind, body in pairs)
+    for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=["kind", "body"]):
+        kinds, bodies = (cells_of(pa, batch.column(name), texts) for name in ("kind", "body"))
+        if any(body and kind not in RESPONSES for kind, body in zip(kinds, bodies, strict=True)):
+            return True
+    return False
 
 
-def _readable_cells(source: Source, pa: Any, number: int, name: str, batch: Any) -> list[Any]:
+def _readable_cells(source: Source, pa: Any, number: int, name: str, batch: Any, texts: DecodedTexts) -> list[Any]:
     """The cells of a column; InputError names the row, of which the first has this number, with a text that is none."""
     column = batch.column(name)
     try:
-        return cells_of(pa, column)
+        return cells_of(pa, column, texts)
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
     row = next(row for row, cell in enumerate(column, number) if not _is_text(cell))
@@ -148,7 +162,13 @@ def _is_text(cell: Any) -> bool:
     return True
 
 
-def cells_of(pa: Any, column: Any) -> list[Any]:
+def cells_of(pa: Any, column: Any, texts: DecodedTexts | None = None) -> list[Any]:
+    """The cells of a column as Python has them; `texts` reads those that repeat."""
+    if texts is not None and isinstance(column, pa.DictionaryArray):
+        return texts.cells(column)
+    if texts is not None and isinstance(column, pa.ListArray) and pa.types.is_dictionary(column.type.value_type):
+        values = iter(texts.cells(column.flatten()))
+        return [None if size is None else list(islice(values, size)) for size in column.value_lengths().to_pylist()]
     if not pa.types.is_timestamp(column.type):
         return list(column.to_pylist())
     exact = column.cast(pa.timestamp("ns", tz=column.type.tz)).cast(pa.int64())

@@ -142,11 +142,7 @@ def taken(
 
 
 def _stands(
-    versions: Versions,
-    wanted: Sequence[str],
-    new: Version,
-    starts: Iterable[int],
-    had: Callable[[int], bool] | None,
+    versions: Versions, wanted: Sequence[str], new: Version, starts: Iterable[int], had: Callable[[int], bool] | None
 ) -> Finding:
     """Whether the wanted lines stand at one of the places, at least one of them new where it is told what there was."""
     places = {start for start in starts if start >= 0}

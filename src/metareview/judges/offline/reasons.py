@@ -45,7 +45,7 @@ def _shared(notes: Notes, a: int, b: int) -> str:
     identifiers = [term for term in shared if term in notes.identifiers]
     words = [term for term in shared if term not in notes.identifiers] if identifiers else shared
     rarest = [f"`{_short(wording[term])}`" for term in identifiers[:2]]
-    rarest += [wording[term] for term in words[: 3 - len(rarest)]]
+    rarest += [_short(wording[term]) for term in words[: 3 - len(rarest)]]
     count = len(words)
     return f"shares {', '.join(rarest)}" + (f" ({count} words)" if count > 1 else "")
 

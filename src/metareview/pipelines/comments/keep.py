@@ -39,6 +39,9 @@ def carry_out(
 
     On a cluster only what can be sent there: a judge that asks a model has one pool of requests, wherever it is.
     """
+    if out is not None:
+        for task in plan.tasks:
+            task.check_pairs(plan.rules)
     if plan.engine == SPARK and plan.may_be_sent:
         with spark_session(plan.spark_master) as session:
             return carry_out_on_spark(session, plan, out=out, overwrite=overwrite, progress=progress)

@@ -8,11 +8,18 @@ from typing import Any
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
+from metareview.errors import InputError
 from metareview.judges.protocol import Question
 from metareview.model.comment import Comment, Review, checked_review
+from metareview.model.words import one_line
 
 GIANT = 1_000_000
 """Pairs, from which on the lines of a single task are written piece by piece, and so by the process that writes."""
+MOST_PAIRS, PAIRS_PER_COMMENT = 100_000, 100
+"""Pairs of one task that a run keeps, and where that is more, for each of its comments and references: else the lines
+of a run grow with the square of the input."""
+_NAMES = 1_000
+"""Characters of the names that each of these lines repeats; where they have more, fewer lines are kept."""
 MANY_COMMENTS = 50_000
 """The same by comments."""
 _PAIRS_PER_COMMENT = 20
@@ -45,6 +52,20 @@ class Task:
         """As many as there would be if every comment could match everything."""
         ours, theirs = self._comments
         return ours * theirs
+
+    def check_pairs(self, rules: Rules) -> None:
+        """InputError where more comments and references stand together than a run can keep pair by pair."""
+        names = len(self.pr) + len(self.reviewer) + len(self.generated.run or "")
+        most = max(MOST_PAIRS, PAIRS_PER_COMMENT * sum(self._comments)) * _NAMES // max(_NAMES, names)
+        if self.most_pairs <= most:
+            return
+        case = self.case(rules)
+        if case.skipped or (pairs := len(case.candidates) + len(case.negative_candidates)) <= most:
+            return
+        who, where = one_line(self.reviewer, 100), one_line(self.pr, 200)
+        problem = f"{where}: {pairs:,} pairs of a comment of {who} and a reference in one place"
+        fix = "Leave this pull request out of the input, or look why it has so many comments there."
+        raise InputError(f"{problem}, and a run keeps at most {most:,}", fix=fix)
 
     @property
     def is_giant(self) -> bool:

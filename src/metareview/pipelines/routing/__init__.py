@@ -11,8 +11,9 @@ from metareview.engines.spark import Frame, spark_session
 from metareview.errors import UsageError
 from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput, open_history
+from metareview.formats.parquet import MAGIC, rows_in
 from metareview.formats.pipes import pipes_kept
-from metareview.formats.source import Progress
+from metareview.formats.source import Progress, Source
 from metareview.model.event import History
 from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import answer
@@ -45,6 +46,8 @@ _LARGE = 2**30
 """Bytes from which a history is never held whole, even by one process."""
 _PACKED = 8
 """How much larger a file is that was packed with gzip."""
+_OF_ROW = 100
+"""Bytes of an event, at the least: a Parquet file says how many it has, and hardly how large they are."""
 NOTHING = History((), 0, frozenset(), {})
 
 
@@ -107,11 +110,14 @@ def evaluate(
 
 def _size(given: HistoryInput) -> int:
     """In bytes, unpacked."""
-    return sum(
-        source.path.stat().st_size * (_PACKED if source.begins_with(GZIP) else 1)
-        for source in given.sources
-        if source.path.is_file()
-    )
+    return sum(map(_unpacked_size, (source for source in given.sources if source.path.is_file())))
+
+
+def _unpacked_size(source: Source) -> int:
+    size = source.path.stat().st_size
+    if source.begins_with(MAGIC):
+        return max(size, _OF_ROW * rows_in(source))
+    return size * (_PACKED if source.begins_with(GZIP) else 1)
 
 
 def score(inputs: Inputs, options: RoutingOptions, progress: Progress | None = None) -> RoutingResult:

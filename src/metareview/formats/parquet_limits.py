@@ -1,0 +1,67 @@
+"""Limits for Parquet: a few kilobytes can hold gigabytes, packed or as one value that repeats in every row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from metareview.errors import InputError
+
+_MOST_BYTES, _TIMES_AS_LARGE, _TIMES_REPEATED = 256 << 20, 100, 1_000
+"""What any file may hold once it is unpacked; a large one this many times its size, and where texts repeat."""
+_MOST_ROWS, _ROWS_PER_BYTE = 100_000, 10
+_DICTIONARIES = frozenset({"PLAIN_DICTIONARY", "RLE_DICTIONARY"})
+
+
+def open_parquet(pq: Any, path: Path, name: str | Path, fix: str) -> Any:
+    """The file, with texts that repeat read once each; InputError where it declares more than it can honestly hold."""
+    with pq.ParquetFile(path) as file:
+        metadata, schema = file.metadata, file.schema
+        _check_declared(metadata, path.stat().st_size, name, fix)
+        repeated = {
+            schema.column(number).path
+            for number in range(metadata.num_columns)
+            if schema.column(number).physical_type == "BYTE_ARRAY" and _has_dictionary(metadata, number)
+        }
+    return pq.ParquetFile(path, metadata=metadata, read_dictionary=sorted(repeated))
+
+
+def _has_dictionary(metadata: Any, column: int) -> bool:
+    groups = range(metadata.num_row_groups)
+    return any(not _DICTIONARIES.isdisjoint(metadata.row_group(group).column(column).encodings) for group in groups)
+
+
+def _check_declared(metadata: Any, size: int, name: str | Path, fix: str) -> None:
+    rows, values = max(_MOST_ROWS, _ROWS_PER_BYTE * size), max(10 * _MOST_ROWS, _ROWS_PER_BYTE * size)
+    if metadata.num_rows > rows:
+        raise InputError(f"{metadata.num_rows:,} rows in {size:,} bytes", file=name, fix=fix)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        columns = [group.column(column) for column in range(group.num_columns)]
+        if (most := max((column.num_values for column in columns), default=0)) > values:
+            raise InputError(f"{most:,} values of one column in {size:,} bytes", file=name, fix=fix)
+        unpacked = sum(column.total_uncompressed_size for column in columns)
+        if unpacked > max(_MOST_BYTES, _TIMES_AS_LARGE * size):
+            problem = f"a group of rows of {unpacked >> 20:,} MB once it is unpacked, in {size:,} bytes"
+            raise InputError(problem, file=name, fix=fix)
+
+
+class DecodedTexts:
+    """Reads columns whose texts repeat, each distinct text once, and counts how long they are row by row."""
+
+    def __init__(self, path: Path, name: str | Path, fix: str) -> None:
+        self._most = max(_MOST_BYTES, _TIMES_REPEATED * path.stat().st_size)
+        self._name, self._fix = name, fix
+        self._bytes = 0
+
+    def cells(self, column: Any) -> list[Any]:
+        """The cells of a dictionary array; InputError where all so far are too long for the file."""
+        counts = column.indices.value_counts()
+        used = counts.field("values")
+        texts = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))
+        for text, times in zip(texts.values(), counts.field("counts").to_pylist(), strict=True):
+            self._bytes += times * (len(text) if isinstance(text, str | bytes) else 1)
+        if self._bytes > self._most:
+            problem = f"texts that repeat until they have more than {self._most >> 20:,} MB"
+            raise InputError(problem, file=self._name, fix=self._fix)
+        return [texts[index] for index in column.indices.to_pylist()]
