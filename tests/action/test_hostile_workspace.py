@@ -8,6 +8,7 @@ import pytest
 from jobs import TOKEN, record, use, write
 
 from metareview.cli import main
+from model_server import ModelServer, always
 from sealed_runs import seal_again
 
 MODULES = (
@@ -91,6 +92,22 @@ def test_no_file_of_the_workspace_runs_while_it_is_measured(job, marks, server):
     assert not done.failed, done.log
     assert len(server.bodies) == 1
     assert sorted(marks.iterdir()) == []
+
+
+def test_an_env_file_of_the_workspace_does_not_choose_who_judges_it(job, server):
+    with ModelServer(always(True)) as theirs:
+        settings = f"LLM_MODEL_URL={theirs.url}\nLLM_MODEL=lenient\nLLM_API_KEY=k\n"
+        (job.workspace / ".env").write_text(settings, "utf-8")
+        (job.workspace / ".env").chmod(0o600)
+        done = use(job, **{**INPUTS, "judge": "llm"})
+        assert done.outputs["exit-code"] == "2"
+        assert "LLM_MODEL_URL and LLM_MODEL not set" in done.log
+        with ModelServer(always(False)) as ours:
+            job.environment |= {"LLM_MODEL_URL": ours.url, "LLM_MODEL": "strict"}
+            done = use(job, **{**INPUTS, "judge": "llm"})
+        assert done.outputs["exit-code"] == "0"
+        assert ours.log
+        assert theirs.log == []
 
 
 def test_an_installed_metareview_that_is_not_there_is_told_with_its_fix(job, tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from metareview.cli.output import say
+from metareview.judges.remote.settings import NO_ENV_FILE
 from metareview.model.words import one_line
 
 _SECRETS = ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
@@ -36,9 +37,10 @@ def run_metareview(arguments: Sequence[str], *, token: str = "", shown: bool = T
     it.
 
     `-I` keeps the workspace off the import path, whatever PYTHONPATH says: what a pull request brings is measured, and
-    never imported.
+    never imported. Nor does its `.env` choose who judges it.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    environment[NO_ENV_FILE] = "1"
     if token:
         environment["GITHUB_TOKEN"] = token
     if shown:

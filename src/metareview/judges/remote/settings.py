@@ -27,6 +27,8 @@ _EXAMPLES = {"LLM_MODEL": "gpt-4.1-mini", "EMBEDDING_MODEL": "text-embedding-3-s
 _EXAMPLE_URL = "https://api.openai.com/v1"
 _LONGEST_TIMEOUT = 86_400.0
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+NO_ENV_FILE = "METAREVIEW_NO_ENV_FILE"
+"""Set to anything, this variable keeps every `.env` from being read, as in a folder that is a stranger's."""
 TIMEOUT = 60.0
 """The seconds that a request has where nobody says otherwise."""
 
@@ -103,7 +105,7 @@ class ModelSettings:
         environ = os.environ if environ is None else environ
         names = (f"{kind}_MODEL_URL", f"{kind}_MODEL")
         address, key = names[0], f"{kind}_API_KEY"
-        file = nearest_env_file(start or Path.cwd())
+        file = None if environ.get(NO_ENV_FILE) else nearest_env_file(start or Path.cwd())
         stored: dict[str, str] = {}
         try:
             stored = read_env_file(file) if file else {}
@@ -116,11 +118,14 @@ class ModelSettings:
             # On one line: what a command prints of an error has no line breaks, since a file's name may hold some.
             example = " and ".join(f"{name}={_EXAMPLES.get(name, _EXAMPLE_URL)}" for name in missing)
             what = "the embedding model" if kind == "EMBEDDING" else "the model that judges"
-            where = f"{file} does not have" if file else "there is no .env with"
             them = "them" if len(missing) > 1 else "it"
+            where = f"{file} does not have {them} either" if file else f"there is no .env with {them} either"
+            places = "in the environment or in .env"
+            if environ.get(NO_ENV_FILE):
+                where, places = f"no .env is read, because {NO_ENV_FILE} is set", "in the environment"
             raise UsageError(
-                f"{' and '.join(missing)} not set, so {what} is unknown; {where} {them} either. Set {them} in the "
-                f"environment or in .env, for example {example} and, if the server wants a key, {kind}_API_KEY."
+                f"{' and '.join(missing)} not set, so {what} is unknown; {where}. Set {them} {places}, for example "
+                f"{example} and, if the server wants a key, {kind}_API_KEY."
             )
         if environ.get(key, "").strip() and address not in environ:
             raise UsageError(
