@@ -106,13 +106,55 @@ def test_a_name_stands_for_the_files_of_its_role_and_is_fetched_at_first_use(run
     assert run(*command, "-q")[0] == 0  # continued, without a network
 
 
-def test_a_file_of_that_name_wins(run, here, mirror, shop_bench):
+def test_a_file_named_like_a_data_set_does_not_take_its_place(run, here, mirror, shop_bench):
+    hostile = REFERENCE | {"comments": [{"path": "x.py", "from_line": 1, "note": "Anything"}] * 5}
+    (here / "shop-bench").write_text(json.dumps(hostile | {"reviewer": "me"}))
+    taken = "shop-bench: this is the data set, not what lies here under its name; for that, write ./shop-bench.\n"
+    code, out, err = run("check", "--reference", "shop-bench", "--negatives", "shop-bench", "--json")
+    assert code == 0, err
+    assert json.loads(out)["references"] == 2
+    assert err.count(taken) == 1
+    command = [
+        "comments",
+        "shop-bench",
+        "--reference",
+        "shop-bench",
+        "--negatives",
+        "shop-bench",
+        "--out",
+        "r",
+        "--json",
+    ]
+    code, out, err = run(*command)
+    assert code == 0, err
+    assert list(json.loads(out)["reviewers"]) == ["terse", "noisy"]
+    assert err.count(taken) == 1
+    assert taken not in run(*command, "-q")[2]
+    code, out, err = run("routing", "shop-bench", "--json", "--out", "routed")
+    assert (code, json.loads(out)["prs"], err.count(taken)) == (0, 1, 1)
+    assert evaluate_comments("shop-bench", reference="shop-bench", judge="exact").metrics.keys() == {"terse", "noisy"}
+
+
+def test_a_path_to_a_file_named_like_a_data_set_is_that_file(run, here, mirror, shop_bench):
     (here / "shop-bench").write_text(json.dumps(REFERENCE | {"reviewer": "me"}))
-    (here / "ref.jsonl").write_bytes(FILES["data/good.jsonl"])
-    code, out, _ = run("comments", "shop-bench", "--reference", "ref.jsonl", "--json", "--out", "r", "--force")
-    assert code == 0
-    assert list(json.loads(out)["reviewers"]) == ["me"]
+    for path in ("./shop-bench", str(here / "shop-bench")):
+        code, out, err = run("check", "--reference", path, "--json")
+        assert (code, json.loads(out)["references"]) == (0, 1), err
+        assert "data set" not in err
+    run_of_file = evaluate_comments("./shop-bench", reference="./shop-bench", judge="exact", force=True)
+    assert list(run_of_file.metrics) == ["me"]
     assert mirror.requests == []
+
+
+def test_a_file_is_taken_where_its_name_is_a_data_sets_without_such_files(run, here):
+    (here / "revfinder-android").write_text(json.dumps(REFERENCE | {"reviewer": "me"}))
+    (here / "ref.jsonl").write_bytes(FILES["data/good.jsonl"])
+    command = ["comments", "revfinder-android", "--reference", "ref.jsonl", "--json", "--out", "r", "--force"]
+    code, out, err = run(*command)
+    assert (code, list(json.loads(out)["reviewers"])) == (0, ["me"])
+    assert (
+        "revfinder-android: this is what lies here under this name: the data set revfinder-android has no file" in err
+    )
 
 
 def test_names_in_python(here, mirror, shop_bench):

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner
 
 from metareview.cli import view
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
 
 
 def run(*arguments):
@@ -61,7 +62,7 @@ def test_a_port_that_is_taken_is_refused_where_it_was_named_and_passed_over_wher
     ("arguments", "said"),
     [
         (["--host", "0.0.0.0"], "needs --token"),
-        (["--host", "192.0.2.1"], "needs --token"),
+        (["--host", "192.0.2.1"], "METAREVIEW_VIEW_TOKEN"),
         (["--host", "example.org"], "needs --token"),
         (["--host", "::"], "needs --token"),
         (["--token", "two words"], "one word"),
@@ -175,3 +176,53 @@ def test_a_head_that_does_not_end_closes_its_connection(tmp_path, first):
         with suppress(ConnectionError):
             while slow.recv(65_536):
                 slow.sendall(b"X-More: 1\r\n")
+
+
+def answers(port, word):
+    asking = Request(f"http://127.0.0.1:{port}/", headers={"Authorization": f"Bearer {word}"})
+    try:
+        with urlopen(asking, timeout=30) as answer:
+            return answer.status
+    except HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize("by", ["environment", "file", "word"])
+def test_the_token_may_come_from_the_environment_or_a_file(tmp_path, by):
+    port, file, environ = free_port(), tmp_path / "token", {**os.environ, view.TOKEN: "of-the-environment"}
+    file.write_text("of-the-file\n")
+    file.chmod(0o600)
+    given = {"environment": [], "file": ["--token-file", str(file)], "word": ["--token", "of-the-word"]}[by]
+    command = [sys.executable, "-m", "metareview", "view", str(tmp_path), "--no-open", "--port", str(port), *given]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environ)
+    try:
+        # Only a word that the command line shows anyway is in the address that is printed.
+        assert process.stdout.readline() == f"http://127.0.0.1:{port}/{'?token=of-the-word' if by == 'word' else ''}\n"
+        assert (answers(port, f"of-the-{by}"), answers(port, "of-nobody")) == (200, 401)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "said"),
+    [
+        ("secret-word", 0o644, "other users may read or write the token in it"),
+        ("secret-word", 0o620, "other users may read or write the token in it"),
+        ("", 0o600, "holds no token"),
+        ("x" * 5000, 0o600, "holds no token"),
+        ("secret word", 0o600, "The token is one word"),
+    ],
+)
+def test_a_token_file_that_is_refused_is_named_and_the_token_is_not(tmp_path, text, mode, said):
+    file = tmp_path / "token"
+    file.write_text(text)
+    file.chmod(mode)
+    done = CliRunner().invoke(view.command, [str(tmp_path), "--no-open", "--token-file", str(file)])
+    assert isinstance(done.exception, UsageError | InputError)
+    assert said in str(done.exception)
+    assert "secret" not in str(done.exception) + done.output
+    done = CliRunner().invoke(view.command, [str(tmp_path), "--token-file", str(tmp_path / "absent")])
+    assert "No such file" in str(done.exception)
+    done = CliRunner().invoke(view.command, [str(tmp_path), "--token-file", str(file), "--token", "secret"])
+    assert "contradict each other" in str(done.exception)

@@ -37,9 +37,10 @@ def command(
     from metareview.pipelines import datasets
     from metareview.pipelines.comments.doubts import doubts_about_references
 
+    tell = screen.tell_once()
     references, inputs = read_reference_set(
-        datasets.references(reference, screen.download),
-        datasets.negatives(negatives, screen.download),
+        datasets.references(reference, screen.download, tell),
+        datasets.negatives(negatives, screen.download, tell),
         format_name=reference_format,
     )
     result = check_benchmark(references, line_distance, doubts_about_references(references, inputs))

@@ -128,7 +128,7 @@ def command(
     source = click.get_current_context().get_parameter_source("judge")
     if options["verdicts"] and source is click.core.ParameterSource.COMMANDLINE and options["judge"] != VERDICT_JUDGE:
         raise UsageError("--verdicts takes the place of a judge. Leave out --judge, or --verdicts.")
-    chosen = CommentsOptions(generated, reference, **options).with_datasets(screen.download)
+    chosen = CommentsOptions(generated, reference, **options).with_datasets(screen.download, screen.tell_once())
     with open_plan(chosen) as plan:
         check_names(gates, dict.fromkeys(plan.reviewers))
         screen.say(settings_lines(plan.judge))

@@ -43,6 +43,13 @@ class InputPath(click.Path):
         super().__init__(path_type=Path)
         self._role = role
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; `./aacr-bench` as a whole one, so that it is not taken for the data set's name."""
+        from metareview.sources.catalogue import DATASETS
+
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        return path.absolute() if str(path) in DATASETS and os.fspath(value) != str(path) else path
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from metareview.sources.catalogue import DATASETS
 

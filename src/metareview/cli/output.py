@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
@@ -65,6 +66,10 @@ class Screen:
         """Lines about the result, unless quiet."""
         for line in () if self.quiet else lines:
             say(line)
+
+    def tell_once(self) -> Callable[[str], None]:
+        """Takes lines, and says each the first time, unless quiet."""
+        return cache(lambda line: self.say([line]))
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Shown | None]:

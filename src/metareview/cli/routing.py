@@ -149,7 +149,7 @@ def command(
     if not options["routers"] and not options["predictions"]:
         options["routers"] = None  # All built-in; but predictions alone are scored alone.
     folder = run_folder(out, stem_of(history[0]))
-    chosen = RoutingOptions(history, **options).with_datasets(screen.download)
+    chosen = RoutingOptions(history, **options).with_datasets(screen.download, screen.tell_once())
     check = partial(check_names, gates) if any(gate.name for gate in gates) else None
     run = evaluate(chosen, out=folder, overwrite=overwrite, watch=screen.progress, check=check)
     results = gate_results(gates, run.metrics)

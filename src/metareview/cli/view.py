@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shlex
 import socket
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,15 +17,19 @@ import click
 
 from metareview.cli.options import PATH, common_options
 from metareview.cli.output import Screen
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
 
 PORT = 7575
+TOKEN = "METAREVIEW_VIEW_TOKEN"  # noqa: S105 - the name of it
+"""The environment's name for the token."""
 _TRIED = 100
 """Ports after the first that are tried."""
 _BACKLOG = 128
 """Connections that are taken at a time: few enough that the next ones find room."""
 _SHORT = 12
 """Below so many characters a token can be guessed."""
+_LONGEST = 1024
+"""A file of more characters holds something else."""
 _ENDING_SECONDS = 4.0
 """How long pages that are being made are waited for after Ctrl-C."""
 INSTALL = 'pip install "metareview[view]"'
@@ -42,11 +48,18 @@ INSTALL = 'pip install "metareview[view]"'
     "--host",
     default="127.0.0.1",
     metavar="ADDRESS",
-    help="Listen on this address; any but this machine's own needs --token.  [default: 127.0.0.1]",
+    help="Listen on this address; any but this machine's own needs a token.  [default: 127.0.0.1]",
 )
-@click.option("--token", metavar="WORD", help="Answer only those who know this word.")
+@click.option(
+    "--token",
+    metavar="WORD",
+    help=f"Answer only those who know this word; other users see it among the processes.  [default: ${TOKEN}]",
+)
+@click.option("--token-file", type=PATH, metavar="FILE", help="The file that holds the word, for you alone to read.")
 @common_options
-def command(folder: Path, port: int | None, no_open: bool, host: str, token: str | None, screen: Screen) -> None:
+def command(
+    folder: Path, port: int | None, no_open: bool, host: str, token: str | None, token_file: Path | None, screen: Screen
+) -> None:
     """Look at the runs below FOLDER, or at the one run that it is, in a browser. Ctrl-C ends it."""
     try:
         import starlette  # noqa: F401
@@ -62,15 +75,20 @@ def command(folder: Path, port: int | None, no_open: bool, host: str, token: str
 
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}. Name the one that holds your runs: metareview view FOLDER.")
+    shown = token is not None  # a word on the command line is no secret of this process
+    token = _token(token, token_file)
     _check_access(host, token)
     listening = _listen(host, port)
     settings = Settings(host, listening.getsockname()[1], token)
     catalogue = Catalogue(folder, settings.token)
-    address = settings.address + (f"/?token={token}" if token else "/")
+    address = settings.address + (f"/?token={token}" if token and shown else "/")
     guessed = f"Warning: a token of fewer than {_SHORT} characters can be guessed. Choose a longer one."
     short = [guessed] if token and len(token) < _SHORT else []
     document = {"schema": "metareview.view/1", "address": address, "folder": str(folder)}
-    screen.show(document, address, remarks=["Ctrl-C ends it.", *short])
+    ask_for = (
+        ["Its pages ask for the token: add ?token= and the word to the address, once."] if token and not shown else []
+    )
+    screen.show(document, address, remarks=["Ctrl-C ends it.", *ask_for, *short])
     sys.stdout.flush()
     config = uvicorn.Config(
         make_app(catalogue, settings),
@@ -120,15 +138,37 @@ def _end(clean_up: Callable[[], None]) -> None:
     os._exit(0)
 
 
+def _token(word: str | None, file: Path | None) -> str | None:
+    """The word of the command line, of the file, or of the environment."""
+    if file is None:
+        return os.environ.get(TOKEN) or None if word is None else word
+    if word is not None:
+        raise UsageError("--token and --token-file contradict each other. Leave one out.")
+    try:
+        with file.open(encoding="utf-8") as stream:
+            others = os.fstat(stream.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+            found = stream.read(_LONGEST + 1).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"cannot be read ({reason})", file=file, fix="Name the file that holds the token.") from None
+    if others and os.name == "posix":
+        fix = f"Keep it to yourself: chmod go= {shlex.quote(str(file))}"
+        raise InputError("other users may read or write the token in it", file=file, fix=fix)
+    if not found or len(found) > _LONGEST:
+        fix = "Write one word into it, for example with: openssl rand -hex 16"
+        raise InputError("holds no token", file=file, fix=fix)
+    return found
+
+
 def _check_access(host: str, token: str | None) -> None:
     from metareview.viewer.settings import is_loopback
 
     if token is not None and (not token or not token.isascii() or not token.isprintable() or " " in token):
-        raise UsageError("--token is one word of letters, digits and signs that stand on every keyboard.")
+        raise UsageError("The token is one word of letters, digits and signs that stand on every keyboard.")
     if token is None and not is_loopback(host):
         raise UsageError(
-            f"--host {host} lets other machines in: it needs --token WORD, which every visitor must know. "
-            "Leave --host out to keep to this machine."
+            f"--host {host} lets other machines in: it needs --token-file FILE, ${TOKEN} or --token WORD, a word that "
+            "every visitor must know. Leave --host out to keep to this machine."
         )
 
 

@@ -185,13 +185,13 @@ class CommentsOptions:
     def mode(self) -> Mode:
         return next(mode for mode in MODES if mode == self.alignment)
 
-    def with_datasets(self, watch: Watch | None = None) -> CommentsOptions:
+    def with_datasets(self, watch: Watch | None = None, tell: datasets.Tell | None = None) -> CommentsOptions:
         """The same, with files in place of data sets' names."""
         return replace(
             self,
-            generated=datasets.candidates(self.generated, watch),
-            reference=datasets.references(self.reference, watch),
-            negatives=datasets.negatives(self.negatives, watch),
+            generated=datasets.candidates(self.generated, watch, tell),
+            reference=datasets.references(self.reference, watch, tell),
+            negatives=datasets.negatives(self.negatives, watch, tell),
         )
 
     def judge_options(self, examples: Examples | None = None) -> JudgeOptions:

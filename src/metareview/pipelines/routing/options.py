@@ -136,9 +136,9 @@ class RoutingOptions:
         for name, value in parsed.items():
             object.__setattr__(self, name, value)
 
-    def with_datasets(self, watch: Watch | None = None) -> RoutingOptions:
+    def with_datasets(self, watch: Watch | None = None, tell: datasets.Tell | None = None) -> RoutingOptions:
         """The same, with files in place of a data set's name."""
-        return replace(self, history=datasets.histories(self.history, watch))
+        return replace(self, history=datasets.histories(self.history, watch, tell))
 
     def as_sent(self) -> RoutingOptions:
         """For a worker, which is sent the routers themselves, and not what they were made from."""
