@@ -18,17 +18,23 @@ from bench.measure import Result, Row, seconds
 from bench.simulation import difficulty, review
 from metareview import evaluate_comments
 from metareview.benchmark.calibrate import calibrate
+from metareview.benchmark.run_labels import people_pairs
 from metareview.comments.measures import positive_match_rate
 from metareview.formats.codeowners import CodeOwners
 from metareview.formats.labels import Label
 from metareview.formats.registry import read_inputs
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.model.address import parse_address, repository_key
+from metareview.model.comment import ChangedFile, Comment, Commit, Review
 from metareview.model.event import Event, make_history
+from metareview.model.label import Labels, PairLabel
+from metareview.outcomes.conversation import Threads
+from metareview.outcomes.lines import Changes
 from metareview.outcomes.measures import COLUMNS, MEASURES
 from metareview.pipelines.routing import Inputs, RoutingOptions, score
 from metareview.routing.assistants import says_assisted
 from metareview.text.sentences import sentences
+from metareview.text.tokens import tokens
 from metareview.ties import pairwise_tests, tie_letters
 from metareview.unpaired import Sample, independent_pairs
 
@@ -79,6 +85,10 @@ def _cases(folder: Path) -> list[Case]:
         Case("one CODEOWNERS segment of {} backslashes", 200_000, _backslashes, 5),
         Case("{} full stops without a sentence", 500_000, _full_stops, 1),
         Case("{} underscores within a word", 500_000, _underscores, 1),
+        Case("{} combining marks in a row", 200_000, _marks, 2),
+        Case("{} people who label one pair", 10_000, _people, 2),
+        Case("a chain of {} replies", 20_000, _replies, 2),
+        Case("a suggestion of {} equal lines in a place of equal lines", 2_400, _equal_lines, 2, SQUARE),
     ]
 
 
@@ -217,3 +227,28 @@ def _full_stops(size: int) -> Work:
 def _underscores(size: int) -> Work:
     text = f"written a{'_' * size}a"
     return lambda: says_assisted(text)
+
+
+def _marks(size: int) -> Work:
+    text = "a" + "\u0301" * (size // 2) + "\u0323" * (size // 2)
+    return lambda: tokens(text)
+
+
+def _people(people: int) -> Work:
+    labels = [PairLabel("octo/shop#7", "bot", 0, 0, "a", "b", each % 3 == 0, "", f"{each}") for each in range(people)]
+    return lambda: people_pairs(Labels(labels))
+
+
+def _replies(size: int) -> Work:
+    chain = tuple(Comment("no", id=f"{each + 1}", in_reply_to=f"{each}", author="ann") for each in range(size))
+    return lambda: Threads([Review("octo/shop#7", chain, "bot")], known=True)
+
+
+def _equal_lines(size: int) -> Work:
+    before = ChangedFile("a.py", patch="@@ -1,2 +1,3 @@\n a\n+b\n c")
+    after = ChangedFile("a.py", patch=f"@@ -2,1 +2,{2 * size} @@\n-b\n" + "+x\n" * 2 * size)
+    commits = [Commit("c100000", "2026-01-01T00:00:00Z", "ann", ("b000000",), (before,))]
+    commits += [Commit("c200000", "2026-01-03T00:00:00Z", "ann", ("c100000",), (after,))]
+    note = "```suggestion\n" + "x\n" * (size - 1) + "y\n```"
+    comment = Comment(note, "a.py", from_line=2, to_line=2, commit="c100000", at="2026-01-02T00:00:00Z")
+    return lambda: Changes(commits).fate(comment, reviewer="bot", pr_author="ann")
