@@ -4,17 +4,16 @@ import json
 import os
 import stat
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_samples import routing_run, two_reviewers
+from report_samples import two_reviewers, write_jsonl
 
+from metareview.api import evaluate_comments, evaluate_routing
 from metareview.cli import main
 from metareview.errors import InputError, UsageError
 from metareview.report import check_path, write_report
 from metareview.runs.run import load_run
-from metareview.runs.writer import RunWriter
 from sealed_runs import seal_again
 
 
@@ -73,25 +72,12 @@ def test_what_is_no_run_is_refused(tmp_path, capsys):
     assert "not a run's folder" in err
 
 
-def keep(run, folder):
-    """The run in memory, kept in a folder."""
-    records = list(run.read_records())
-    with RunWriter(folder, run.kind, run.manifest.config, run.manifest.inputs) as writer:
-        for record in records:
-            writer.append(record)
-        writer.finish(run.result, [run.kind.key(record) for record in records])
-    return folder
-
-
 def test_gates_are_test_cases_and_decide_the_exit_code(tmp_path, capsys):
-    run = two_reviewers(tmp_path)
-    result = replace(
-        run.result,
-        reviewers={"sharp": run.result.reviewers["sharp"]},
-        judge=replace(run.result.judge, errors=0, pairs=0),
+    two_reviewers(tmp_path)
+    stored = tmp_path / "kept"
+    evaluate_comments(
+        tmp_path / "reviews" / "sharp", reference=tmp_path / "references.jsonl", judge="exact", force=True, out=stored
     )
-    records = [record for record in run.read_records() if record.reviewer == "sharp"]
-    stored = keep(replace(run, result=result, kept_records=records), tmp_path / "kept")
     path = tmp_path / "r.xml"
     assert run_command(capsys, "report", stored, "-o", path, "--fail-under", "f1=0.8")[0] == 0
     assert 'name="f1 at least 0.8"' in path.read_text("utf-8")
@@ -148,7 +134,11 @@ def test_a_broken_run_is_an_input_error(folder):
 
 
 def test_a_routing_run_has_gates_of_its_own(tmp_path, capsys):
-    stored = keep(routing_run(), tmp_path / "routing")
+    history, stored = tmp_path / "h.jsonl", tmp_path / "routing"
+    events = [("opened", "ann", "08"), ("review_submitted", "bob", "08")]
+    rows = [{"repo": "o/r", "pr": 1, "kind": kind, "actor": actor, "at": f"2026-01-01T{hour}:00:00Z"}
+            for kind, actor, hour in events]  # fmt: skip
+    evaluate_routing(write_jsonl(history, rows), routers=["recency"], out=stored)
     path = tmp_path / "r.html"
     code, _, err = run_command(capsys, "report", stored, "-o", path, "--fail-under", "f1=0.9")
     assert (code, path.exists()) == (2, False)

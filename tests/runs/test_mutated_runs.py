@@ -42,7 +42,7 @@ def test_what_was_not_changed_is_sound(runs):
 @pytest.mark.parametrize(
     ("name", "change", "told"),
     [
-        ("results.jsonl", lambda lines: [lines[-1], *lines[1:-1], lines[0]], "do not stand together"),
+        ("results.jsonl", lambda lines: [lines[-1], *lines[1:-1], lines[0]], "by its records"),
         ("pairs.jsonl", lambda lines: [*lines, lines[-1]], "two verdicts on one pair"),
     ],
 )

@@ -96,10 +96,7 @@ def check_comments(summary: CommentsSummary, lines: Iterable[JsonObject]) -> Non
     prs: set[str] = set()
     judged = undecided = 0.0
     for (reviewer, pr), group in groupby(lines, key=lambda line: (line["reviewer"], line["github_pr_url"])):
-        records = list(group)
-        for line in records:
-            check_comment_record(line)
-        scored = [line for line in records if line["skip_reason"] is None]
+        scored = [line for line in group if line["skip_reason"] is None]
         judged += sum(line["judged_pairs"] for line in scored)
         undecided += sum(line["judge_error_nums"] for line in scored)
         found[reviewer].add(scored, averaged=summary.config.repeat)
@@ -228,6 +225,17 @@ def _check_outcome_figures(who: str, told: OutcomeFigures, counted: OutcomeFigur
 # Routing
 
 
+def check_routing_record(line: JsonObject) -> None:
+    """OtherFiguresError where a rank is not the place of the first target, as far as the list is kept."""
+    targets = set(map(fold, line["truth"]["targets"]))
+    for name, answer in line["routers"].items():
+        candidates, rank = answer["candidates"], answer["rank"] or 0
+        found = (place for place, login in enumerate(candidates, 1) if fold(login) in targets)
+        place = next(found, 0) if targets else 0
+        if (0 if rank > len(candidates) else rank) != place:
+            _hold(f"the rank by {name} on {line['repo']}#{line['pr']}", rank, place)
+
+
 def check_routing(summary: RoutingSummary, lines: Iterable[JsonObject]) -> None:
     """OtherFiguresError where a figure is not that of the records, which are read once."""
     names, several = summary.config.routers, summary.config.truth == SEVERAL
@@ -240,15 +248,14 @@ def check_routing(summary: RoutingSummary, lines: Iterable[JsonObject]) -> None:
     for line in lines:
         truth, answers = line["truth"], line["routers"]
         observed = truth["state"] == "observed"
-        targets = set(map(fold, truth["targets"]))
+        targets = len(truth["targets"])
         states[truth["state"]] += 1
         for name in names:
             answer = answers[name]
-            _check_rank(f"{name} on {line['repo']}#{line['pr']}", answer, targets)
             answered[name] += answer["listed"] > 0
             ranks = tuple(answer.get("ranks") or ()) if several else ()
             places = ranks or ((answer["rank"],) if answer["rank"] else ())
-            ranked[name][Ranked(0, observed, Places(places, len(targets) if several else int(observed)))] += 1
+            ranked[name][Ranked(0, observed, Places(places, targets if several else int(observed)))] += 1
             if line.get("files", 0) > 0:
                 first = next((k for k, figure in expertise if answer.get(figure)), 0)
                 experts[name][Expert(0, observed, first)] += 1
@@ -261,13 +268,6 @@ def check_routing(summary: RoutingSummary, lines: Iterable[JsonObject]) -> None:
         _check_router(name, router, RankFigures(ranked[name], summary.config.measures))
         if router.expertise is not None and router.not_applicable is None:
             _check_expertise(name, router.expertise, router_expertise(experts[name], summary.config.ks))
-
-
-def _check_rank(who: str, answer: JsonObject, targets: set[str]) -> None:
-    """The rank is the place of the first target, as far as the list is kept."""
-    candidates, rank = answer["candidates"], answer["rank"] or 0
-    place = next((place for place, login in enumerate(candidates, 1) if fold(login) in targets), 0) if targets else 0
-    _hold(f"the rank by {who}", 0 if rank > len(candidates) else rank, place)
 
 
 def _check_router(name: str, router: RouterSummary, figures: RankFigures) -> None:

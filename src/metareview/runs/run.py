@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
@@ -116,6 +117,7 @@ ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
     routing_json.record_from_json,
     key=lambda record: (record.repo, str(record.pr)),
     check_figures=recount.check_routing,
+    check_record=recount.check_routing_record,
     pieces=lambda record, _: iter([(RESULTS, routing_json.record_line(record).decode().rstrip("\n"))]),
 )
 
@@ -228,10 +230,17 @@ def records_with_pairs(run: CommentsRun) -> Iterator[tuple[CommentRecord, list[P
 Stored = TypeVar("Stored")
 
 
+def _checked(kind: Kind[Any, Any], line: JsonObject) -> JsonObject:
+    kind.check_record(line)
+    return line
+
+
 def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], folder: Path) -> Iterator[Stored]:
     for number, line in enumerate(lines, 1):
         try:
             yield read(line)
+        except recount.OtherFiguresError:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
             raise InputError(
                 f"line {number} of a file of this run cannot be read ({type(error).__name__}: {error})",
@@ -300,7 +309,8 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
             check_counts(folder, manifest.records, judged)
         check_shape(result)
         if not by_size:
-            kind.check_figures(result, read_lines(folder / RESULTS, kind.parse))
+            lines = read_lines(folder / RESULTS, kind.parse)
+            kind.check_figures(result, _typed(lines, partial(_checked, kind), folder))
         return Run(kind, result, manifest, folder)
     except recount.OtherFiguresError as error:
         raise damaged(folder / SUMMARY, str(error)) from None

@@ -100,7 +100,6 @@ def _check_comments(run: CommentsRun) -> None:
         if which in judged:
             raise ValueError(f"two verdicts on one pair of {pair.reviewer} on {pair.pr}")
         judged.add(which)
-    _check_names({key[1] for key in known}, {name: each.prs for name, each in run.result.reviewers.items()})
 
 
 def _check_pair(known: _Known, pair: Pair) -> None:
@@ -128,16 +127,6 @@ def _check_outcomes(run: OutcomesRun) -> None:
         for outcome in record.comments:
             if outcome.comment.at is not None:
                 parse_time(outcome.comment.at)
-    prs = {name: each.figures.prs for name, each in run.result.reviewers.items()}
-    _check_names({reviewer for _, reviewer in known}, prs)
-
-
-def _check_names(recorded: set[str], prs: Mapping[str, int]) -> None:
-    """Whether those of whom there are records are those of whom there are figures, over so many pull requests."""
-    if without := recorded - prs.keys():
-        raise ValueError(f"records of {min(without)} without figures")
-    if any(prs[name] for name in prs.keys() - recorded):
-        raise ValueError(f"figures of {min(prs.keys() - recorded)} without records")
 
 
 def _check_measures(tables: Iterable[Mapping[str, object]], measures: Iterable[str] = ()) -> None:
@@ -156,13 +145,9 @@ def _check_routing(run: RoutingRun) -> None:
     known = [each.expertise for each in routers if each.expertise is not None]
     for figures in ([each.metrics for each in known], [each.observed_metrics for each in known]):
         _check_measures(figures)
-    records = 0
     for record in run.read_records():
         check_shape(record)
         for at in (record.created_at, record.cutoff, *(event.at for event in record.truth.events)):
             show_time(at)
         if without := record.answers.keys() - run.result.routers.keys():
             raise ValueError(f"answers of {min(without)} without figures")
-        records += 1
-    if records != run.result.prs:
-        raise ValueError(f"{records} records where the summary counts {run.result.prs} pull requests")
