@@ -1,0 +1,16 @@
+"""The oldest versions of what users install are above those with known holes."""
+
+import re
+import tomllib
+from pathlib import Path
+
+SOUND = {"urllib3": (2, 7), "starlette": (1, 3, 1), "h11": (0, 16)}
+"""The first versions in which every published hole that we know of is closed."""
+
+
+def test_no_minimum_lies_below_a_version_with_a_known_hole():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    required = [*project["dependencies"], *project["optional-dependencies"]["view"]]
+    lowest = dict(re.fullmatch(r"([\w-]+)>=([\d.]+)", each).groups() for each in required)
+    for name, version in SOUND.items():
+        assert tuple(map(int, lowest[name].split("."))) >= version, name
