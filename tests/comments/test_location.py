@@ -3,7 +3,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metareview.comments.location import Candidates, Places, candidate_pairs, line_gap, may_match, near, same_file
+from metareview.comments.location import (
+    Candidates,
+    Places,
+    candidate_pairs,
+    count_candidate_pairs,
+    line_gap,
+    may_match,
+    near,
+    same_file,
+)
 from metareview.model.comment import MAX_LINE, Comment
 
 
@@ -63,6 +72,7 @@ def test_exactly_what_the_definition_allows_is_found(generated, reference, dista
         if may_match(a, b, distance)
     ]
     assert list(zip(found.generated.tolist(), found.reference.tolist(), found.gap.tolist(), strict=True)) == expected
+    assert count_candidate_pairs(generated, reference, distance) == len(expected)
 
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.randoms(), st.booleans())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from limited import run_limited
+from limited import GIGABYTE, run_limited
 from metareview import evaluate_comments
 from metareview.errors import InputError
 from metareview.pipelines.comments import tasks
@@ -23,13 +23,15 @@ def numbered(word, number):
 
 
 def test_a_review_whose_pairs_would_fill_the_disk_is_refused_before_anything_is_judged(tmp_path):
-    (tmp_path / "said.jsonl").write_text(json.dumps(review(numbered("note", 400))))
-    (tmp_path / "ref.jsonl").write_text(json.dumps(review(numbered("reference", 400))))
-    ran = run_limited("comments", "said.jsonl", "--reference", "ref.jsonl", "--out", "run", folder=tmp_path)
+    (tmp_path / "said.jsonl").write_text(json.dumps(review(numbered("note", 9_000))))
+    (tmp_path / "ref.jsonl").write_text(json.dumps(review(numbered("reference", 9_000))))
+    ran = run_limited(
+        "comments", "said.jsonl", "--reference", "ref.jsonl", "--out", "run", folder=tmp_path, memory=2 * GIGABYTE
+    )
     assert ran.returncode == 2, ran.stderr
     message = " ".join(ran.stderr.split())
-    assert "octo/shop#7: 160,000 pairs of a comment of said and a reference in one place" in message
-    assert "a run keeps at most 100,000" in message
+    assert "octo/shop#7: 81,000,000 pairs of a comment of said and a reference in one place" in message
+    assert "a run keeps at most 900,000" in message
     assert not (tmp_path / "run").exists()
 
 

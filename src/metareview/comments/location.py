@@ -161,6 +161,22 @@ def candidate_pairs(
     return Candidates(ours, theirs, np.maximum(gap, 0, out=gap).astype(np.int64))
 
 
+def count_candidate_pairs(
+    generated: Sequence[Comment], reference: Sequence[Comment], distance: int, *, anywhere: bool = False
+) -> int:
+    """How many pairs may match by location, without making them: there may be more than memory holds."""
+    if anywhere or not generated or not reference:
+        return len(generated) * len(reference)
+    distance = min(distance, MAX_LINE)
+    their_groups = _grouped(reference, _rows(reference))
+    return sum(
+        int((high - low).sum())
+        for (path, side), ours in _grouped(generated, _rows(generated)).items()
+        for theirs in _compatible(their_groups, path, side)
+        for low, high in _touching_runs(ours, theirs, distance)
+    )
+
+
 def _pair_by_pair(generated: Sequence[Comment], reference: Sequence[Comment], distance: int) -> Candidates:
     """The same by looking at every pair: where they are few, the arrays of an index take longer to make."""
     places = [
@@ -194,6 +210,8 @@ def _in_order(pairs: Indices, limit: int) -> Indices:
 
 
 _Location = tuple[str | None, str | None]
+_Runs = tuple[Indices, Indices]
+"""Runs of rows, by the first and by what is behind the last of each."""
 
 
 def _rows(comments: Sequence[Comment]) -> Indices:
@@ -230,19 +248,32 @@ def _touching(ours: Indices, theirs: Indices, distance: int, width: int) -> Indi
     Stretch every range by `distance` at its end; the two then overlap, and that is so exactly where either theirs
     begins within ours, or ours begins within theirs, later than it. Both are runs of a sorted column.
     """
-    sizes, rows = _beginning_within(theirs, ours[:, 1], ours[:, 2] + distance)
+    within_ours, within_theirs = _touching_runs(ours, theirs, distance)
+    sizes, rows = _indices(*within_ours)
     begin_in_ours = np.repeat(ours[:, 0] * width, sizes)
     begin_in_ours += theirs[:, 0][rows]
-    sizes, rows = _beginning_within(ours, theirs[:, 1] + 1, theirs[:, 2] + distance)
+    sizes, rows = _indices(*within_theirs)
     begin_in_theirs = np.repeat(theirs[:, 0], sizes)
     begin_in_theirs += (ours[:, 0] * width)[rows]
     return np.concatenate([begin_in_ours, begin_in_theirs])
 
 
-def _beginning_within(rows: Indices, first: Indices, last: Indices) -> tuple[Indices, Indices]:
-    """For each interval first..last how many rows begin in it, and the indices of these rows, one after another."""
+def _touching_runs(ours: Indices, theirs: Indices, distance: int) -> tuple[_Runs, _Runs]:
+    """For each of ours the rows of theirs that begin within it, and for each of theirs those of ours."""
+    return (
+        _beginning_within(theirs, ours[:, 1], ours[:, 2] + distance),
+        _beginning_within(ours, theirs[:, 1] + 1, theirs[:, 2] + distance),
+    )
+
+
+def _beginning_within(rows: Indices, first: Indices, last: Indices) -> _Runs:
+    """For each interval first..last the run of rows that begin in it."""
     low = np.searchsorted(rows[:, 1], first, side="left")
-    high = np.maximum(low, np.searchsorted(rows[:, 1], last, side="right"))
+    return low, np.maximum(low, np.searchsorted(rows[:, 1], last, side="right"))
+
+
+def _indices(low: Indices, high: Indices) -> tuple[Indices, Indices]:
+    """How many rows each run has, and the indices of these rows, one after another."""
     sizes = high - low
     ends = np.cumsum(sizes)
     return sizes, np.arange(ends[-1]) + np.repeat(high - ends, sizes)

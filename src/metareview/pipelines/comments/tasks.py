@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
+from metareview.comments.location import count_candidate_pairs
 from metareview.errors import InputError
 from metareview.judges.protocol import Question
-from metareview.model.comment import Comment, Review, checked_review
+from metareview.model.comment import Comment, Review, checked_review, counted
 from metareview.model.words import one_line
 
 GIANT = 1_000_000
 """Pairs, from which on the lines of a single task are written piece by piece, and so by the process that writes."""
-MOST_PAIRS, PAIRS_PER_COMMENT = 100_000, 100
+MOST_PAIRS, PAIRS_PER_COMMENT = 100_000, 50
 """Pairs of one task that a run keeps, and where that is more, for each of its comments and references: else the lines
 of a run grow with the square of the input."""
 _NAMES = 1_000
@@ -59,8 +60,10 @@ class Task:
         most = max(MOST_PAIRS, PAIRS_PER_COMMENT * sum(self._comments)) * _NAMES // max(_NAMES, names)
         if self.most_pairs <= most:
             return
-        case = self.case(rules)
-        if case.skipped or (pairs := len(case.candidates) + len(case.negative_candidates)) <= most:
+        ours, *others = ([each for _, each in counted(side.comments)] for side in self._sides)
+        reach, anywhere = max(rules.reach, rules.line_distance), not rules.location
+        pairs = sum(count_candidate_pairs(ours, theirs, reach, anywhere=anywhere) for theirs in others)
+        if pairs <= most or self.is_dropped_by(rules.filters):
             return
         who, where = one_line(self.reviewer, 100), one_line(self.pr, 200)
         problem = f"{where}: {pairs:,} pairs of a comment of {who} and a reference in one place"
@@ -77,6 +80,10 @@ class Task:
         """About how much there is to do, in comments that are read."""
         ours, theirs = self._comments
         return 1 + ours + theirs + ours * theirs // _PAIRS_PER_COMMENT
+
+    @property
+    def _sides(self) -> Iterator[Review]:
+        return (side for side in (self.generated, self.reference, self.negative) if side is not None)
 
     @property
     def _comments(self) -> tuple[int, int]:
