@@ -157,11 +157,11 @@ def test_a_killed_run_goes_on_with_the_same_examples_and_no_others(known, run, m
     with monkeypatch.context() as patched:
         patched.setattr(OfflineJudge, "judge", killed)
         assert run(*command)[0] == 130
+    assert run(*command)[0] == 0
     (known / "fewer.jsonl").write_text(lines(EVE, OWN))
     code, _, told = run(*PLAIN, "--examples", "fewer.jsonl", "--out", "one")
     assert (code, "holds another run (judge_parameters, input files differ)" in told) == (2, True)
     assert "holds another run" in run(*PLAIN, "--out", "one")[2]
-    assert run(*command)[0] == 0
     assert run(*PLAIN, "--examples", "known.jsonl", "--out", "whole")[0] == 0
     assert Path("one/results.jsonl").read_bytes() == Path("whole/results.jsonl").read_bytes()
     assert stored("one")[0]["judge"] == stored("whole")[0]["judge"]

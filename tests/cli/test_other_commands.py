@@ -151,7 +151,9 @@ def test_the_demo_as_json_and_in_a_folder_of_ones_own(run, here):
     (here / "x").mkdir()
     (here / "x/mine.txt").write_text("mine")
     assert run("demo", "--out", "x")[0] == 2
-    assert run("demo", "--out", "x", "--overwrite")[0] == 0
+    assert run("demo", "--out", "x", "--overwrite")[0] == 2  # no run of ours is there
+    assert [each.name for each in (here / "x").iterdir()] == ["mine.txt"]
+    assert run("demo", "--out", "d", "--overwrite")[0] == 0
 
 
 # text
