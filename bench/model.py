@@ -118,7 +118,8 @@ def ratio_to_ideal(use: Callable[[LlmJudge], object], *serving: str, **options: 
 
 
 def from_the_cache(cache: VerdictCache) -> float:
-    with LlmJudge(ModelSettings("http://127.0.0.1:9/v1", "bench"), cache=cache) as judge:
+    server = cache.info().by[0].server  # it has ended: nothing can be asked
+    with LlmJudge(ModelSettings(server, "bench"), cache=cache) as judge:
         started = time.perf_counter()
         assert all(verdict.by == "cache" for verdict in judge.ask(PAIRS))
         return CALLS / (time.perf_counter() - started)
