@@ -69,6 +69,26 @@ def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
     assert "Comment on the pull request" not in done.steps
 
 
+def test_the_action_says_worse_only_where_compare_does(job, server):
+    """Both versions say the same on 11 of 12 pull requests; on the last the new one says fifty things more."""
+    references = [record(n, "gold", [(1, "leak"), (2, "slow")]) for n in range(1, 13)]
+    old = [record(n, "bot", [(1, "leak"), (9, "hm")]) for n in range(1, 13)]
+    write(job.workspace / "references.jsonl", references)
+    write(job.workspace / "old.jsonl", old)
+    write(job.workspace / "new.jsonl", [*old[:11], record(12, "bot", [(1, "leak"), *[(9, "hm")] * 51])])
+    done = use(
+        job, files="new.jsonl", reference="references.jsonl", judge="exact", baseline="old.jsonl",
+        fail_if_worse="noise",
+    )  # fmt: skip
+    compared = json.loads((job.workspace / "metareview" / "comparison.json").read_text("utf-8"))
+    assert compared["metrics"]["unmatched_rate"]["p_holm"] < 0.05  # which alone decides nothing
+    assert "the data cannot tell" in compared["verdict"]
+    assert done.outputs["exit-code"] == "0"
+    [body] = server.bodies
+    assert "is worse" not in body
+    assert "**bot &#40;current&#41; is neither better nor worse than bot &#40;baseline&#41; beyond chance" in body
+
+
 def test_bad_input_is_told_with_its_fix(job, server):
     (job.workspace / "broken.jsonl").write_text('{"pr": "x", "comment": []}\n', "utf-8")
     done = use(job, files="broken.jsonl", reference="references.jsonl", fail_under="f1=0.1")

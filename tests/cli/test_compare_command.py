@@ -96,6 +96,17 @@ def test_the_gate(folder, a, b, gate, code):
         assert f"Error: {b} is worse than {a}: {gate[0]} is " in done.stderr
 
 
+def test_the_annotation_of_a_missed_gate_says_who_is_worse_than_whom(folder, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    gates = ["--fail-if-worse", "precision", "--fail-if-worse", "f1"]
+    done = metareview("compare", "runs/demo", "--reviewer", "repetitive", "--reviewer", "noisy", *gates, cwd=folder)
+    assert done.returncode == 3
+    title = "::error title=metareview gate::noisy is worse than repetitive: "
+    annotations = [line for line in done.stderr.splitlines() if line.startswith("::error")]
+    assert [line.partition(" is 0.")[0] for line in annotations] == [f"{title}positive_match_rate", f"{title}f1"]
+    assert done.stderr.count("Error: noisy is worse than repetitive: positive_match_rate is ") == 1
+
+
 def test_alpha_decides_the_gate(folder):
     arguments = ["--reviewer", "repetitive", "--reviewer", "noisy", "--fail-if-worse", "f1", "--alpha", "0.001"]
     assert metareview("compare", "runs/demo", *arguments, cwd=folder).returncode == 0
