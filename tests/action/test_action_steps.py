@@ -44,7 +44,7 @@ def test_a_missed_gate_fails_the_job_once_the_comment_is_there(job, server):
 def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
     done = use(
         job, files="poor.jsonl", reference="references.jsonl", judge="exact", args="--all-prs",
-        baseline="good.jsonl", fail_if_worse="recall", comment_key="prompt v2",
+        baseline="good.jsonl", fail_if_worse="recall\nprecision", comment_key="prompt v2", fail_under="f1=0.1",
     )  # fmt: skip
     assert done.outputs["exit-code"] == "3"
     assert (job.workspace / "metareview" / "baseline" / "summary.json").is_file()
@@ -55,6 +55,11 @@ def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
         "**bot &#40;current&#41; is worse than bot &#40;baseline&#41;, beyond chance&#58; recall"
     )
     assert "recall 0.333 &#40;was 1.000&#41;" in lines[2]
+    assert lines[3].startswith("- bot &#40;current&#41; is worse than bot &#40;baseline&#41;&#58; positive&#95;recall")
+    gates = body.partition("<summary>All gates</summary>")[2].partition("</details>")[0]
+    assert [line.rpartition("| ")[2] for line in gates.splitlines() if "no worse" in line or "at least" in line] == [
+        "pass |", "FAIL |", "pass |",
+    ]  # fmt: skip
     assert "https://github.com/acme/shop/pull/" not in body.partition("<sub>")[0]
 
     # Against the run that is there already, the other way round: better, and the job passes.
