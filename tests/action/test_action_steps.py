@@ -1,6 +1,7 @@
 """action.yml, run step by step: what a job shows of it, and what it leaves on the pull request."""
 
 import json
+from html import unescape
 
 import pytest
 from composite import ACTION, ROOT, Expression, filled, read_outputs
@@ -92,6 +93,19 @@ def test_the_action_says_worse_only_where_compare_does(job, server):
     [body] = server.bodies
     assert "is worse" not in body
     assert "**bot &#40;current&#41; is neither better nor worse than bot &#40;baseline&#41; beyond chance" in body
+
+
+@pytest.mark.parametrize("named", ["p", "p (Holm)", "95 % interval"])
+def test_a_reviewer_named_like_a_column_keeps_its_own(job, server, named):
+    said = [record(n, named, [(1, NOTES[0])]) for n in range(1, 11)]
+    write(job.workspace / "named.jsonl", said)
+    use(job, files="named.jsonl", reference="references.jsonl", judge="exact", baseline="good.jsonl")
+    [body] = server.bodies
+    table = [line for line in body.splitlines() if line.startswith("|") and ("B - A" in line or "recall" in line)]
+    head, recall = ([unescape(cell).strip() for cell in line.strip("|").split("|")] for line in table[:2])
+    assert head[:3] == ["10 pull requests", "bot", named]
+    assert head[3:] == ["B - A", "95 % interval", "p (Holm)"]
+    assert recall[:3] == ["recall", "1.000", "0.333"]
 
 
 def test_bad_input_is_told_with_its_fix(job, server):
