@@ -86,9 +86,9 @@ class GateFailed(MetareviewError):
 
     exit_code = 3
 
-    def __init__(self, problem: str, missed: Iterable[str]) -> None:
+    def __init__(self, message: str, missed: Iterable[str]) -> None:
         self.missed = tuple(missed)
-        super().__init__(f"{problem} {'; '.join(self.missed)}.")
+        super().__init__(message)
 
 
 class Undecided(MetareviewError):

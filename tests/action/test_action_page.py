@@ -1,19 +1,23 @@
 """What stands on the pull request: the answer on top, nothing alive that comes from data."""
 
-import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from markdown_it import MarkdownIt
 
-from metareview.action.against import Against, Change, read_against
+from metareview.action.against import change_sentence
 from metareview.action.measure import Measured, _gravest
 from metareview.action.narrow import narrow
 from metareview.action.page import bounded, page_of
+from metareview.api import evaluate_comments
 from metareview.comments.measures import MEASURES
+from metareview.comparison.paired import compare
+from metareview.comparison.verdict import MetricDifference, Side
 from metareview.model.measure import find_measure
 from metareview.report.markdown_text import safe
+from metareview.stats import Difference
 
 F1, NOISE, PRECISION = (find_measure(name, MEASURES, "") for name in ("f1", "noise", "precision"))
 FIGURES = """### Review comments
@@ -47,6 +51,14 @@ Largest losses of new&#58;
 - -0.020 https://github.com/acme/other/pull/18
   - only old&#58; x
 """
+
+
+@pytest.fixture(scope="module")
+def compared():
+    """A comparison of old and new, whose metrics a test replaces."""
+    said = [{"pr": "o/r#1", "comments": [{"note": "leak"}]}]
+    run = evaluate_comments(said, reference=said, judge="exact", name="bot", force=True)
+    return replace(compare(run, run), a=Side("old", None, "old"), b=Side("new", None, "new"))
 
 
 def html(markdown):
@@ -178,8 +190,8 @@ def test_what_is_cut_stays_whole_markdown():
     assert bounded(text, len(text), len) == text
 
 
-def change(measure, before, now, p=0.001):
-    return Change(measure, before, now, p)
+def change(measure, before, now, p=0.001, can_tell=True):
+    return MetricDifference(measure, before, now, Difference(p=p), p, None, can_tell)
 
 
 @pytest.mark.parametrize(
@@ -196,29 +208,25 @@ def change(measure, before, now, p=0.001):
             [change(F1, 0.7, 0.3, 0.06)],
             "new is neither better nor worse than old beyond chance: F1 0.300 (was 0.700).",
         ),
+        (
+            [change(F1, 0.7, 0.3, can_tell=False)],
+            "new is neither better nor worse than old beyond chance: F1 0.300 (was 0.700).",
+        ),
         ([change(F1, 0.5, 0.5)], "new is neither better nor worse than old beyond chance: F1 0.500 (was 0.500)."),
         ([change(PRECISION, 0.5, None, None)], "new is worse than old, beyond chance: precision – (was 0.500)."),
         ([change(PRECISION, None, 0.5, None)], "new is neither better nor worse than old beyond chance: precision"),
     ],
 )  # fmt: skip
-def test_better_or_worse_in_a_sentence(changes, words):
-    assert Against("old", "new", 0.05, tuple(changes), "").sentence.startswith(words)
+def test_better_or_worse_in_a_sentence(compared, changes, words):
+    metrics = {each.measure.name: each for each in changes}
+    assert change_sentence(replace(compared, metrics=metrics)).startswith(words)
 
 
-def test_what_compare_wrote_is_read_with_what_is_watched_first(tmp_path):
-    file = tmp_path / "comparison.json"
-    metric = {"a": 0.5, "b": 0.25, "p_holm": 0.01}
-    metrics = {measure.name: metric for measure in MEASURES}
-    found = {"a": {"label": "old"}, "b": {"label": "new"}, "alpha": 0.05, "metrics": metrics, "verdict": "v"}
-    file.write_text(json.dumps(found), "utf-8")
-    against = read_against(file, MEASURES, [NOISE.name])
-    assert against.changes[0] == Change(NOISE, 0.5, 0.25, 0.01)
-    assert len(against.changes) == len(MEASURES)
-    assert "better on noise 0.250 (was 0.500)" in against.sentence
-    assert " more," in against.sentence
-    for broken in ("", "[]", "{}", '{"metrics": 3}', json.dumps({**found, "alpha": None})):
-        file.write_text(broken, "utf-8")
-        assert read_against(file, MEASURES) is None
+def test_what_is_watched_comes_first_in_the_sentence(compared):
+    metrics = {measure.name: change(measure, 0.5, 0.25) for measure in MEASURES}
+    sentence = change_sentence(replace(compared, metrics=metrics).with_gates([NOISE.name]))
+    assert "better on noise 0.250 (was 0.500)" in sentence
+    assert " more," in sentence
 
 
 def test_what_mentions_an_issue_by_its_old_name_is_broken_up():

@@ -1,6 +1,7 @@
 """action.yml, run step by step: what a job shows of it, and what it leaves on the pull request."""
 
 import json
+from html import unescape
 
 import pytest
 from composite import ACTION, ROOT, Expression, filled, read_outputs
@@ -44,7 +45,7 @@ def test_a_missed_gate_fails_the_job_once_the_comment_is_there(job, server):
 def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
     done = use(
         job, files="poor.jsonl", reference="references.jsonl", judge="exact", args="--all-prs",
-        baseline="good.jsonl", fail_if_worse="recall", comment_key="prompt v2",
+        baseline="good.jsonl", fail_if_worse="recall\nprecision", comment_key="prompt v2", fail_under="f1=0.1",
     )  # fmt: skip
     assert done.outputs["exit-code"] == "3"
     assert (job.workspace / "metareview" / "baseline" / "summary.json").is_file()
@@ -55,6 +56,11 @@ def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
         "**bot &#40;current&#41; is worse than bot &#40;baseline&#41;, beyond chance&#58; recall"
     )
     assert "recall 0.333 &#40;was 1.000&#41;" in lines[2]
+    assert lines[3].startswith("- bot &#40;current&#41; is worse than bot &#40;baseline&#41;&#58; positive&#95;recall")
+    gates = body.partition("<summary>All gates</summary>")[2].partition("</details>")[0]
+    assert [line.rpartition("| ")[2] for line in gates.splitlines() if "no worse" in line or "at least" in line] == [
+        "pass |", "FAIL |", "pass |",
+    ]  # fmt: skip
     assert "https://github.com/acme/shop/pull/" not in body.partition("<sub>")[0]
 
     # Against the run that is there already, the other way round: better, and the job passes.
@@ -67,6 +73,39 @@ def test_a_reviewer_that_got_worse_is_told_so_on_top(job, server):
     assert not (job.workspace / "again" / "baseline").exists()
     assert len(server.bodies) == 1
     assert "Comment on the pull request" not in done.steps
+
+
+def test_the_action_says_worse_only_where_compare_does(job, server):
+    """Both versions say the same on 11 of 12 pull requests; on the last the new one says fifty things more."""
+    references = [record(n, "gold", [(1, "leak"), (2, "slow")]) for n in range(1, 13)]
+    old = [record(n, "bot", [(1, "leak"), (9, "hm")]) for n in range(1, 13)]
+    write(job.workspace / "references.jsonl", references)
+    write(job.workspace / "old.jsonl", old)
+    write(job.workspace / "new.jsonl", [*old[:11], record(12, "bot", [(1, "leak"), *[(9, "hm")] * 51])])
+    done = use(
+        job, files="new.jsonl", reference="references.jsonl", judge="exact", baseline="old.jsonl",
+        fail_if_worse="noise",
+    )  # fmt: skip
+    compared = json.loads((job.workspace / "metareview" / "comparison.json").read_text("utf-8"))
+    assert compared["metrics"]["unmatched_rate"]["p_holm"] < 0.05  # which alone decides nothing
+    assert "the data cannot tell" in compared["verdict"]
+    assert done.outputs["exit-code"] == "0"
+    [body] = server.bodies
+    assert "is worse" not in body
+    assert "**bot &#40;current&#41; is neither better nor worse than bot &#40;baseline&#41; beyond chance" in body
+
+
+@pytest.mark.parametrize("named", ["p", "p (Holm)", "95 % interval"])
+def test_a_reviewer_named_like_a_column_keeps_its_own(job, server, named):
+    said = [record(n, named, [(1, NOTES[0])]) for n in range(1, 11)]
+    write(job.workspace / "named.jsonl", said)
+    use(job, files="named.jsonl", reference="references.jsonl", judge="exact", baseline="good.jsonl")
+    [body] = server.bodies
+    table = [line for line in body.splitlines() if line.startswith("|") and ("B - A" in line or "recall" in line)]
+    head, recall = ([unescape(cell).strip() for cell in line.strip("|").split("|")] for line in table[:2])
+    assert head[:3] == ["10 pull requests", "bot", named]
+    assert head[3:] == ["B - A", "95 % interval", "p (Holm)"]
+    assert recall[:3] == ["recall", "1.000", "0.333"]
 
 
 def test_bad_input_is_told_with_its_fix(job, server):

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from markdown_it import MarkdownIt
 
 from labelled_outcomes import make_run, outcome, pr
 from metareview.api import evaluate_comments
@@ -94,6 +95,50 @@ def test_the_gate(folder, a, b, gate, code):
     assert done.returncode == code, done.stderr
     if code:
         assert f"Error: {b} is worse than {a}: {gate[0]} is " in done.stderr
+
+
+def test_the_annotation_of_a_missed_gate_says_who_is_worse_than_whom(folder, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    gates = ["--fail-if-worse", "precision", "--fail-if-worse", "f1"]
+    done = metareview("compare", "runs/demo", "--reviewer", "repetitive", "--reviewer", "noisy", *gates, cwd=folder)
+    assert done.returncode == 3
+    title = "::error title=metareview gate::noisy is worse than repetitive: "
+    annotations = [line for line in done.stderr.splitlines() if line.startswith("::error")]
+    assert [line.partition(" is 0.")[0] for line in annotations] == [f"{title}positive_match_rate", f"{title}f1"]
+    assert done.stderr.count("Error: noisy is worse than repetitive: positive_match_rate is ") == 1
+
+
+def test_what_is_written_has_the_kinds_of_issue_and_the_gates(folder, tmp_path):
+    page, markdown, html = (tmp_path / name for name in ("summary.md", "pr.md", "pr.html"))
+    arguments = ["--reviewer", "terse", "--reviewer", "noisy", "-o", markdown, "-o", html]
+    arguments += ["--fail-if-worse", "f1", "--fail-if-worse", "noise"]
+    done = metareview("compare", "runs/demo", *arguments, cwd=folder, page=page)
+    assert done.returncode == 3
+    kinds = [line for line in done.stdout.splitlines() if line.startswith("By ")]
+    assert [kind.partition(",")[0] for kind in kinds][:2] == ["By comment category", "By context"]
+    rendered = MarkdownIt().enable("table").render(markdown.read_text("utf-8"))
+    written = html.read_text("utf-8")
+    for kind in kinds:
+        assert f"<li>{kind}</li>" in rendered
+        assert f"<p>{kind}</p>" in written
+    for text in (rendered, written):
+        rows = [re.findall("<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall("<tr>.*?</tr>", text, re.DOTALL)]
+        gates = [row for row in rows if row and row[0].endswith("no worse than terse")]
+        assert [(row[0].partition(" ")[0], *row[1:]) for row in gates] == [
+            ("f1", "noisy", "0.213", "pass"),
+            ("unmatched_rate", "noisy", "0.832", "FAIL"),
+        ]
+    assert page.read_text("utf-8").strip() == markdown.read_text("utf-8").strip()
+
+
+def test_the_page_of_a_comparison_does_not_deny_the_judge(tmp_path):
+    for name in ("a", "b"):
+        evaluate_comments(DEMO / "reviews" / "terse", reference=DEMO / "references.jsonl", out=tmp_path / name)
+    for arguments in (["compare", "a", "b", "-o", "x.html"], ["leaderboard", "a", "b", "-o", "x.html"]):
+        assert metareview(*arguments, cwd=tmp_path).returncode == 0
+        page = (tmp_path / "x.html").read_text("utf-8")
+        assert "no judge was asked." not in page
+        assert "from the runs’ files; no judge was asked again." in page
 
 
 def test_alpha_decides_the_gate(folder):

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from metareview.action.against import read_against
 from metareview.action.folder import BASELINE, COMMENT, COMPARISON, PULLED, REPORT, REPORT_TEXT, RUN, make_out
 from metareview.action.inputs import Inputs, out_folder, read_inputs
 from metareview.action.page import page_of
@@ -21,7 +20,6 @@ from metareview.action.runner import annotate, append_page, give_outputs
 from metareview.action.steps import Ended, run_metareview
 from metareview.cli.output import say
 from metareview.errors import UsageError
-from metareview.model.measure import Measure, find_measure
 from metareview.runs.files import MANIFEST, SUMMARY
 
 GATE_MISSED = 3
@@ -113,26 +111,29 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
     elif scored.problem:
         measured = replace(measured, problems=(scored.problem,))
     if inputs.baseline:
-        measured = _with_comparison(measured, inputs, out, result.measures)
+        measured = _with_comparison(measured, inputs, out)
     _report(run, out)
     return measured
 
 
-def _with_comparison(measured: Measured, inputs: Inputs, out: Path, measures: Sequence[Measure]) -> Measured:
-    ended = _compare(inputs, out)
-    against = None
-    if ended.code in _GRAVEST[1:]:
-        watched = [find_measure(name, measures, "fail-if-worse").name for name in inputs.fail_if_worse]
-        against = read_against(out / COMPARISON, measures, watched)
-    if against is not None:
-        say(against.verdict)
+def _with_comparison(measured: Measured, inputs: Inputs, out: Path) -> Measured:
+    arguments, failed = _baseline(inputs, out)
+    ended = failed or run_metareview(["compare", "--json", *arguments], into=out / COMPARISON)
+    measured = replace(measured, code=_gravest([measured.code, ended.code]), comparison=ended.section)
+    if ended.problem and ended.code != GATE_MISSED:
+        measured = replace(measured, problems=(*measured.problems, ended.problem))
+    if not ended.section or ended.code not in _GRAVEST[1:]:
+        return measured
+    from metareview.action.against import change_sentence
+    from metareview.cli.compare import comparison_of
+    from metareview.report.build_gates import missed_losses
+
+    result = comparison_of(arguments)
+    say(result.verdict)
     return replace(
         measured,
-        code=_gravest([measured.code, ended.code]),
-        problems=(*measured.problems, *([ended.problem] if ended.code not in (0, GATE_MISSED) else [])),
-        missed=(*measured.missed, *([ended.problem] if ended.code == GATE_MISSED else [])),
-        sentence=against.sentence if against else "",
-        comparison=ended.section,
+        missed=(*measured.missed, *(missed_losses(result) if ended.code == GATE_MISSED else [])),
+        sentence=change_sentence(result),
     )
 
 
@@ -141,18 +142,17 @@ def _gravest(codes: Sequence[int]) -> int:
     return unforeseen[0] if unforeseen else next(code for code in _GRAVEST if code in codes)
 
 
-def _compare(inputs: Inputs, out: Path) -> Ended:
-    """With a run as it is; with comments after they are measured in the same way."""
+def _baseline(inputs: Inputs, out: Path) -> tuple[list[str], Ended | None]:
+    """The arguments of the comparison, and why there can be none: a run is taken as it is, comments are measured in the
+    same way first."""
     before = Path(inputs.baseline)
     if not _is_run(inputs.baseline):
         before = out / BASELINE
         scored = run_metareview(inputs.arguments([inputs.baseline], before))
         if not (before / SUMMARY).is_file() or scored.code not in (0, 4):
-            return Ended(scored.code or 2, problem=f"The baseline cannot be measured. {scored.problem}")
+            return [], Ended(scored.code or 2, problem=f"The baseline cannot be measured. {scored.problem}")
     worse = [f"--fail-if-worse={metric}" for metric in inputs.fail_if_worse]
-    return run_metareview(
-        ["compare", "--json", *worse, *inputs.compare_args, "--", str(before), str(out / RUN)], into=out / COMPARISON
-    )
+    return [*worse, *inputs.compare_args, "--", str(before), str(out / RUN)], None
 
 
 def _report(run: Path, out: Path) -> None:

@@ -49,27 +49,28 @@ def page_of(measured: Measured, inputs: Inputs | None) -> Page:
     lines += [f"- {safe(problem, _LONGEST_PROBLEM)}" for problem in problems[:_PROBLEMS]]
     more = len(problems) - _PROBLEMS
     lines += [f"- … and {more} more", ""] if more > 0 else [""]
-    lines += [*_comparison(measured.comparison), "", *_figures(measured.figures)]
+    comparison, gates_against = _without_gates(measured.comparison)
+    figures, gates = _without_gates(measured.figures)
+    lines += [*_comparison(comparison), "", *_spaced(figures), *_folded("All gates", [*gates, *gates_against])]
     whole = _EMPTY.sub("\n\n", "\n".join(lines)).rstrip("\n") + "\n"
     comment = _ADDRESS.sub(lambda found: safe(found[0]), whole)
     return Page(whole, f"{comment}\n{_origin()}\n")
 
 
-def _comparison(text: str) -> list[str]:
+def _comparison(paragraphs: Sequence[str]) -> list[str]:
     """Up to the end of the table and the line below; what made the difference can be unfolded."""
-    paragraphs = _paragraphs(text)
     table = next((i for i, each in enumerate(paragraphs) if each.startswith("|")), len(paragraphs))
-    shown, rest = paragraphs[: table + 2], paragraphs[table + 2 :]
+    shown, rest = list(paragraphs[: table + 2]), paragraphs[table + 2 :]
     if shown:
         shown[0] = shown[0].removeprefix("**").removesuffix("**")  # one bold sentence on top is enough
     return [*_spaced(shown), *_folded("What made the difference", rest)]
 
 
-def _figures(text: str) -> list[str]:
-    """As they are; the gates can be unfolded, because those that were missed stand on top."""
-    paragraphs = _paragraphs(text)
+def _without_gates(section: str) -> tuple[list[str], list[str]]:
+    """The paragraphs of a section, and those on its gates, which can be unfolded because missed ones stand on top."""
+    paragraphs = _paragraphs(section)
     gates = paragraphs.index(_GATES) if _GATES in paragraphs else len(paragraphs)
-    return [*_spaced(paragraphs[:gates]), *_folded("All gates", paragraphs[gates + 1 :])]
+    return paragraphs[:gates], paragraphs[gates + 1 :]
 
 
 def _paragraphs(section: str) -> list[str]:

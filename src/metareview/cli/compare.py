@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,10 +17,9 @@ from metareview.cli.options import (
     table_output_option,
 )
 from metareview.cli.output import Screen, append_step_summary, warning_lines
-from metareview.errors import GateFailed, Undecided
 
 if TYPE_CHECKING:
-    from metareview.comparison.verdict import Comparison, MetricDifference
+    from metareview.comparison.verdict import Comparison
 
 KINDS = ("severity", "category", "path", "week")
 """Of comments, for --by."""
@@ -46,60 +44,36 @@ KINDS = ("severity", "category", "path", "week")
               help="Go on, with a warning, where the two judges learned from different --examples.")  # fmt: skip
 @table_output_option
 @common_options
-def command(
-    run_a: Path,
-    run_b: Path | None,
-    reviewers: tuple[str, ...],
-    fail_if_worse: tuple[str, ...],
-    alpha: float,
-    common: bool,
-    plan: float | None,
-    by: tuple[str, ...],
-    mixed_examples: bool,
-    outputs: Paths,
-    screen: Screen,
-) -> None:
+def command(outputs: Paths, screen: Screen, **typed: Any) -> None:
     """Compare RUN_B with RUN_A, or two reviewers of one run, paired by pull request; runs of outcomes on the pull
     requests that each has, as two independent samples."""
-    from metareview.comparison.paired import compare
-    from metareview.model.measure import find_measure
     from metareview.report import TABLE_FORMATS, check_path
+    from metareview.report.build_gates import check_losses
     from metareview.report.comparison import comparison_lines, comparison_section, comparison_table, slice_tables
     from metareview.report.comparison_files import write_table
     from metareview.report.outcomes import IN_BRACKETS
 
     targets = [check_path(path, TABLE_FORMATS) for path in outputs]
-    result = compare(
-        run_a, run_b, reviewers=reviewers, common=common, alpha=alpha, plan=plan, by=by, mixed_examples=mixed_examples
-    )
-    measures = [metric.measure for metric in result.metrics.values()]
-    names = dict.fromkeys(find_measure(text, measures, "--fail-if-worse").name for text in fail_if_worse)
+    result = _compared(typed)
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: comparison_section(result))
     slices = [part for title, table in slice_tables(result) for part in ("", title, table)]
     remarks = [IN_BRACKETS] if result.samples else []
     remarks += [f"Wrote {write_table(result, target)}" for target in targets]
     screen.show(result.to_dict(), comparison_table(result), *slices, *comparison_lines(result), remarks=remarks)
-    _check(result, [result.metrics[name] for name in names])
+    check_losses(result)
 
 
-def _check(result: Comparison, watched: Sequence[MetricDifference]) -> None:
-    """Exit 3 where B lost on one of these metrics; 4 where undecided pairs leave that open."""
-    from metareview.report.numbers import p_value, rate
+def comparison_of(arguments: Sequence[str]) -> Comparison:
+    """The comparison that the command shows for these arguments, held to their gates."""
+    return _compared(command.make_context("compare", list(arguments)).params)
 
-    undecided = sum(result.undecided.values())
-    if result.samples is not None and not any(metric.measure.needs for metric in watched):
-        undecided = 0  # no judge was asked about these
-    if watched and undecided:
-        what = "pairs" if result.samples is None else "comments"
-        raise Undecided(
-            f"{undecided} {what} are undecided, so no loss can be ruled out. Run the command that made the run again,"
-            " with the same --out, to ask for them."
-        )
-    lost = [
-        f"{metric.measure} is {rate(metric.b)}, was {rate(metric.a)} (p {p_value(metric.p_holm)} after Holm)"
-        for metric in watched
-        if metric.is_loss(result.alpha)
-    ]
-    if lost:
-        raise GateFailed(f"{result.b.label} is worse than {result.a.label}:", lost)
+
+def _compared(typed: Mapping[str, Any]) -> Comparison:
+    from metareview.comparison.paired import CompareKeywords, compare
+    from metareview.model.measure import find_measure
+
+    options = {name: typed[name] for name in CompareKeywords.__annotations__ if name in typed}
+    result = compare(typed["run_a"], typed["run_b"], **options)
+    measures = [metric.measure for metric in result.metrics.values()]
+    return result.with_gates(find_measure(text, measures, "--fail-if-worse").name for text in typed["fail_if_worse"])

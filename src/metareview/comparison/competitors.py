@@ -7,7 +7,6 @@ no references, so that everybody has other pull requests: their figures are comp
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -20,7 +19,6 @@ import numpy as np
 from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comparison.corrected import Correction, correction_of
-from metareview.comparison.judge_parameters import comparable_parameters
 from metareview.comparison.outcome_corrected import (
     OutcomeCorrection,
     corrected_rows,
@@ -30,11 +28,10 @@ from metareview.comparison.outcome_corrected import (
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
-from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of, measured
+from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of
 from metareview.routing.list_measures import ListMeasure
 from metareview.routing.measures import RankMeasure
 from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
-from metareview.runs.files import JsonObject, as_json
 from metareview.runs.run import (
     ROUTING,
     AnyRun,
@@ -51,27 +48,6 @@ from metareview.stats import Array
 Source = AnyRun | str | Path
 """A run, or the folder that holds one."""
 
-# Settings that say which pull requests are scored or how inputs are read, not what a figure means. Any other that
-# differs makes two runs incomparable.
-_CHOICES = (
-    {"format", "seed", "limit", "name", "reference_format", "all_prs", "reviewer", "reference_reviewer", "repeat"}
-    | {"filters", "ignore_location", "negatives"}  # compared as what they lead to
-    | {"by", "pr", "labels"}  # of outcomes; where labels override the judge on one side, a warning says so
-    | {
-        "routers",
-        "router_config",
-        "predictions",
-        "codeowners",
-        "since",
-        "until",
-        "repos",
-        "prs",
-        "merged_within",
-        "ttfc",
-    }
-)
-_UNASKED = measured(addressed=False)
-_SAME_KIND = ", made by metareview outcomes both or by metareview comments both"
 _EXPECTED, _NEGATIVES, _MATCHED = (
     [each.name for each in fields(Counts)].index(name) for name in ("expected", "negatives", "matched")
 )
@@ -329,52 +305,6 @@ def with_beta(run: AnyRun, beta: float | None) -> dict[str, Measure]:
         whose = "routers have" if is_routing(run) else "outcomes have"
         raise UsageError(f"--beta is for runs of comments: {whose} no precision and recall.")
     return by_name | {"f_beta": one_to_one(f_beta(beta), run.result.config.alignment)}
-
-
-def check_settings(competitors: Sequence[Competitor]) -> None:
-    """UsageError where two figures would not mean the same: another kind of run, judge, distance, cutoff."""
-    check_kinds([one.run for one in competitors])
-    # Where nobody was asked what was addressed, outcomes have no figure that a judge could change.
-    asked = [one.run for one in competitors if not is_outcomes(one.run) or one.run.result.measures != _UNASKED]
-    for first, other in ((asked[0], other) for other in asked[1:]):
-        ours, theirs = _settings(first), _settings(other)
-        differing = [
-            f"{name.replace('_', ' ')} {_shown(ours[name])} and {_shown(theirs[name])}"
-            for name in sorted(ours)
-            if ours[name] != theirs[name]
-        ]
-        if differing:
-            raise UsageError(
-                f"{first.label} and {other.label} cannot be compared, their settings differ: "
-                f"{'; '.join(differing)}. Evaluate both with the same options."
-            )
-
-
-def check_kinds(runs: Sequence[AnyRun]) -> None:
-    """UsageError where these are not all of one kind."""
-    first, *others = runs
-    for other in others:
-        if other.kind is not first.kind:
-            raise UsageError(
-                f"{first.label} is a run of {first.kind.name} and {other.label} one of {other.kind.name}."
-                f" Compare runs of one kind{_SAME_KIND if is_outcomes(first) or is_outcomes(other) else ''}."
-            )
-
-
-def _settings(run: AnyRun) -> JsonObject:
-    """What must be equal, as JSON holds it, so that a run in memory equals the same one in a folder."""
-    config = run.result.config
-    settings = {field.name: getattr(config, field.name) for field in fields(config) if field.name not in _CHOICES}
-    if not is_routing(run):
-        settings["judge_parameters"] = comparable_parameters(config.judge_parameters)  # these have a check of their own
-    if is_comments(run):
-        # Filters of pull requests show in which pull requests there are; those of comments do not.
-        settings |= {name: getattr(config.filters, name) for name in ("comment_categories", "comment_contexts")}
-    return as_json(settings)
-
-
-def _shown(value: object) -> str:
-    return "none" if value in (None, []) else json.dumps(value, ensure_ascii=False)
 
 
 def some_benchmarks_differ(everybody: Iterable[Competitor]) -> bool:

@@ -13,6 +13,7 @@ from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.judge_parameters import mixed_examples as check_examples
 from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.outcome_board import outcome_board
+from metareview.comparison.settings import check_settings
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing, has_enough
 from metareview.errors import UsageError
 from metareview.model.measure import find_measure
@@ -51,8 +52,8 @@ def leaderboard(
     partly = not corrected and any(one.has_corrected for one in alike)
     everybody = dict(zip(everybody, alike, strict=True))
     first = next(iter(everybody.values())).run
-    competitors.check_settings(list(everybody.values()))
     all_runs = [one.run for one in everybody.values()]
+    check_settings(all_runs)
     mixed = check_examples(all_runs, allowed=mixed_examples)
     servers = mixed_servers(all_runs)
     if is_outcomes(first):

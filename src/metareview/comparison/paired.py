@@ -15,6 +15,7 @@ from metareview.comparison.judge_parameters import mixed_examples as check_examp
 from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.samples import SampleOptions, check_by, compare_samples
+from metareview.comparison.settings import check_kinds, check_settings
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
 from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
@@ -70,10 +71,10 @@ def compare(
         raise UsageError(f"--alpha must lie between 0 and 1, found {alpha:g}.")
     first, second = competitors.open_run(a), None if b is None else competitors.open_run(b)
     if second is not None:
-        competitors.check_kinds([first, second])
+        check_kinds([first, second])
     check_by(by, first)
     sides = _chosen(first, second, reviewers)
-    competitors.check_settings(sides)
+    check_settings(one.run for one in sides)
     mixed = check_examples([one.run for one in sides], allowed=mixed_examples)
     servers = mixed_servers([one.run for one in sides])
     if is_outcomes(first):

@@ -5,8 +5,9 @@ A is the baseline and B is compared with it: differences are B - A.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from metareview.comments.costs import CostsCompared
 from metareview.comparison.explain import Explanation
@@ -73,6 +74,15 @@ class MetricDifference:
         """Whether B is worse by more than chance explains. A figure that A has and B has not (a reviewer that fell
         silent has no precision) is a loss too: nothing was shown."""
         return self.a is not None if self.b is None else self.winner(alpha) == "a"
+
+
+@dataclass(frozen=True, slots=True)
+class LossGate:
+    """A gate of `--fail-if-worse`: B must not lose to A on this metric."""
+
+    metric: MetricDifference
+    passed: bool | None
+    """None where what the judge left undecided leaves it open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +172,17 @@ class Comparison:
     """What reviews took, of each kind that both know on any pull request; as judged, labels or not."""
     mixed_examples: bool = False
     """Whether the two judges learned from different examples."""
+    gates: tuple[LossGate, ...] = ()
+    """What came of the gates that the comparison was held to."""
+
+    def with_gates(self, metrics: Iterable[str]) -> Self:
+        """A copy that is held to a gate for each of these metrics."""
+        return replace(self, gates=tuple(self._gate(self.metrics[name]) for name in dict.fromkeys(metrics)))
+
+    def _gate(self, metric: MetricDifference) -> LossGate:
+        asks_judge = self.samples is None or bool(metric.measure.needs)
+        is_open = asks_judge and any(self.undecided.values())
+        return LossGate(metric, None if is_open else not metric.is_loss(self.alpha))
 
     @property
     def units(self) -> str:

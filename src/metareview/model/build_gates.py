@@ -98,4 +98,4 @@ def check_gates(results: Iterable[GateResult]) -> None:
     """GateFailed where one was missed; the message says by whom, and by how much."""
     missed = [result.sentence for result in results if not result.passed]
     if missed:
-        raise GateFailed("a gate was missed.", missed)
+        raise GateFailed(f"a gate was missed. {'; '.join(missed)}.", missed)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metareview.comments.summary import JudgeSummary
-from metareview.errors import Undecided
+from metareview.comparison.verdict import Comparison, LossGate
+from metareview.errors import GateFailed, Undecided
 from metareview.judges.registry import VERDICTS
 from metareview.model.build_gates import GateResult
-from metareview.report.numbers import rate
+from metareview.report.numbers import p_value, rate
 from metareview.report.tables import Column, Table
 
-_MARKS = {True: "pass", False: "FAIL"}
+_MARKS = {True: "pass", False: "FAIL", None: "undecided"}
 
 
 def gate_lines(results: Sequence[GateResult]) -> list[str]:
@@ -27,6 +28,44 @@ def gates_table(results: Sequence[GateResult]) -> Table:
         Column("Found", [rate(result.value) for result in results]),
         Column("Result", [_MARKS[result.passed] for result in results], text=True),
     ]
+
+
+def loss_gates_table(result: Comparison) -> Table:
+    """The gates of a comparison, in the same columns."""
+    metrics = [gate.metric for gate in result.gates]
+    return [
+        Column("Gate", [f"{metric.measure} no worse than {result.a.label}" for metric in metrics], text=True),
+        Column("For", [result.b.label] * len(metrics), text=True),
+        Column("Found", [rate(metric.b) for metric in metrics]),
+        Column("Result", [_MARKS[gate.passed] for gate in result.gates], text=True),
+    ]
+
+
+def missed_losses(result: Comparison) -> list[str]:
+    """A sentence for each gate of the comparison that was missed."""
+    return [f"{_worse(result)} {_loss(gate)}" for gate in result.gates if gate.passed is False]
+
+
+def check_losses(result: Comparison) -> None:
+    """GateFailed where B lost on a metric that it is held to; Undecided where undecided pairs leave that open."""
+    if any(gate.passed is None for gate in result.gates):
+        what = "pairs" if result.samples is None else "comments"
+        raise Undecided(
+            f"{sum(result.undecided.values())} {what} are undecided, so no loss can be ruled out. Run the command that"
+            " made the run again, with the same --out, to ask for them."
+        )
+    lost = [_loss(gate) for gate in result.gates if gate.passed is False]
+    if lost:
+        raise GateFailed(f"{_worse(result)} {'; '.join(lost)}.", missed_losses(result))
+
+
+def _worse(result: Comparison) -> str:
+    return f"{result.b.label} is worse than {result.a.label}:"
+
+
+def _loss(gate: LossGate) -> str:
+    metric = gate.metric
+    return f"{metric.measure} is {rate(metric.b)}, was {rate(metric.a)} (p {p_value(metric.p_holm)} after Holm)"
 
 
 def check_undecided(judge: JudgeSummary, what: str = "pairs") -> None:

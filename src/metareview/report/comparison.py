@@ -12,6 +12,7 @@ from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison, MetricDifference
 from metareview.model.measure import Measure
 from metareview.model.words import plural
+from metareview.report.build_gates import loss_gates_table
 from metareview.report.costs import PER, WORDS, amount, cost_columns, signed_amount, signed_amounts
 from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import capital, excerpt, in_words
@@ -188,12 +189,9 @@ def comparison_lines(result: Comparison) -> list[str]:
 
 def explanation_lines(result: Comparison) -> Iterator[str]:
     """Which kinds of issue and which pull requests made the difference."""
-    for dimension, kinds in result.explanation.kinds.items():
-        known = [(kind, tally) for kind, tally in kinds.items() if kind != "unknown" and tally.a != tally.b]
-        for kind, tally in known[:1]:
-            yield f"By {in_words(dimension)}, most on {kind}: {count(tally.a)} and {count(tally.b)} of {tally.total}."
-    differing = result.explanation.differing
-    if 0 < len(differing) < result.prs and len(differing) <= _NAMED:
+    yield from _kind_lines(result)
+    differing = _differing(result)
+    if differing:
         yield f"The answers differ on {len(differing)} of {plural(result.prs, 'pull request')}:"
         yield from (f"  {pr}" for pr in differing)
     for title, pairs in _effects(result):
@@ -202,6 +200,20 @@ def explanation_lines(result: Comparison) -> Iterator[str]:
         for pair in pairs:
             yield f"  {signed(pair.effect)}  {pair.pr}"
             yield from (f"          {line}" for line in _pair_lines(pair, result, most=2))
+
+
+def _kind_lines(result: Comparison) -> Iterator[str]:
+    """By each dimension the kind of issue that the two differ on most."""
+    for dimension, kinds in result.explanation.kinds.items():
+        known = [(kind, tally) for kind, tally in kinds.items() if kind != "unknown" and tally.a != tally.b]
+        for kind, tally in known[:1]:
+            yield f"By {in_words(dimension)}, most on {kind}: {count(tally.a)} and {count(tally.b)} of {tally.total}."
+
+
+def _differing(result: Comparison) -> Sequence[str]:
+    """The pull requests with differing answers, where they are few enough to be listed."""
+    differing = result.explanation.differing
+    return differing if len(differing) <= _NAMED and len(differing) < result.prs else []
 
 
 def _effects(result: Comparison) -> Iterator[tuple[str, Iterable[PullRequestPair]]]:
@@ -240,13 +252,26 @@ def comparison_section(result: Comparison) -> str:
         lines += [IN_BRACKETS, ""]
     for title, table in slice_tables(result):
         lines += [safe(title), "", *as_lines(table)]
+    if kinds := [f"- {safe(line)}" for line in _kind_lines(result)]:
+        lines += [*kinds, ""]
+    if differing := _differing(result):
+        lines += [f"The answers differ on {len(differing)} of {plural(result.prs, 'pull request')}:", ""]
+        lines += [*(f"- {_address(pr)}" for pr in differing), ""]
     for title, pairs in _effects(result):
         lines += [safe(title), ""]
         for pair in pairs:
-            lines.append(f"- {signed(pair.effect)} {pair.pr if _ADDRESS.fullmatch(pair.pr) else safe(pair.pr)}")
+            lines.append(f"- {signed(pair.effect)} {_address(pair.pr)}")
             lines += [f"  - {safe(line)}" for line in _pair_lines(pair, result, most=3)]
         lines.append("")
-    return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])
+    lines += [f"- {safe(warning)}" for warning in result.warnings]
+    lines += [""] if result.warnings else []
+    gates = ["**Gates**", "", *as_lines(loss_gates_table(result))] if result.gates else []
+    return document([*lines, *gates])
+
+
+def _address(pr: str) -> str:
+    """A link where it is one, and nothing that acts otherwise."""
+    return pr if _ADDRESS.fullmatch(pr) else safe(pr)
 
 
 def leaderboard_section(result: Leaderboard) -> str:

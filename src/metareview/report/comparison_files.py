@@ -15,6 +15,7 @@ from metareview import __version__
 from metareview.comparison.standings import Leaderboard
 from metareview.comparison.verdict import Comparison, MetricDifference
 from metareview.report import TABLE_FORMATS, check_path, json_text, write_file
+from metareview.report.build_gates import loss_gates_table
 from metareview.report.comparison import (
     comparison_lines,
     comparison_section,
@@ -167,6 +168,10 @@ def _as_page(result: Result) -> str:
         Section(f"by-{number}", text, _html_table("The kinds with the most comments first", of_kind))
         for number, (text, of_kind) in enumerate(more, 1)
     ]
+    if isinstance(result, Comparison) and result.gates:
+        sections.append(
+            Section("gates", "Gates", _html_table("Metrics that must not be worse", loss_gates_table(result)))
+        )
     if lines:
         sections.append(Section("why", "What made the difference", join([html("<p>{}</p>\n", line) for line in lines])))
     folder = files("metareview.report.page")
@@ -180,7 +185,7 @@ def _as_page(result: Result) -> str:
         subtitle="",
         contents=[html('<li><a href="#{}">{}</a></li>', section.id, section.title) for section in sections],
         sections=[section.markup() for section in sections],
-        footer=f"Made by metareview {__version__}; no judge was asked.",
+        footer=f"Made by metareview {__version__} from the runs’ files; no judge was asked again.",
     )
 
 
