@@ -33,10 +33,10 @@ assert impact.match("</td><td>" + " " * 1_000_000 + "x") is None
 assert impact.match("</td>\\n<td align=center>  \\n Very high \\n</td>")["impact"] == "Very high"
 """,
     "repositories in files of other tools": """
-from metareview.formats.comments import aacr_2
-assert aacr_2._HOST.sub("", "b" * 1_000_000) == "b" * 1_000_000
-assert aacr_2._HOST.sub("", "git@" * 300_000) == "git@" * 300_000
-assert aacr_2._HOST.sub("", "git@host.org:octo/shop") == "octo/shop"
+from metareview.formats.comments import aacr_standard
+assert aacr_standard._HOST.sub("", "b" * 1_000_000) == "b" * 1_000_000
+assert aacr_standard._HOST.sub("", "git@" * 300_000) == "git@" * 300_000
+assert aacr_standard._HOST.sub("", "git@host.org:octo/shop") == "octo/shop"
 """,
     "sentences and emphasis": """
 from metareview.routing.assistants import mentions_assistants, says_assisted

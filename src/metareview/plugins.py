@@ -13,7 +13,7 @@ import pkgutil
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
 
@@ -50,6 +50,8 @@ class Registry:
     group: str
     order: tuple[str, ...] = ()
     """Names that come first, in this order; any other of our own follows by its name."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Further names of our own: the plug-in that each stands for."""
 
     @cached_property
     def installed(self) -> Mapping[str, Found]:
@@ -67,14 +69,18 @@ class Registry:
     def names(self) -> list[str]:
         return list(self.installed)
 
+    def name_of(self, spec: str) -> str:
+        """The name that is listed, of an alias; any other as it is."""
+        return self.aliases.get(spec, spec)
+
     def is_built_in(self, spec: str) -> bool:
         """Whether it is the name of one that ships with the package."""
-        known = self.installed.get(spec)
+        known = self.installed.get(self.name_of(spec))
         return known is not None and known.built_in
 
     def load(self, spec: str) -> object:
         """What the name or `package.module:factory` stands for; UsageError with the fix where it is nothing."""
-        known = self.installed.get(spec)
+        known = self.installed.get(self.name_of(spec))
         if known is None and ":" not in spec:
             names = f"The {self.kind}s are {', '.join(self.names())}, or package.module:factory for one of your own."
             raise UsageError(f"Unknown {self.kind} {spec!r}.{did_you_mean(spec, self.names())} {names}")

@@ -37,7 +37,7 @@ def values(line):
         ("dataset get bc-bench re", ["revfinder-android"]),
         ("comments x --judge ", ["none", "exact", "rouge", "offline", "embedding", "llm", "cascade"]),
         ("comments x --judge=o", ["offline"]),
-        ("comments x --format aa", ["aacr-text", "aacr", "aacr-2"]),
+        ("comments x --format aa", ["aacr-text", "aacr", "aacr-standard"]),
         ("comments x --reference-format mar", ["martian"]),
         ("check --reference-format mar", ["martian"]),
         ("comments x --alignment ", ["optimal", "coverage", "greedy"]),

@@ -211,4 +211,57 @@ def test_where_nothing_is_left_the_warnings_say_why(run, here):
     first, last = err.splitlines()
     assert code == 2
     assert first.startswith("Warning: acme_shop_7.sarif: a run of scan has no results")
-    assert last == "Error: There is nothing to convert: no review is left."
+    assert last == (
+        "Error: acme_shop_7.sarif: no review is left to convert: a run of scan has no results; it is no silence. "
+        "Name a file with comments of reviewers."
+    )
+
+
+def test_a_file_without_any_review_is_named_and_told_why(run, here):
+    (here / "none.json").write_text("[]")
+    (here / "answer.jsonl").write_text(json.dumps({"pr": URL, "comments": [{"note": "Done.", "in_reply_to": "1"}]}))
+    code, _, err = run("convert", "none.json", "--format", "aacr", "--to", "jsonl", "-o", "-")
+    assert (code, err) == (
+        2,
+        "Error: none.json: no review is left to convert: it holds none. Name a file with comments of reviewers.\n",
+    )
+    code, _, err = run("convert", "answer.jsonl", "--to", "martian", "-o", "-")
+    assert (code, err) == (
+        2,
+        "Error: answer.jsonl: no review is left to convert: all of it answers others, and martian has no place for "
+        "replies. Use jsonl.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [("outcomes", "acme_shop_7.sarif"), ("check", "--reference", "acme_shop_7.sarif")]
+)
+def test_whoever_reads_a_file_without_a_review_is_told_why(run, here, arguments):
+    failed = {"tool": {"driver": {"name": "scan"}}, "results": None}
+    (here / "acme_shop_7.sarif").write_text(json.dumps({"version": "2.1.0", "runs": [failed]}))
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert "acme_shop_7.sarif: it holds no pull request: a run of scan has no results; it is no silence. Name" in err
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"text": "x", "range": {"start": {"line": 5, "column": 2}, "end": {"line": 6, "column": 4}}},
+        {"text": "x", "range": {"start": {"line": 5, "column": 1}, "end": {"line": 7, "column": 1}}},
+        {"text": "x", "range": {"start": {"line": 5}, "end": {"line": 9}}},
+        {"text": "x"},
+    ],
+)
+def test_a_suggestion_of_reviewdog_for_parts_of_lines_or_other_lines_is_left_out_and_counted(run, here, given):
+    lines = {"start": {"line": 5}, "end": {"line": 6}}
+    diagnostic = {"message": "m", "location": {"path": "a.py", "range": lines}}
+    diagnostic["suggestions"] = [given, {"text": "y", "range": lines}]
+    (here / "octo_shop_7.json").write_text(json.dumps({"diagnostics": [diagnostic] * 2}))
+    code, out, err = run("convert", "octo_shop_7.json", "--to", "jsonl", "-o", "-")
+    assert code == 0
+    assert [comment["note"] for comment in json.loads(out)["comments"]] == ["m\n\n```suggestion\ny\n```"] * 2
+    assert err == (
+        "Warning: octo_shop_7.json: 2 suggestions left out: they are for parts of lines, or other lines than the "
+        "diagnostic's\n"
+    )

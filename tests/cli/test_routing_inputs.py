@@ -310,3 +310,23 @@ def test_a_gate_of_a_router_that_is_not_there_costs_no_run(capsys, tmp_path):
     assert run("--router", "popularity", "--fail-under", "popularty.mrr=0.1", "--out", str(tmp_path / "run")) == 2
     assert "Did you mean 'popularity'?" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_half_a_minute_is_thirty_seconds(run):
+    late = EVENTS[1] | {"at": "2025-06-01T12:00.5Z"}
+    write("half.jsonl", [EVENTS[0], late, *EVENTS[2:]])
+    write("whole.jsonl", [EVENTS[0], late | {"at": "2025-06-01T12:00:30Z"}, *EVENTS[2:]])
+    found = []
+    for name in ("half.jsonl", "whole.jsonl"):
+        options = ("--router", "popularity", "--truth-window", "1s", "--ttfc", "--cutoff", "created_at+29s")
+        code, out, err = run("routing", name, *options, "--json")
+        assert code == 0, err
+        found.append(json.loads(out)["routers"])
+    assert found[0] == found[1]
+
+
+def test_a_zone_of_ninety_nine_minutes_is_refused_by_line(run):
+    write("zone.jsonl", [EVENTS[0], EVENTS[1] | {"at": "2025-06-01T12:20:00+05:99"}])
+    code, _, err = run("routing", "zone.jsonl", "--router", "popularity")
+    assert code == 2
+    assert "zone.jsonl:2: at must be a time, found '2025-06-01T12:20:00+05:99'" in err

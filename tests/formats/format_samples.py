@@ -4,8 +4,8 @@ import json
 
 URL = "https://github.com/octo/shop/pull/7"
 FORMATS = (
-    "aacr-text, aacr, jsonl, github, martian, aacr-2, bc-bench, claude-code, codex, gitlab, gitlab-code-quality, "
-    "open-code-review, pr-agent, rdjson, rdjsonl, sarif"
+    "aacr-text, aacr, jsonl, github, martian, aacr-standard, bc-bench, claude-code, codex, gitlab, "
+    "gitlab-code-quality, open-code-review, pr-agent, rdjson, rdjsonl, sarif"
 )
 """All of them, in the order of sniffing."""
 FILE_NAME = "octo_shop_7.json"
@@ -288,7 +288,7 @@ SAMPLES = {
             "ignored_comments": [{"file": "a.al", "line_start": 9, "body": "Long."}],
         }
     ),
-    "aacr-2": json.dumps(
+    "aacr-standard": json.dumps(
         [{"repo": "octo/shop", "head_commit": "0a1b2c", "language": "Go", "reference_comments": [COMMENT]}]
     ),
 }

@@ -1,4 +1,4 @@
-"""Sets whose pull requests have no number: bc-bench and aacr-2."""
+"""Sets whose pull requests have no number: bc-bench and aacr-standard."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from comment_strategies import recognised
 
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError
-from metareview.formats.comments import aacr_2, bc_bench
+from metareview.formats.comments import aacr_standard, bc_bench
 from metareview.formats.registry import read_reference_set
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review, Skipped
@@ -86,7 +86,7 @@ COMMENT = {"note": "Leaks.", "path": "a.go", "from_line": 3, "to_line": 4, "cate
         ({"repo": "octo/app", "head_commit": "0a1b"}, ["octo/app@0a1b"]),
         ({"repository": "https://github.com/octo/app.git", "head_sha": "0a1b"}, ["octo/app@0a1b"]),
         ({"project": "octo/app", "commit": "0a1b"}, ["octo/app@0a1b"]),
-        ({"repo": "octo/app", "source_commit": "0a1b", "instance_id": "i-1"}, ["i-1", "octo/app@0a1b"]),
+        ({"repo": "octo/app", "target_commit": "0a1b", "instance_id": "i-1"}, ["i-1", "octo/app@0a1b"]),
         ({"githubPrUrl": "https://github.com/octo/app/pull/5"}, ["https://github.com/octo/app/pull/5"]),
         (
             {"repo": "octo/app", "pr_number": 5, "head_commit": "0a1b"},
@@ -97,7 +97,7 @@ COMMENT = {"note": "Leaks.", "path": "a.go", "from_line": 3, "to_line": 4, "cate
 )
 @pytest.mark.parametrize("lines", [True, False])
 def test_later_aacr_files_name_a_pull_request_by_commit_or_address(fields, names, lines):
-    [review] = read(aacr_2, {**fields, "reference_comments": [COMMENT]}, lines=lines)
+    [review] = read(aacr_standard, {**fields, "reference_comments": [COMMENT]}, lines=lines)
     assert [review.pr, *review.other_names] == names
     assert review.comments == (
         Comment(
@@ -107,5 +107,7 @@ def test_later_aacr_files_name_a_pull_request_by_commit_or_address(fields, names
 
 
 def test_a_record_that_names_nothing_is_refused():
-    with pytest.raises(InputError, match=r"set\.jsonl:1: nothing says which .*Give repo and head_commit"):
-        read(aacr_2, {"reference_comments": []})
+    with pytest.raises(
+        InputError, match=r"set\.jsonl:1: nothing says which .*Give instance_id, or repo and head_commit"
+    ):
+        read(aacr_standard, {"reference_comments": []})

@@ -10,6 +10,7 @@ from metareview.errors import InputError, UsageError
 from metareview.formats.comments import rdjson, rdjsonl
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
+from metareview.outcomes.suggestions import suggestions
 
 URL = "https://github.com/octo/shop/pull/7"
 SHARED = Path(__file__).parent.parent.parent.parent / "shared/data/formats/rdjson/custom_rdjson.json"
@@ -71,6 +72,27 @@ def test_each_tool_is_a_reviewer_and_the_document_s_own_is_that_of_the_rest():
     assert read(source={"name": "all"}) == ([Review(URL, (), "all", source="d.json")], [])
 
 
+def suggestion(text, start, end):
+    return {"text": text, "range": {"start": start, "end": end}}
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        (suggestion("x = 1\ny = 2", {"line": 5}, {"line": 6}), "m\n\n```suggestion\nx = 1\ny = 2\n```"),
+        (suggestion("x = 1\n", {"line": 5, "column": 1}, {"line": 7, "column": 1}), "m\n\n```suggestion\nx = 1\n```"),
+        (suggestion("", {"line": 5}, {"line": 6}), "m\n\n```suggestion\n```"),
+        (suggestion("```\n", {"line": 5}, {"line": 6}), "m\n\n````suggestion\n```\n````"),
+    ],
+)
+def test_a_suggestion_for_the_diagnostic_s_lines_is_kept_as_a_block_of_the_note(given, note):
+    [review], warnings = read(diagnostic({"line": 5}, {"line": 6}, suggestions=[given]))
+    assert [comment.note for comment in review.comments] == [note]
+    assert warnings == []
+    text = given["text"].removesuffix("\n")
+    assert [each.lines for each in suggestions(note)] == [tuple(text.split("\n")) if text else ()]
+
+
 def test_what_cannot_be_read_is_left_out_or_refused():
     wrong = diagnostic({"line": "N/A"}, severity=[])
     [review], warnings = read(wrong, strict=False)
@@ -130,4 +152,6 @@ def test_reviewdog_s_own_file_is_read():
     )
     assert [c.span for c in unnamed.comments][:5] == [(5, 9), (5, 5), (6, 6), (6, 8), (12, 12)]
     assert [c.severity for c in unnamed.comments][5:9] == ["INFO", "WARNING", "WARNING", "ERROR"]
-    assert source.all_warnings() == []
+    assert [len(suggestions(c.note)) for c in unnamed.comments][-3:] == [0, 1, 0]
+    [warning] = source.all_warnings()
+    assert "1 suggestion left out: it is for parts of lines" in warning

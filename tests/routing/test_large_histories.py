@@ -243,6 +243,18 @@ def test_what_cannot_be_read_names_the_line_of_the_file(tmp_path: Path, monkeypa
     assert str(refused.value) == str(held.value)
 
 
+def test_a_line_with_too_many_values_is_named_by_its_number_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path, history(7)[:10])
+    monkeypatch.setattr(scatter, "PIECE", file.stat().st_size - 1)
+    with file.open("a") as lines:
+        lines.write('{"repo": "o/r", "pr": 1, "files": [' + "[]," * 1_400_000 + "[]]}\n")
+    for workers in (1, 2):
+        with pytest.raises(InputError, match=r"events\.jsonl:11: 4 MB of JSON"):
+            routing.evaluate(RoutingOptions(file, workers=workers))
+
+
 def test_an_earlier_last_cutoff_than_it_looked_finds_the_same_people(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import click
 
 from metareview.cli.options import PATH, ListingOption, comment_formats, common_options
 from metareview.cli.output import Screen, warning_lines
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
 
 _STANDARD_OUTPUT = Path("-")
 
@@ -52,7 +52,7 @@ def command(
     """Read the comments in IN, a file or a folder, and write them in another format. Whatever that cannot hold is
     named; what figures rest on is never left out."""
     from metareview.formats.convert import convert_reviews, writable_format, written_to
-    from metareview.formats.registry import read_inputs
+    from metareview.formats.registry import read_inputs, why_empty
     from metareview.model.selection import Selection
     from metareview.model.words import plural
 
@@ -73,6 +73,10 @@ def command(
     chosen.check([who for who in inputs.reviewers if who])
     # Said first: where nothing is left, or the target refuses, they may tell why.
     screen.say(warning_lines(inputs.warnings, inputs.skipped))
+    if not inputs.reviews:
+        reason = why_empty(str(given), inputs.skipped, inputs.warnings) or "it holds none"
+        fix = "Name a file with comments of reviewers."
+        raise InputError(f"no review is left to convert: {reason}", file=given, fix=fix)
     converted = convert_reviews(inputs.reviews, target)
     screen.say(warning_lines(converted.warnings(target)))
     warnings = [*inputs.warnings, *converted.warnings(target)]

@@ -41,7 +41,7 @@ class PullRequestIndex:
 
     def find(self, review: Review) -> str | Skipped:
         """The reference set's key, or why there is none. Never a guess."""
-        named = self._book.find(review.pr)
+        named = self._book.find(review.pr, *review.other_names)
         if len(named) == 1:
             return named[0]
         if named:

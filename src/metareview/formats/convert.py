@@ -59,6 +59,9 @@ def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
         answers = [review for review in ordered if review.only_answers]
         if not answers:
             raise
+    if len(answers) == len(ordered):
+        problem = f"no review is left to convert: all of it answers others, and {format_name} has no place for replies"
+        raise InputError(problem, file=ordered[0].source, fix="Use jsonl.")
     converted = _converted([review for review in ordered if not review.only_answers], format_name)
     replies = sum(len(review.comments) for review in answers)
     return replace(converted, lost={**converted.lost, "replies": replies})
@@ -66,9 +69,7 @@ def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
 
 def _converted(ordered: Sequence[Review], format_name: str) -> Converted:
     target = writable_format(format_name)
-    if not ordered or target.write is None:
-        raise UsageError("There is nothing to convert: no review is left.")
-    files = target.write(ordered)
+    files = target.write(ordered) if target.write else {}
     try:
         read_back, names_it = _read_back(target, files, ordered)
     except InputError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from metareview.errors import InputError
+from metareview.errors import InputError, Line
 
 if TYPE_CHECKING:
     from metareview.formats.source import Source
@@ -34,7 +34,7 @@ def is_dense(data: bytes) -> bool:
     return _CONTAINER * containers + _VALUE * values > _MOST * len(data)
 
 
-def refuse_dense(source: Source, number: int, data: bytes) -> None:
+def refuse_dense(source: Source, number: Line, data: bytes) -> None:
     """InputError where this is so; `number` is the line at which the data begins."""
     if is_dense(data):
         problem = (

@@ -23,6 +23,8 @@ _TEXTS = (
     *("note", "path", "side", "category", "context", "severity"),
     *("author", "at", "commit", "producer", "source_model"),
 )
+NAMES_OF_NOTES = ("note", "text", "body", "content", "message", "comment")
+_NOTE_FIX = "Give the text under the name that the format has for it, or choose the format with --format."
 _IDENTIFIERS = ("id", "in_reply_to")
 _FLAGS = ("resolved", "outdated", "neutral", "is_ai_comment")
 OWN_NAMES: Mapping[str, str] = {
@@ -203,8 +205,9 @@ class Record(NamedTuple):
             self.fail(key, f"{key} must be an object of whole numbers", 'Give counts such as {"+1": 2}.')
         return counts
 
-    def comment(self, keys: Mapping[str, str] = OWN_NAMES) -> Comment:
-        """The comment that this record is; `keys` says what the format calls each field that it has.
+    def comment(self, keys: Mapping[str, str] = OWN_NAMES, note: str | None = None) -> Comment:
+        """The comment that this record is; `keys` says what the format calls each field that it has. `note` is the
+        note of a format that keeps it in several fields.
 
         A range of lines that ends before it begins is swapped, with a warning; a field that cannot be read is left
         out, with a warning, unless the source is strict.
@@ -225,9 +228,19 @@ class Record(NamedTuple):
             for name in names
             if name in keys and value.get(keys[name]) is not None
         }
-        note = own.pop("note", None) or ""
+        note = self.note_or_refusal(own.pop("note", note))
         start, end = self.lines(keys["from_line"], keys.get("to_line")) if "from_line" in keys else (None, None)
         return Comment(note, from_line=start, to_line=end, **own)
+
+    def note_or_refusal(self, note: str | None) -> str:
+        """The note that a format found, empty where there is none; InputError where the comment has its text under
+        another name, so that it would be lost.
+        """
+        if not note or note.isspace():
+            key = next((key for key in NAMES_OF_NOTES if _has_text(self.value.get(key))), None)
+            if key:
+                self.fail(key, f"a comment without a note, but with {key}", _NOTE_FIX)
+        return note or ""
 
     def _field(self, read: Callable[[str], Value | None], key: str) -> Value | None:
         """The value at `key`; one that cannot be read is left out, with a warning, unless the source is strict."""
@@ -326,6 +339,14 @@ class Record(NamedTuple):
     def warn_of_halves(self, key: str) -> None:
         problem = "half a surrogate pair; replaced by ?"
         self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+
+
+def _has_text(value: object, levels: int = 3) -> bool:
+    """Whether it is text that says something, or holds such text where a comment would."""
+    if isinstance(value, str):
+        return bool(value) and not value.isspace()
+    items = value if isinstance(value, list) else map(value.get, NAMES_OF_NOTES) if isinstance(value, dict) else ()
+    return levels > 0 and any(_has_text(item, levels - 1) for item in items)
 
 
 def is_slip(typed: str, meant: str) -> bool:

@@ -24,7 +24,13 @@ from metareview.plugins import Registry
 # Formats of other packages share one group of entry points; the type of what is loaded tells the two kinds apart.
 # The order is the order of sniffing.
 _GROUP = "metareview.formats"
-COMMENT_FORMATS = Registry("format", f"{_GROUP}.comments", _GROUP, ("aacr-text", "aacr", "jsonl", "github", "martian"))
+COMMENT_FORMATS = Registry(
+    "format",
+    f"{_GROUP}.comments",
+    _GROUP,
+    ("aacr-text", "aacr", "jsonl", "github", "martian"),
+    {"aacr-2": "aacr-standard"},
+)
 HISTORY_FORMATS = Registry("history format", f"{_GROUP}.histories", _GROUP, ("events", "gerrit", "sqlite", "gharchive"))
 
 HELD = 8_000_000
@@ -168,6 +174,11 @@ class Inputs:
         return known.index(source, self.mapped) if is_large else known.read(source)
 
 
+def why_empty(names: str, skipped: Sequence[Skipped], warnings: Sequence[str]) -> str | None:
+    """Why nothing was read from the files of these names, as far as the reading tells."""
+    return skipped[0].reason if skipped else warnings[0].removeprefix(f"{names}: ") if warnings else None
+
+
 def read_inputs(
     given: Given,
     *,
@@ -198,6 +209,7 @@ def read_inputs(
         inputs.take("jsonl", _source_of(given, role, strict), role, None, reviewer or "reviewer", chosen)
         return inputs
     path = Path(given)
+    format_name = format_name and COMMENT_FORMATS.name_of(format_name)
     formats = comment_formats(format_name)
     in_folder = is_folder(path)
     files = files_below(path) if in_folder else [path]
@@ -297,6 +309,7 @@ def read_reference_set(
     that name none. `mapped` as for `read_inputs`.
     """
     warnings: list[str] = []
+    skipped: list[Skipped] = []
     files: dict[str, list[InputFile]] = {"reference": [], "negatives": []}
 
     def gathered(role: str, given: Paths | Records, chosen: Selection) -> dict[str, Review]:
@@ -314,6 +327,7 @@ def read_reference_set(
                 mapped=mapped,
             )
             warnings.extend([*inputs.warnings, *(f"{item.file}: left out, {item.reason}" for item in inputs.skipped)])
+            skipped.extend(inputs.skipped)
             prefix = role if number == 1 else f"{role}-{number}"
             files[role] += [replace(file, key=f"{prefix}/{file.key}") for file in inputs.files]
             people |= inputs.reviewers
@@ -330,7 +344,9 @@ def read_reference_set(
     positive, negative = gathered("reference", references, chosen), gathered("negatives", negatives, EVERYBODY)
     if not positive:
         names = ", ".join(label(each, "reference") for each in several_given(references))
-        raise InputError("it holds no pull request", file=names, fix="Name a file of reference comments.")
+        reason = why_empty(names, skipped, warnings)
+        problem = "it holds no pull request" + (f": {reason}" if reason else "")
+        raise InputError(problem, file=names, fix="Name a file of reference comments.")
     negative = _of_references(negative, positive)
     if stray := [key for key in negative if key not in positive]:
         count = sum(len(negative.pop(key).comments) for key in stray)
@@ -349,6 +365,6 @@ def _of_references(negatives: Mapping[str, Review], references: Mapping[str, Rev
     if not negatives:
         return {}
     book = AddressBook({key: (review.pr, *review.other_names) for key, review in references.items()})
-    met = [(review, book.find(review.pr)) for review in negatives.values()]
+    met = [(review, book.find(review.pr, *review.other_names)) for review in negatives.values()]
     known = [replace(review, pr=references[keys[0]].pr) if len(keys) == 1 else review for review, keys in met]
     return {key: review for (key, _), review in merged(known).items()}

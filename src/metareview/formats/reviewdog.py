@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from metareview.formats.record import Record
 from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
+from metareview.model.words import plural
 
+_BACKTICKS = re.compile("`+")
 SEVERITIES = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
 """By number, as protocol buffers count them."""
 
@@ -19,10 +22,16 @@ def read_diagnostics(source: Source, records: Iterable[Record], whole: Record | 
     if whole is not None:
         common, severity = whole.part("source").optional_text("name") or None, _severity(whole)
     reviews: dict[str | None, list[Comment]] = {}
+    left_out = 0
     for record in records:
         tool = record.part("source").optional_text("name") or common
-        comment = _comment(record)
+        comment, unfit = _with_suggestions(_comment(record), record)
+        left_out += unfit
         reviews.setdefault(tool, []).append(replace(comment, severity=comment.severity or severity))
+    if left_out:
+        why = "for parts of lines, or other lines than the diagnostic's"
+        what = plural(left_out, "suggestion left out: it is", "suggestions left out: they are")
+        source.remarks.say(f"{source.name}: {what} {why}")
     pr = source.required_pull_request()
     for tool, comments in (reviews or {common: []}).items():
         yield Review(pr, tuple(comments), tool, source=source.name)
@@ -33,13 +42,37 @@ def _comment(record: Record) -> Comment:
     start, end = _lines(location.part("range"))
     said = (record.optional_text(key) for key in ("message", "original_output", "originalOutput"))
     return Comment(
-        next((text for text in said if text), ""),
+        record.note_or_refusal(next((text for text in said if text), None)),
         path=location.optional_text("path") or None,
         from_line=start,
         to_line=end,
         category=record.part("code").optional_text("value") or None,
         severity=_severity(record),
     )
+
+
+def _with_suggestions(comment: Comment, record: Record) -> tuple[Comment, int]:
+    """The comment with a block for each suggestion that replaces its lines, and how many others there are: without the
+    file, nobody can tell what lines they make.
+    """
+    found = [_suggested(each, comment) for each in record.parts("suggestions")]
+    blocks = [block for block in found if block is not None]
+    note = "\n\n".join(text for text in (comment.note, *blocks) if text)
+    return replace(comment, note=note) if blocks else comment, len(found) - len(blocks)
+
+
+def _suggested(suggestion: Record, comment: Comment) -> str | None:
+    """The suggestion as a block of Markdown; None where it is for something else than the comment's lines."""
+    range_ = suggestion.part("range")
+    first, last = (range_.part(end).value.get("column") or 0 for end in ("start", "end"))
+    text = suggestion.optional_text("text") or ""
+    whole = first == last == 0 or (first in (0, 1) and last == 1 and (not text or text.endswith("\n")))
+    lines = _lines(range_)
+    if not whole or None in lines or lines != (comment.from_line, comment.to_line):
+        return None
+    body = text if not text or text.endswith("\n") else f"{text}\n"
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+    return f"{fence}suggestion\n{body}{fence}"
 
 
 def _lines(range_: Record) -> tuple[int | None, int | None]:

@@ -119,7 +119,7 @@ class Source:
     def line_batches(self) -> Iterator[tuple[int, list[bytes]]]:
         """The same lines, some thousand at a time, with the number of the first: quicker than one by one.
 
-        Of a part, numbers are counted from its beginning: add `lines_before` where one is shown.
+        Of a part, numbers are counted from its beginning: show that of `line_in_file`.
         """
         number = 1
         with self.opened() as stream:
@@ -131,12 +131,17 @@ class Source:
             for batch in batches:
                 if self.progress:
                     self._tell(stream)
-                refuse_dense(self, number + len(batch) - 1, batch[-1])  # A long line is the last of its batch.
+                last = number + len(batch) - 1
+                refuse_dense(self, partial(self.line_in_file, last), batch[-1])  # A long line is the last of its batch.
                 yield number, batch
                 number += len(batch)
 
+    def line_in_file(self, number: int) -> int:
+        """The number that a line of the part has in the file."""
+        return self._lines_before + number
+
     @cached_property
-    def lines_before(self) -> int:
+    def _lines_before(self) -> int:
         """Lines of the file before the part that is read; found only where a message needs it."""
         if self.part is None:
             return 0

@@ -26,7 +26,10 @@ _REPOSITORY_URL = re.compile(
 )
 _NUMERIC = re.compile(r"[0-9]{1,18}")
 _NAME = re.compile(r"[.-]*+\w[\w.-]*")
-_INSTANCE = re.compile(r"(?P<name>[\w.-]+)-[0-9]+")
+_INSTANCE = re.compile(r"(?P<name>[\w.-]+)(?:-[0-9]+|@[0-9a-f]{7,40})")
+_COMMIT = re.compile(r"(?P<repository>[^\s@]+)@(?P<commit>[0-9a-fA-F]+)")
+_SHORTEST_COMMIT = 7
+"""Digits that a short hash has at least, as git writes it."""
 _STEM = re.compile(r"(?:comments_)?(?P<repo>.+)_(?P<number>[0-9]{1,18})")
 _REMEMBERED = 262_144
 """Addresses, each of which is looked at a dozen times: as many as a large set of reviews has."""
@@ -130,8 +133,11 @@ class AddressBook:
                     by_name.setdefault(short, {}).setdefault(key, text)
         return by_name
 
-    def find(self, text: str) -> list[str]:
-        """The keys of all that it may mean: one if it is known, several where a short address does not tell."""
+    def find(self, *names: str) -> list[str]:
+        """The keys of all that the first of these names may mean that is known: several where it does not tell."""
+        return next((found for name in names if (found := self._find(name))), [])
+
+    def _find(self, text: str) -> list[str]:
         key = pull_request_key(text)
         if key in self._keys:
             return [key]
@@ -141,6 +147,8 @@ class AddressBook:
             known_address = parse_address(known)
             if address and known_address:
                 met = address.meets(known_address)
+            elif _COMMIT.fullmatch(text) and _COMMIT.fullmatch(known):
+                met = _same_commit(text, known)
             else:
                 met = "/" not in text or "/" not in other or known.casefold() == key.casefold()
             found += [other] if met else []
@@ -148,9 +156,18 @@ class AddressBook:
 
 
 def _short(text: str) -> str:
-    """`repo#number`, whatever else is known of it."""
+    """`repo#number`, whatever else is known of it; of a name without a number, as files may be named after it."""
     address = parse_address(text)
-    return f"{address.name}#{address.number}".casefold() if address else text.strip().casefold()
+    if address:
+        return f"{address.name}#{address.number}".casefold()
+    name = text.strip().casefold().replace("/", "__")
+    return f"{found['repository']}@{found['commit'][:_SHORTEST_COMMIT]}" if (found := _COMMIT.fullmatch(name)) else name
+
+
+def _same_commit(one: str, other: str) -> bool:
+    """Whether two of one repository have the same hash, of which either may be short."""
+    short, long = sorted((text.strip().casefold().rpartition("@")[2] for text in (one, other)), key=len)
+    return short == long or (len(short) >= _SHORTEST_COMMIT and long.startswith(short))
 
 
 def _with_owner(text: str) -> str:
@@ -188,7 +205,7 @@ def pull_request_of_stem(stem: str) -> str | None:
 
 def pull_request_of_path(path: str) -> str | None:
     """The pull request that a file's path names: OWNER/REPO/NUMBER.ext, OWNER_REPO_NUMBER.ext, comments_REPO_NUMBER.ext
-    or, for sets whose pull requests have no number, INSTANCE_ID.ext.
+    or, for sets whose pull requests have no number, INSTANCE_ID.ext (OWNER__REPO-7, OWNER__REPO@COMMIT).
 
     >>> pull_request_of_path("reviews/tool/octo/shop/7.sarif")
     'octo/shop#7'
@@ -197,7 +214,7 @@ def pull_request_of_path(path: str) -> str | None:
     stem = name.partition(".")[0] if name.partition(".")[0].isdecimal() else name.rsplit(".", 1)[0]
     if _NUMERIC.fullmatch(stem) and len(folders) >= 2 and all(map(_NAME.fullmatch, folders[-2:])):
         return f"{folders[-2]}/{folders[-1]}#{int(stem)}"
-    instance = _INSTANCE.fullmatch(stem)  # OWNER__REPO-7
+    instance = _INSTANCE.fullmatch(stem)
     return pull_request_of_stem(stem) or (stem if instance and "__" in instance["name"][1:-1] else None)
 
 

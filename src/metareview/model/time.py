@@ -23,7 +23,7 @@ _UNITS: dict[str, int] = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d
 _SPAN = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?([smhd])", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _CLOCK = re.compile(
-    r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?:[.,](\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))?", re.ASCII
+    r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?:[.,](\d{1,9}))?(?:Z|([+-])(\d\d):?([0-5]\d))?", re.ASCII
 )
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 
@@ -47,7 +47,7 @@ _EARLIEST_SECOND = -(LATEST // SECOND)
 def parse_time(text: str) -> int:
     """The instant that an ISO 8601 text names; a text without a zone is UTC, a bare date its midnight.
 
-    Up to nine digits of a second are kept. Raises ValueError for everything else.
+    Up to nine digits of a second are kept; without seconds they are of a minute. Raises ValueError for everything else.
 
     >>> parse_time("1970-01-01T00:00:01.000000002Z")
     1000000002
@@ -124,7 +124,8 @@ def _since_midnight(clock: str) -> int:
     if zone >= 24 * 60:
         raise ValueError("a zone is less than a day from UTC")
     minute = int(hours) * 60 + int(minutes) + (zone if sign == "-" else -zone)
-    return (minute * 60 + int(seconds)) * SECOND + int(fraction.ljust(9, "0"))
+    unit = 60 if parts[3] is None else 1  # A fraction is of the last unit that is given.
+    return (minute * 60 + int(seconds)) * SECOND + unit * int(fraction.ljust(9, "0"))
 
 
 def show_time(instant: int) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from metareview.errors import UsageError
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
+from metareview.model.address import parse_address
 from metareview.model.comment import Review
 
 
@@ -21,12 +22,15 @@ def sniff(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Review]:
     for record in source.records("a pull request", depth=1):
+        pr, head = record.required("githubPrUrl", "the pull request's address"), record.optional_text("target_commit")
+        address = parse_address(pr) if head else None
         yield Review(
-            pr=record.required("githubPrUrl", "the pull request's address"),
+            pr=pr,
             comments=tuple(item.comment() for item in record.children("comments", "a comment")),
             language=record.text("project_main_language"),
             pr_category=record.text("category"),
             source=source.name,
+            other_names=(f"{address.repository}@{head}",) if address else (),
         )
 
 

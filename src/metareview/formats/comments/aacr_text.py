@@ -9,7 +9,7 @@ from itertools import chain
 from metareview.errors import InputError, UsageError
 from metareview.formats.json_lines import any_line_begins
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.record import REVERSED, LineEnds, joined_lines, line_range
+from metareview.formats.record import NAMES_OF_NOTES, REVERSED, LineEnds, joined_lines, line_range
 from metareview.formats.source import Source
 from metareview.model.address import pull_request_of_stem, repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, Review
@@ -17,6 +17,7 @@ from metareview.model.comment import MAX_LINE, Comment, Review
 _SPLIT = re.compile(r"</?notesplit\s*/?>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
 _FIELD = re.compile(rf"<(path|side|from|to)>((?:(?!{_ANY_TAG.pattern}).)*)</\1>", re.DOTALL)
+_OTHER_NOTE = re.compile(rf"<({'|'.join(NAMES_OF_NOTES)})>")
 # No string of a JSON document runs over a line's end, so no line of one begins so.
 _TAG_LINE = r"[ \t]*<(?:path|side|from|to|note)>"
 
@@ -59,6 +60,9 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
             "a second <note> in one comment" if closing and tag[0] == "<note>" else missing,
             f"Write <{tag[1]}>…</{tag[1]}>, and <notesplit /> between two comments.",
         )
+    if not note.strip() and (other := _OTHER_NOTE.search(outside)):
+        problem = f"a comment without a note, but with {other[0]}"
+        source.fail(source.line_at(begin + other.start()), problem, "Write <note>…</note>.")
     if outside.strip():
         problem = "text outside any tag; left out"
         source.warn(problem, lambda: source.line_at(begin + len(outside) - len(outside.lstrip())), problem)

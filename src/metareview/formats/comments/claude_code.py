@@ -12,22 +12,22 @@ from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 _KEYS = {"path": "file", "from_line": "line", "category": "category", "severity": "severity"}
-_NOTE = ("summary", "failure_scenario")
+NOTE = ("summary", "failure_scenario")
 
 
 def sniff(source: Source) -> bool:
     first = first_object(only_document(source))
-    return "file" in first and any(key in first for key in _NOTE)
+    return "file" in first and any(key in first for key in NOTE)
 
 
 def read(source: Source) -> Iterator[Review]:
-    yield review_of(source, map(_comment, source.records("a finding", depth=1)))
+    yield review_of(source, map(finding, source.records("a finding", depth=1)))
 
 
-def _comment(record: Record) -> Comment:
-    comment = record.comment(_KEYS)
-    note = paragraphs(*(record.optional_text(key) for key in _NOTE))
-    return replace(comment, note=note, to_line=comment.to_line or comment.from_line)
+def finding(record: Record) -> Comment:
+    """The comment that a finding is."""
+    comment = record.comment(_KEYS, paragraphs(*(record.optional_text(key) for key in NOTE)))
+    return replace(comment, to_line=comment.to_line or comment.from_line)
 
 
 SUMMARY = "Claude Code's review: [{file, line, summary, failure_scenario, category}]"

@@ -22,15 +22,16 @@ def sniff(source: Source) -> bool:
 def read(source: Source) -> Iterator[Review]:
     """Paths stay absolute here: what they are relative to is known where the references are."""
     for record in source.records("a review"):
-        yield review_of(source, map(_comment, record.children("findings", "a finding")))
+        yield review_of(source, map(finding, record.children("findings", "a finding")))
 
 
-def _comment(record: Record) -> Comment:
+def finding(record: Record) -> Comment:
+    """The comment that a finding is."""
     location = record.part("code_location")
     paths = (location.optional_text(key) for key in ("absolute_file_path", "path", "file_path", "file"))
     start, end = location.part("line_range").lines("start", "end")
     return Comment(
-        paragraphs(record.optional_text("title"), record.optional_text("body")),
+        record.note_or_refusal(paragraphs(record.optional_text("title"), record.optional_text("body"))),
         path=next((path for path in paths if path), None),
         from_line=start,
         to_line=end,

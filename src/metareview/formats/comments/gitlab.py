@@ -177,6 +177,7 @@ def _comments(record: Record, head: str | None) -> list[Comment]:
         "reactions": _reactions(awards) if isinstance(awards, list) else None,
     }
     comment = record._replace(value=told).comment(_KEYS)
+    record.note_or_refusal(comment.note)
     return [comment] if comment.path or comment.in_reply_to is not None else comments_of(comment)
 
 

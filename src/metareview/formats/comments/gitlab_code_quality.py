@@ -30,7 +30,7 @@ def _comment(record: Record) -> Comment:
         first, last = (positions.part(key).lines("line", None)[0] for key in ("begin", "end"))
         start, end = (first, last) if None in (first, last) else sorted((first or 1, last or 1))
     return Comment(
-        record.optional_text("description") or "",
+        record.note_or_refusal(record.optional_text("description")),
         path=location.optional_text("path") or None,
         from_line=start,
         to_line=end or start,

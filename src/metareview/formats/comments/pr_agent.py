@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from metareview.formats.findings import only_document, paragraphs, review_of
 from metareview.formats.protocol import CommentFormat
@@ -56,12 +55,12 @@ def read(source: Source) -> Iterator[Review]:
 
 def _issue(record: Record) -> Comment:
     note = paragraphs(record.optional_text("issue_header"), record.optional_text("issue_content"))
-    return replace(record.comment(_ISSUE), note=note)
+    return record.comment(_ISSUE, note)
 
 
 def _suggestion(record: Record) -> Comment:
     note = paragraphs(record.optional_text("one_sentence_summary"), record.optional_text("suggestion_content"))
-    return replace(record.comment(_SUGGESTION), note=note)
+    return record.comment(_SUGGESTION, note)
 
 
 SUMMARY = "PR-Agent's JSON: {review: {key_issues_to_review: [{relevant_file, issue_content, start_line, …}]}}"

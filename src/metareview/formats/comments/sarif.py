@@ -153,7 +153,7 @@ def _comments(run: Record, driver: Record, commit: str | None) -> Iterator[Comme
         rule = rules.of(result)
         path, (start, end) = _place(result, places)
         comment = Comment(
-            result_text(result, rule),
+            result.note_or_refusal(result_text(result, rule)),
             path=path,
             from_line=start,
             to_line=end,

@@ -124,6 +124,8 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remar
         yield _remark(record, about)
     elif depth == 0 and not any(key in value for key in (*_WRAPPINGS, "event", "action", "title")):
         record.fail(None, "neither a review comment, a review, an issue comment nor a thread", _FIX)
+    elif not _is_titled(value):
+        record.note_or_refusal(None)
 
 
 def _inner(value: Mapping[str, Any]) -> list[str]:

@@ -57,7 +57,7 @@ def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event
     events = _of_ordinary(lines)
     if events is not None:
         return events
-    first = source.lines_before + number
+    first = source.line_in_file(number)
     return (event_of(record) for at, line in enumerate(lines, first) if (record := source.record_of(at, line)))
 
 

@@ -12,7 +12,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.comments.repeated_runs import run_order
 from metareview.engines.choice import local_engine
-from metareview.formats.registry import label, read_inputs, read_reference_set
+from metareview.formats.registry import label, read_inputs, read_reference_set, why_empty
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, normal_path
 from metareview.model.facts import facts_of
@@ -80,9 +80,10 @@ def read(options: CommentsOptions) -> CommentInputs:
     reviews, cut = _with_relative_paths(reviews, references)
     skipped = (*inputs.skipped, *unknown)
     if not reviews:
-        reason = skipped[0].reason if skipped else next(iter(inputs.warnings), "it holds no reviews")
+        name = label(options.generated, "generated")
+        reason = why_empty(name, skipped, inputs.warnings) or "it holds no reviews"
         doubt = Doubt(
-            label(options.generated, "generated"),
+            name,
             f"no pull request is left to score: {reason}",
             "Check that --reference is the benchmark that these comments were written for",
         )

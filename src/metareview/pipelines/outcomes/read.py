@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from metareview.errors import InputError
-from metareview.formats.registry import label, read_inputs, several_given
+from metareview.formats.registry import label, read_inputs, several_given, why_empty
 from metareview.model.comment import Review, Skipped
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.words import plural
@@ -76,9 +76,9 @@ def read(options: OutcomesOptions) -> OutcomeInputs:
     held = list(conversations(once))
     names = ", ".join(label(each, "files") for each in several_given(options.files))
     if not held:
-        raise InputError(
-            "it holds no pull request", file=names, fix="Name a file that `pull comments` wrote, or jsonl."
-        )
+        reason = why_empty(names, skipped, warnings)
+        problem = "it holds no pull request" + (f": {reason}" if reason else "")
+        raise InputError(problem, file=names, fix="Name a file that `pull comments` wrote, or jsonl.")
     found = OutcomeInputs(held, threads, hashes, (), tuple(skipped))
     if not found.reviewers:
         raise InputError("it holds no review", file=names, fix="Name a file with comments of reviewers.")
