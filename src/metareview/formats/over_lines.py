@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from metareview.formats.source import Source
 
 _KINDS = {"[": "a list", "{": "an object"}
-_MOST_PARSED = 2**22
+_MOST_PARSED = 2**20
 
 
 def value_over_lines(source: Source, number: int) -> str | None:
@@ -29,12 +29,13 @@ def value_over_lines(source: Source, number: int) -> str | None:
             size += len(line)
         if size > _MOST_PARSED:
             break
-    text = b"".join(lines).decode("utf-8-sig", "replace").lstrip()
-    kind = _KINDS.get(text[:1])
-    if kind is None or "\n" not in text.rstrip():
+    first = lines[0].decode("utf-8-sig", "replace").strip() if lines else ""
+    kind = _KINDS.get(first[:1])
+    if kind is None or len(lines) == 1:
         return None
-    if size > _MOST_PARSED and lines[0].strip() in (b"[", b"{"):
-        return kind
+    if size > _MOST_PARSED:
+        return kind if kind == "a list" or first == "{" else None
+    text = b"".join(lines).decode("utf-8-sig", "replace").lstrip()
     try:
         json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):

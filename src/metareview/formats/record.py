@@ -54,10 +54,14 @@ class Record(NamedTuple):
     def as_object(self, what: str, fix: str = SEE_FORMATS) -> Record:
         """This record, if it is an object; else InputError."""
         if not isinstance(self.value, dict):
-            if isinstance(self.value, list) and self.value and not self.path and isinstance(self.value[0], dict):
+            if self._is_list_of_objects() and self.source.path.exists():
                 fix = one_per_line(self.source, "a list")
             self.fail(None, f"{what} must be an object, found {_kind(self.value)}", fix)
         return self
+
+    def _is_list_of_objects(self) -> bool:
+        """Whether the whole document is a list with an object in it."""
+        return not self.path and isinstance(self.value, list) and isinstance(next(iter(self.value), None), dict)
 
     def line_of(self, key: str | None) -> int:
         return self.line or self.source.line_of(self.start, self.path if key is None else (*self.path, key))
