@@ -103,7 +103,9 @@ def test_a_list_too_large_to_look_through_is_known_by_how_it_begins(files, run):
     assert "f.json:1: a line must be a whole object, found a list over several lines" in run("routing", "f.json")[2]
 
 
-@pytest.mark.parametrize("text", ['{"repo": "o/r",\n{"repo": "o/r"}\n', "[\n{},\n]\n", "{\n", '{"repo":\n'])
+@pytest.mark.parametrize(
+    "text", ['{"repo": "o/r",\n{"repo": "o/r"}\n', "[\n{},\n]\n", "{\n", '{"repo":\n', '{"repo": "o/r"} {}\n{}\n']
+)
 def test_what_is_broken_is_still_called_so(files, run, text):
     (files / "f.jsonl").write_text(text)
     code, _, err = run("routing", "f.jsonl")

@@ -37,10 +37,10 @@ def value_over_lines(source: Source, number: int) -> str | None:
         return kind if kind == "a list" or first == "{" else None
     text = b"".join(lines).decode("utf-8-sig", "replace").lstrip()
     try:
-        json.JSONDecoder().raw_decode(text)
+        _, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    return kind
+    return kind if "\n" in text[:end] else None
 
 
 def one_per_line(source: Source, kind: str) -> str:
