@@ -82,13 +82,95 @@ def test_what_was_asked_for_is_shown_in_every_form(history, tmp_path, monkeypatc
     assert _run(["report", "run", "-q", *(part for name in names for part in ("-o", name))]) == 0
     markdown, markup, table = ((tmp_path / name).read_text() for name in names)
     assert "| Merged within 1h, declared | Merged within 1h, missing |" in markdown
-    assert "| issue | 4 | 0.750 | 0.000 | 0.000 | 1.000 | 0.000 |" in markdown
+    assert "| issue | 4 | 0.750 | 1.000 | 0.000 |" in markdown
     # #2 to #4 had bob to name: one of them was reviewed after an hour, and commented on after two. By then #4 was no
     # longer watched: half of the other two.
     assert "| popularity | medium | 3 | 1 | 1.0 h | 1.0 h | 1.0 h | 2.0 h | 2.0 h |" in markdown
     assert "Merged within 1h, declared" in markup
     assert "Median time to first comment" in markup
     assert table.splitlines()[0].split(",")[15:17] == ["merged", "merged_within"]
+
+
+def test_how_many_were_merged_is_shown_only_within_a_time_that_was_given(history, tmp_path, capsys):
+    """Two of four are merged, both long after they were opened: a rate at the cutoff reads as if none was."""
+    with (tmp_path / history).open("a") as file:
+        for more in (event(1, 2, "merged", "ann"), event(2, 19, "merged", "ann")):
+            file.write(json.dumps(more) + "\n")
+    assert _run(["routing", history, "--router", "popularity", "--out", "run"]) == 0
+    assert _run(["report", "run", "-q", "-o", "report.md", "-o", "report.html"]) == 0
+    shown = capsys.readouterr().out + "".join((tmp_path / f"report.{kind}").read_text() for kind in ("md", "html"))
+    assert "Missing rate" in shown
+    assert "Merged" not in shown
+    gates = mr.load_run("run").summary["gates"]["issue"]
+    assert (gates["merged_rate_missing"], gates["merged_rate_present"]) == (0.0, 0.0)
+    assert "merged_within" not in gates
+
+
+def test_an_npm_package_is_no_team_that_was_mentioned(history, tmp_path, capsys):
+    """A team is one of the repository's owner's: o/r has no team of the scope types."""
+    bodies = ["Bumps @types/node to 20. cc @O/core, @dan", "Bumps @types/node and @babel/core"]
+    asked = [event(5 + number, 21, "opened", "ann", body=body) for number, body in enumerate(bodies)]
+    (tmp_path / history).write_text("".join(json.dumps(each) + "\n" for each in asked))
+    assert _run(["routing", history, "--router", "mentions", "-q", "--out", "run"]) == 0
+    answers = [record["routers"]["mentions"] for record in mr.load_run("run").records]
+    assert [(answer["candidates"], answer["risk"]) for answer in answers] == [(["O/core", "dan"], "low"), ([], "high")]
+
+
+@pytest.mark.parametrize(
+    ("window", "advice"),
+    [
+        ("6d", "; a longer --truth-window, such as 7d or none, finds more"),
+        ("7d", "; a longer --truth-window, such as 30d or none, finds more"),
+        ("200h", "; a longer --truth-window, such as 30d or none, finds more"),
+        ("30d", "; --truth-window none finds more"),
+        ("none", ""),
+    ],
+)
+def test_a_longer_window_is_advised_by_one_that_is_longer(history, tmp_path, capsys, window, advice):
+    (tmp_path / history).write_text(json.dumps(EVENTS[0]) + "\n")
+    assert _run(["routing", history, "--router", "popularity", "--truth-window", window]) == 0
+    assert f"and count as misses{advice}." in " ".join(capsys.readouterr().out.split())
+
+
+class Counting:
+    """A router of the user's, which lists how many events it was shown."""
+
+    def __init__(self):
+        self.events = 0
+
+    def observe(self, event):
+        self.events += 1
+
+    def rank(self, pull_request):
+        return [(f"saw-{self.events}", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("says", "shown"), [({"learns": False}, 0), ({"learns": True}, 7), ({}, 7), ({"learns": {}}, 7)]
+)
+def test_a_router_that_says_that_it_learns_nothing_is_shown_no_event(history, says, shown):
+    """All seven events are at or before the last cutoff. What is no bool is an attribute of the router's own."""
+    router = type("Mine", (Counting,), says)
+    record = mr.evaluate_routing(history, routers=[router]).records[-1]
+    assert record["routers"]["Mine"]["candidates"] == [f"saw-{shown}"]
+
+
+@pytest.mark.parametrize(
+    ("body", "gate"),
+    [
+        ("Source: human", "provenance"),
+        ("## Source\n\nWritten by hand.", "provenance"),
+        ("- [x] Source: machine", "provenance"),
+        ("**Source:** generated", "provenance"),
+        ("Part of K8S-1234", "issue"),
+        ("S3-12: buckets", "issue"),
+    ],
+)
+def test_what_a_body_declares_passes_its_gate(history, tmp_path, capsys, body, gate):
+    (tmp_path / history).write_text(json.dumps(EVENTS[0] | {"body": body}) + "\n")
+    assert _run(["routing", history, "--router", "popularity", "--json", "-q"]) == 0
+    gates = json.loads(capsys.readouterr().out)["gates"]
+    assert {name: block["present_n"] for name, block in gates.items() if block["present_n"]} == {gate: 1}
 
 
 def test_predictions_alone(history, tmp_path, capsys):

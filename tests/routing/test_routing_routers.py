@@ -81,13 +81,14 @@ def test_recency_survives_a_history_of_centuries():
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("cc @bob and @Org/team-x, thanks @bob!", ["bob", "Org/team-x"]),
+        ("cc @bob and @O/team-x, thanks @bob!", ["bob", "O/team-x"]),
         ("@ann: please look. (@cy) [@dan](x) **@eve**", ["ann", "cy", "dan", "eve"]),
         ("mail me at me@example.com or a@b", []),
         ("`@code`\n```\n@fence\n```\n<!-- @hidden --> @seen", ["seen"]),
         ("@a-b @c_d @-no @ @x.", ["a-b", "c_d", "x"]),
         ("@ANN then @ann", ["ANN"]),
-        ("@org/team/more and path/@nobody", ["org/team"]),
+        ("@o/team/more and path/@nobody", ["o/team"]),
+        ("@types/node, @o-o/r, @bob/x and @o/team", ["o/team"]),
         ("", []),
     ],
 )

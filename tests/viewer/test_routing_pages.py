@@ -46,6 +46,21 @@ def test_the_figures_come_before_the_list_until_something_is_filtered(run):
     assert [each["id"] for each in filtered.all("section")] == ["pull-requests"]
 
 
+@pytest.mark.parametrize("within", [None, "7d"])
+def test_how_many_were_merged_is_shown_only_within_a_time_that_was_given(tmp_path, within):
+    events = [
+        event(1, "opened", "ann", DAY.format(1, 8), body="Fixes #9"),
+        event(1, "merged", "bob", DAY.format(2, 8)),
+        event(2, "opened", "ann", DAY.format(3, 8), body="none"),
+    ]
+    (tmp_path / "history.jsonl").write_text("".join(json.dumps(each) + "\n" for each in events))
+    out = tmp_path / "runs" / "way"
+    mr.evaluate_routing(tmp_path / "history.jsonl", routers=["popularity"], merged_within=within, out=out)
+    section = read(routing_page(opened(tmp_path, "way"), query={})).one("section", id="declarations")
+    heads = [each.text for each in section.all("th") if "Merged" in each.text]
+    assert heads == ([f"Merged within 7d, {which}" for which in ("declared", "missing")] if within else [])
+
+
 def test_the_list_is_filtered_by_truth_result_router_and_text(run):
     assert listed(run) == ["o/r#1", "o/r#2", "o/r#3"]
     assert listed(run, truth="no_response") == ["o/r#3"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -86,14 +87,22 @@ def is_labels(first: Mapping[str, object]) -> bool:
 
 
 def first_object(source: Source) -> Mapping[str, object]:
-    """Of the first line that can be read: in a file that is appended to, a kill may have left half of one before."""
+    """Of the first line that can be read: in a file that is appended to, a kill may have left half of one before.
+
+    Of a file without such a line, the first object that spans several.
+    """
+    is_empty = True
     for _, line in source.raw_lines():
+        is_empty = False
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             return value
+    with suppress(InputError):
+        first = None if is_empty or not source.looks_like_json else source.documents[0].value
+        return first if isinstance(first, dict) else {}
     return {}
 
 
@@ -169,6 +178,7 @@ def whole_records(source: Source) -> Iterator[Record]:
     """The objects of a file that is appended to; half a line that a kill left is passed over, with a warning."""
     for number, line in source.raw_lines():
         if _is_half(line):
+            source.refuse_over_lines(number)
             source.warn("a line that breaks off; left out", partial(int, number), "the line breaks off; left out")
             continue
         record = source.record_of(number, line)

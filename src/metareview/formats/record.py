@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from metareview.errors import InputError, nearest
+from metareview.formats.over_lines import one_per_line
 from metareview.formats.plain_comments import is_plain, plain_comment
 from metareview.model.comment import MAX_AMOUNT, MAX_LINE, Comment
 from metareview.model.time import LATEST, parse_time
@@ -55,8 +56,14 @@ class Record(NamedTuple):
     def as_object(self, what: str, fix: str = SEE_FORMATS) -> Record:
         """This record, if it is an object; else InputError."""
         if not isinstance(self.value, dict):
+            if self._is_list_of_objects() and self.source.path.exists():
+                fix = one_per_line(self.source, "a list")
             self.fail(None, f"{what} must be an object, found {_kind(self.value)}", fix)
         return self
+
+    def _is_list_of_objects(self) -> bool:
+        """Whether the whole document is a list with an object in it."""
+        return not self.path and isinstance(self.value, list) and isinstance(next(iter(self.value), None), dict)
 
     def line_of(self, key: str | None) -> int:
         return self.line or self.source.line_of(self.start, self.path if key is None else (*self.path, key))

@@ -25,6 +25,7 @@ from metareview.formats.gzip_lines import GZIP, unpacked_lines
 from metareview.formats.input_file import file_errors, open_input
 from metareview.formats.json_lines import BATCH, batches_of, batches_until, decode_at, opening_of, skip_space
 from metareview.formats.long_lines import LONG, outline, parsed_from_bytes, refuse_dense
+from metareview.formats.over_lines import one_per_line, value_over_lines
 from metareview.formats.pipes import kept
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 from metareview.formats.remarks import Remarks
@@ -189,11 +190,20 @@ class Source:
             if end != len(text):
                 raise json.JSONDecodeError("Extra data", text, end)
         except (ValueError, RecursionError) as error:
+            if isinstance(error, json.JSONDecodeError):
+                self.refuse_over_lines(number)
             self._fail_reading(number, error)
         record = Record(self, value, number)
         if b"\\u" in line and (b"\\ud" in line or b"\\uD" in line):  # Only an escape can be half a character.
             record = record.with_whole_characters()
         return record if type(value) is dict else record.as_object("a line")
+
+    def refuse_over_lines(self, number: int) -> None:
+        """InputError where sound JSON begins on this line and ends on a later one; where it is broken, nothing."""
+        if kind := value_over_lines(self, number):
+            self.fail(
+                number, f"a line must be a whole object, found {kind} over several lines", one_per_line(self, kind)
+            )
 
     def quick_record_of(self, number: int, line: bytes) -> Record | None:
         """The same, in a third of the time; but a whole number beyond 64 bits is a float."""

@@ -100,8 +100,8 @@ def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
         check_file_of_run(source.path)
         return _pairs(source)
     if not isinstance(source, LineParts) and source.looks_like_json and (source.documents.are_one or not first):
-        value = source.documents[0].value
-        if isinstance(value, dict) and _is_martian(value):
+        value = source.documents[0].as_object("a line", _KNOWN).value
+        if _is_martian(value):
             return _martian(source)
     raise InputError("its verdicts are of no known kind", file=source.name, line=1, fix=_KNOWN)
 

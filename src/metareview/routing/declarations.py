@@ -41,7 +41,9 @@ def declarations_of(bodies: Iterable[str]) -> list[Declarations]:
     declared = []
     for text, mine, small in zip(texts, own, lowered, strict=True):
         assisted = mentions_assistants(small, of_assistants) and (_declares(mine, _AI) or says_assisted(mine))
-        provenance = any(word in small for word in of_provenance) and _declares(mine, _PROVENANCE)
+        provenance = any(word in small for word in of_provenance) and (
+            _declares(mine, _PROVENANCE) or _declares(mine, _SOURCE)
+        )
         declared.append(_DECLARED[has_issue(text), assisted, provenance])
     return declared
 
@@ -61,12 +63,14 @@ _URL = re.compile(
 _ELSEWHERE = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]*/[\w.-]+#[1-9]\d*(?![\w-])", re.ASCII)
 _GH = re.compile(r"GH-(?<![\w-]GH-)[1-9]\d*(?![\w-])", re.ASCII)
 _NUMBER = re.compile(r"#(?<![\w#&/.@-]#)([1-9]\d*)(?![\w-])", re.ASCII)
-_KEY = re.compile(r"([A-Z](?<![\w.#-][A-Z])[A-Z]+)-[1-9]\d*(?![\w-]|\.\d)", re.ASCII)
-# Standards, encodings, licences, models, hardware: written like a tracker's key, and none.
+_KEY = re.compile(r"([A-Z](?<![\w.#-][A-Z])[A-Z0-9]+)-[1-9]\d*(?![\w-]|\.\d)", re.ASCII)
+# Standards, encodings, licences, models, hardware, with or without a number (SHA3-256); quarters and versions (Q3-2025,
+# V2-1): written like a tracker's key, and none.
 _NO_TRACKER = re.compile(
-    "AES|AGPL|ANSI|APACHE|ARM|ASCII|BASE|BF|BIP|BSD|CC|CLAUDE|COVID|CP|CRC|CVE|CWE|DDR|DES|ECMA|ED|EIP|EN|ERC|ES|"
-    "FIPS|FP|GEMINI|GLM|GMT|GPL|GPT|GTX|HTTP|HTTPS|IEC|IEEE|INT|IP|IPV|ISO|JEP|JSR|KOI|LGPL|LLAMA|MD|MIT|MPEG|MPL|"
-    "NIST|OAUTH|PEP|PHI|PKCS|PSR|QWEN|RFC|RSA|RTX|SHA|SOC|SSL|TCP|TIER|TLS|TOP|UDP|USB|UTC|UTF|UUID|WCAG|WEB|WIN"
+    r"(?:AES|AGPL|AMD|ANSI|APACHE|ARM|ARMV|ASCII|AVX|BASE|BF|BIP|BSD|CC|CLAUDE|COVID|CP|CRC|CVE|CWE|DDR|DES|ECMA|ED|EIP|"
+    r"EN|ERC|ES|FIPS|FP|GEMINI|GLM|GMT|GPL|GPT|GTX|HTTP|HTTPS|IEC|IEEE|INT|IP|IPV|ISO|JEP|JSR|KOI|LGPL|LLAMA|MD|MIT|MPEG|"
+    r"MPL|NIST|OAUTH|PEP|PHI|PKCS|PSR|QWEN|RFC|RSA|RTX|SHA|SOC|SSE|SSL|TCP|TIER|TLS|TOP|UDP|USB|UTC|UTF|UUID|WCAG|WEB|"
+    r"WIN)\d*|[HPR]S\d{3}|MP\d|[HPQVWX]\d{1,3}"
 )
 _CALLED_COLOUR = re.compile(
     r"(?:colou?rs?|background|foreground|fill|stroke|border|hex|shade|tint|rgb|accent|primary|palette)[\"')]?"
@@ -119,12 +123,14 @@ class _Subject(NamedTuple):
     """What a declaration is about.
 
     Where `use` is given, a title that says more than the subject is a declaration only with a word of `use`: "AI
-    assistance" is, "AI summary" is not. A key that says no more than the subject ("AI:") needs an `answer` beside it.
+    assistance" is, "AI summary" is not. A key that says no more than the subject ("AI:") needs an `answer` beside it;
+    where the subject's word is `vague`, so does a heading below it.
     """
 
     pattern: re.Pattern[str]
     use: re.Pattern[str] | None = None
     answer: re.Pattern[str] | None = None
+    vague: bool = False
 
 
 _AI = _Subject(
@@ -150,6 +156,18 @@ _PROVENANCE = _Subject(
         r"(?:written|authored|made) by (?:an? )?(?:human|machine|person|hand))(?![\w-])",
         re.IGNORECASE,
     )
+)
+_MAKER = (
+    r"\W*(?:(?:all|an?|authored|by|code|entirely|fully|it|is|made|mostly|my|of|our|partly|the|this|was|were|written|\d{1,3})"
+    rf"(?:\W+|$))*(?:humans?|machines?|persons?|people|hand|manual(?:ly)?|me|myself|own|original|generated|copied|adapted|"
+    rf"ported|vendored|forked|derived|based on|upstream|third[- ]party|mixed|{AI}|{NAME})(?!\w|[/.]\w)"
+)
+# "Source" is about many things: alone, and with who made the code or where it was taken from, it is about this change.
+_SOURCE = _Subject(
+    re.compile(r"(?<![\w-])source(?![\w-])", re.IGNORECASE),
+    re.compile(rf"^\W*source\W*:{_MAKER}", re.IGNORECASE),
+    re.compile(_MAKER, re.IGNORECASE),
+    vague=True,
 )
 _PROVENANCE_WORDS = ("provenance", "origin", "source", "authorship", "human", "machine", " by ")
 # A title that says what a change does: "Add AI summary", "feat(ai)".
@@ -269,7 +287,10 @@ def _is_answered(lines: list[str], title: str, about: _Subject) -> bool:
     boxes = [box[1] for line in lines if (box := _BOX.match(line))]
     if boxes:
         return any(mark != " " for mark in boxes)
-    return any(not _is_blank(line) and not _PROMPT.match(line) for line in lines)
+    return any(
+        not _is_blank(line) and not _PROMPT.match(line) and (not about.vague or _answers(line, title, about))
+        for line in lines
+    )
 
 
 def _is_blank(text: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from metareview.model.build_gates import GateResult
+from metareview.model.time import parse_span
 from metareview.routing.expertise import ActualExpertise, RouterExpertise
 from metareview.routing.list_measures import RoutingMeasure, measures_of
 from metareview.routing.load import Load
@@ -166,10 +167,13 @@ class RoutingSummary:
         if 2 * absent <= self.prs:
             return None
         window = self.config.truth_window
-        endless = window is None or window == "none"
-        within = "after their cutoff" if endless else f"within {window} of their cutoff"
-        fix = "" if endless else "; a longer --truth-window, such as 7d or none, finds more"
-        return f"{absent:,} of {self.prs:,} pull requests have no truth {within} and count as misses{fix}"
+        misses = f"{absent:,} of {self.prs:,} pull requests have no truth {{}} and count as misses"
+        if window is None or window == "none":
+            return misses.format("after their cutoff")
+        span = parse_span(window, "--truth-window")
+        longer = next((each for each in ("7d", "30d") if parse_span(each, "--truth-window") > span), None)
+        fix = f"a longer --truth-window, such as {longer} or none," if longer else "--truth-window none"
+        return f"{misses.format(f'within {window} of their cutoff')}; {fix} finds more"
 
     @property
     def metrics(self) -> dict[str, Mapping[str, float | None]]:

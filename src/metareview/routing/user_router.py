@@ -22,6 +22,7 @@ class UserRouter(Router):
         self.name = name
         self.needs_files = bool(getattr(router, "needs_files", False))
         self.needs_bodies = bool(getattr(router, "needs_bodies", False))
+        self.learns = getattr(router, "learns", True) is not False
 
     @property
     def missing(self) -> Mapping[str, int]:

@@ -55,6 +55,8 @@ def sniff(source: Source) -> bool:
     if not source.looks_like_json:
         return False
     value = source.documents[0].value
+    if isinstance(value, list) and value and isinstance(value[0], dict):  # What reads it says how to convert it.
+        return {"pr", "comments"} <= value[0].keys()
     return isinstance(value, dict) and "pr" in value
 
 

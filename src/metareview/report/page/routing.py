@@ -47,6 +47,11 @@ _TERMS = (
 )
 
 
+_DESCRIPTIVE = (
+    "Descriptive only: that merged pull requests declare it more often does not mean that it got them merged."
+)
+
+
 def sections(run: RoutingRun) -> list[Section | None]:
     return [*figures(run), _pull_requests(run)]
 
@@ -162,13 +167,13 @@ def _declarations(summary: RoutingSummary) -> Section | None:
         ("Missing", "num", [count(block.missing_n) for block in declared]),
         ("Missing rate", "slice", [barred(rate(block.missing_rate), block.missing_rate) for block in declared]),
     ]
-    for head, rates in merged_rates(summary).items():
+    merged = merged_rates(summary)
+    for head, rates in merged.items():
         columns.append((head, "slice", [barred(rate(value), value) for value in rates]))
-    text = paragraph(
-        "Descriptive only: that merged pull requests declare it more often does not mean that it got them merged."
-    )
-    shown = table_of("Declarations, as of the cutoff; bars run from 0 to 1", columns)
-    return Section("declarations", "What pull requests declare", join([text, shown]))
+    parts = [table_of("Declarations, as of the cutoff; bars run from 0 to 1", columns)]
+    if merged:
+        parts.insert(0, paragraph(_DESCRIPTIVE))
+    return Section("declarations", "What pull requests declare", join(parts))
 
 
 def _pull_requests(run: RoutingRun) -> Section:

@@ -16,7 +16,8 @@ _MENTION = re.compile(
 class Mentions(Router):
     """@user and @org/team in order of appearance, each once; a team is a candidate named `org/team`.
 
-    As on GitHub, code and HTML comments mention nobody. The score is 1 for the first, 1/2 for the second,
+    A team is one of the repository's owner: `@types/node` is a package. As on GitHub, code and HTML comments mention
+    nobody. The score is 1 for the first, 1/2 for the second,
     and so on. Risk: low where a person is mentioned, medium where only teams are, high where nobody is.
     """
 
@@ -30,8 +31,11 @@ class Mentions(Router):
         if "@" not in pull_request.body:
             return Ranking([], "high")
         logins: dict[str, str] = {}
+        owner = fold(pull_request.repo.partition("/")[0])
         for match in _MENTION.finditer(visible_text(pull_request.body)):
             user, team = match[1].rstrip("-_"), match[2]
+            if team is not None and fold(user) != owner:
+                continue
             login = user if team is None else user + team.rstrip("-_.")
             logins.setdefault(fold(login), login)
         candidates = [(login, 1.0 / position) for position, login in enumerate(logins.values(), 1)]
