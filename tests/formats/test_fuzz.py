@@ -42,7 +42,7 @@ def check(name, data, strict, writer="sarif"):
         assert review.pr
         "".join([review.pr, review.reviewer or "", *(comment.note for comment in review.comments)]).encode()
     "".join(source.all_warnings()).encode()
-    with suppress(UsageError):
+    with suppress(UsageError, InputError):
         convert_reviews(reviews, writer)
 
 

@@ -50,7 +50,7 @@ class Converted:
 def convert_reviews(reviews: Iterable[Review], format_name: str) -> Converted:
     """The reviews as files of this format. UsageError where it is only read, or cannot hold what figures rest on: a
     note, a place, whether a comment counts, a silence, whose it is among several. Whoever only answered others is in no
-    figure, and is left out where the format cannot hold it.
+    figure, and is left out where the format cannot hold it; InputError where nothing else is there.
     """
     ordered = _by_pull_request(reviews)
     try:
@@ -115,7 +115,7 @@ def _read_back(target: CommentFormat, files: Mapping[str, str], reviews: Sequenc
     found: list[Review] = []
     names_it = True
     for name, text in files.items():
-        for about in (None, reviews[0].pr):
+        for about in (None, *(review.pr for review in reviews[:1])):
             source = Source.of_text(text, name or "written", about=about)
             try:
                 found += list(target.read(source))
