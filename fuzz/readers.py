@@ -132,7 +132,7 @@ def read_comments(name):
         reviews = list(FORMATS[name].read(source))
         "\n".join(source.all_warnings()).encode()
         if reviews:
-            with suppress(UsageError):
+            with suppress(*REFUSALS):
                 for text in convert_reviews(reviews, WRITERS[len(data) % len(WRITERS)]).files.values():
                     text.encode()
 
