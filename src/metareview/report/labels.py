@@ -7,7 +7,7 @@ from shlex import quote
 
 from metareview.benchmark.run_labels import RunCalibration, TwoPeople
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
-from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan, corrected_to_dict
+from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan, corrected_to_dict, named_corrected
 from metareview.model.words import plural
 from metareview.report.agreement_of_people import people_lines
 from metareview.report.numbers import count, interval, ranked, rate
@@ -40,7 +40,7 @@ def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
         name, less = measure.name, 4 if optional else 0
         columns += [
             Column(f"{measure.label} as judged", [rate(each.judged[name]) for each in rows], optional=less),
-            Column(f"{measure.label} corrected", [rate(each.metrics[name]) for each in rows], optional=optional),
+            Column(named_corrected(measure).label, [rate(each.metrics[name]) for each in rows], optional=optional),
         ]
         columns += [
             Column(
