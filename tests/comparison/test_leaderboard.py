@@ -251,7 +251,7 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
     with pytest.raises(UsageError, match='judge "exact" and "rouge"'):
         leaderboard([plain, rouge])
     other = make_run(tmp_path, "other", {**TWENTY, 7: ["leak", "dead lock"]}, {"b": HALF})
-    with pytest.raises(UsageError, match=r"1 pull requests have other references \(github.com/owner/repo#7\)"):
+    with pytest.raises(UsageError, match=r"1 pull request has other references \(github.com/owner/repo#7\)"):
         leaderboard([plain, other])
     elsewhere = make_run(tmp_path, "elsewhere", {99: ["leak"]}, {"b": {99: ["leak"]}})
     with pytest.raises(UsageError, match="shares no pull request"):

@@ -163,8 +163,9 @@ def _check_benchmarks(everybody: Sequence[Competitor]) -> None:
             different = competitors.different_benchmarks(one, other)
             if different:
                 raise UsageError(
-                    f"{one.run.label} and {other.run.label} are on different benchmarks: {len(different)} pull requests"
-                    f" have other references ({different[0]}). Evaluate both against the same files."
+                    f"{one.run.label} and {other.run.label} are on different benchmarks:"
+                    f" {plural(len(different), 'pull request has', 'pull requests have')} other references"
+                    f" ({different[0]}). Evaluate both against the same files."
                 )
     keys: dict[int, set[str]] = {}
     for one in everybody:
@@ -181,8 +182,8 @@ def _warnings(board: Leaderboard, known: int) -> Iterator[str]:
     ]:
         names = ", ".join(f"{row.label} ({row.prs} of {row.of})" for row in few)
         yield (
-            f"not ranked, with under {board.min_coverage:.0%} of the {known} pull requests that anybody has: {names}."
-            " Figures on other pull requests do not compare; --all-prs counts the missing ones as silence,"
+            f"not ranked, with under {board.min_coverage:.0%} of the {plural(known, 'pull request')} that anybody has:"
+            f" {names}. Figures on other pull requests do not compare; --all-prs counts the missing ones as silence,"
             " --min-coverage changes the share"
         )
     if none := [row for row in board.unranked if row not in few]:
@@ -192,8 +193,8 @@ def _warnings(board: Leaderboard, known: int) -> Iterator[str]:
             yield "nobody is ranked: no pull request is everybody's; --all-prs counts the missing ones as silence"
     if any(row.prs != board.prs for row in board.rows) and not board.all_prs:
         yield (
-            f"figures and tests are over the {board.prs} pull requests that all ranked ones have; each one's figure on"
-            " its own stands beside"
+            f"figures and tests are over the {plural(board.prs, 'pull request')} that all ranked ones have; each one's"
+            " figure on its own stands beside"
         )
     undecided = sum(row.undecided for row in (*board.rows, *board.unranked))
     if undecided:

@@ -207,7 +207,7 @@ def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple
         wanted = list(names) or held
         if len(wanted) != 2:
             raise UsageError(
-                f"{first.label} holds {len(held)} {word}s: {', '.join(held)}. Name two of them,"
+                f"{first.label} holds {plural(len(held), word)}: {', '.join(held)}. Name two of them,"
                 " --reviewer A --reviewer B, or give a second run."
             )
         by_name = {one.name: one for one in competitors.read(first, wanted, records=True)}
@@ -226,7 +226,7 @@ def _in_run(run: AnyRun, name: str | None, required: bool) -> str:
         return name
     if len(held) == 1 and not required:
         return held[0]
-    problem = f"holds {len(held)} {word}s" if name is None else f"holds no {word} named {name!r}, but {len(held)}"
+    problem = f"holds {plural(len(held), word)}" if name is None else f"holds no {word} named {name!r}, but {len(held)}"
     raise UsageError(f"{run.label} {problem}: {', '.join(held)}. Choose with --reviewer.")
 
 

@@ -170,7 +170,7 @@ class Leaderboard:
             return f"{first.label} leads with {shown} {where}."
         names = [row.label for row in self.top]
         if len(names) > _NAMED:
-            names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
+            names = [*names[: _NAMED - 1], plural(len(names) - _NAMED + 1, "other")]
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
         where = where if self.paired else "each on its own pull requests"
         return f"{listed} cannot be told apart at the top by {label}, {where}."

@@ -8,6 +8,7 @@ from metareview.comments.summary import JudgeSummary
 from metareview.errors import Undecided
 from metareview.judges.registry import VERDICTS
 from metareview.model.build_gates import GateResult
+from metareview.model.words import plural
 from metareview.report.numbers import rate
 from metareview.report.tables import Column, Table
 
@@ -29,18 +30,19 @@ def gates_table(results: Sequence[GateResult]) -> Table:
     ]
 
 
-def check_undecided(judge: JudgeSummary, what: str = "pairs") -> None:
+def check_undecided(judge: JudgeSummary, what: str = "pair") -> None:
     """Undecided where the judge left something without a verdict; this goes before the gates. `what` it was asked
-    about: pairs, or comments of a run of outcomes."""
-    if judge.errors and what != "pairs":
+    about: a pair, or a comment of a run of outcomes."""
+    if judge.errors and what != "pair":
         raise Undecided(
-            f"{judge.errors} of {judge.pairs} {what} stayed undecided and are in no rate of what was addressed. Run the"
-            " same command with the same --out to ask about them again."
+            f"{judge.errors} of {plural(judge.pairs, what)} stayed undecided and are in no rate of what was addressed."
+            " Run the same command with the same --out to ask about them again."
         )
     if judge.errors:
         again = "Run the same command with the same --out to ask about them again."
         if judge.name == VERDICTS:
             again = "The file has no verdict on them; --labels FILE adds people's."
         raise Undecided(
-            f"{judge.errors} of {judge.pairs} pairs stayed undecided; the bounds show how far that reaches. {again}"
+            f"{judge.errors} of {plural(judge.pairs, what)} stayed undecided; the bounds show how far that reaches."
+            f" {again}"
         )

@@ -86,10 +86,11 @@ def _planned(reviewer: str, plan: Plan, all_blocks: int) -> str:
     if plan.half_width <= GOAL:
         return f"{now}."
     if plan.blocks is not None:
-        needed = f"all {count(all_blocks)} blocks" if plan.blocks >= all_blocks else plural(plan.blocks, "block")
+        needed = f"all {plural(all_blocks, 'block')}" if plan.blocks >= all_blocks else plural(plan.blocks, "block")
         return f"{now}; ±{GOAL:g} would take labels of {'' if plan.blocks >= all_blocks else 'about '}{needed}."
     if round(plan.half_width - plan.at_best, 3) <= 0:
-        return f"{now}. More labels will not narrow that; ±{GOAL:g} would take about {count(plan.prs)} pull requests."
+        needed = plural(plan.prs or 0, "pull request")
+        return f"{now}. More labels will not narrow that; ±{GOAL:g} would take about {needed}."
     return (
         f"{now}. Labels alone cannot reach ±{GOAL:g}: with every block labelled it would be ±{plan.at_best:.3f},"
         f" because there are too few pull requests; about {count(plan.prs)} would do."

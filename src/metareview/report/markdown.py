@@ -206,7 +206,7 @@ def _pull_requests(run: CommentsRun) -> list[str]:
         ),
     ]
     more = sum(1 for _ in scored)
-    rest = [f"… and {count(more)} more rows; the run has them all.", ""] if more else []
+    rest = [f"… and {plural(more, 'more row')}; the run has them all.", ""] if more else []
     return ["## Pull requests", "", *as_lines(table), *rest]
 
 
