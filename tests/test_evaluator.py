@@ -87,6 +87,40 @@ def test_location_only_says_nothing_about_meaning(generated):
     assert [each["line_match"] for each in overlap["match_details"]] == [False, True]
 
 
+def test_location_only_counts_and_lists_nothing_about_meaning():
+    """The second and third comment say the same, the last one what annotators rejected: words that nobody read."""
+    generated = [
+        {"path": "a.py", "from_line": 3, "note": "leaks memory"},
+        {"path": "a.py", "from_line": 40, "note": "rename it"},
+        {"path": "a.py", "from_line": 41, "note": "rename it"},
+        {"path": "b.py", "from_line": 5, "note": "bad"},
+    ]
+    expected = [{"path": "a.py", "from_line": 3, "note": "leaks memory", "category": "Code Defect"}]
+    rejected = [{"path": "b.py", "from_line": 5, "note": "bad"}]
+    config = mr.EvaluatorConfig.location_only()
+    found = answer(generated, expected, config=config, negatives=rejected)
+    counted = {name: found[name] for name in found if name.endswith("_nums")}
+    assert {name: number for name, number in counted.items() if number} == {
+        "positive_expected_nums": 1,
+        "total_generated_nums": 4,
+        "positive_line_match_nums": 1,
+        "positive_line_covered_nums": 1,
+        "negative_expected_nums": 1,
+    }
+    assert (found["positive_line_match_rate"], found["positive_line_recall_rate"]) == (0.25, 1)
+    rates = ("positive_match_rate", "positive_recall_rate", "f1", "unmatched_rate", "false_positive_rate")
+    assert [found[name] for name in rates] == [None] * 5
+    assert (found["judged_pairs"], found["matched_reference_comments"], found["llm_comparisons"]) == (0, [], [])
+    assert found["reference_slices"]["comment_category"] == {"Code Defect": [1, 0, 1]}
+    first, *others = found["match_details"]
+    assert (first["line_match"], first["line_reference"]) == (True, 0)
+    for each in (first, *others):
+        assert (each["semantic_match"], each["reference"], each["negative"]) == (None, None, None)
+        assert not each.keys() & {"score", "match", "by", "reason", "repeats"}
+    [reference] = found["reference_comments"]
+    assert (reference["covered"], reference["line_covered"]) == (False, True)
+
+
 def test_a_match_on_the_same_lines_is_a_line_match():
     """By location alone the first comment may hold the only reference, though the second is the one that matches."""
     generated = [

@@ -45,7 +45,7 @@ def test_notes_that_are_all_alike_make_figures_meaningless():
 def test_a_comment_cannot_be_valid_and_rejected():
     result = check_benchmark(ReferenceSet(dict([pull(1, at(1, "x"))]), dict([pull(1, at(1, "x"))]))).to_dict()
     assert not result["sound"]
-    assert findings(result, "error") == ["github.com/o/r#1: 1 comments are both reference and negative"]
+    assert findings(result, "error") == ["github.com/o/r#1: 1 comment is both reference and negative"]
 
 
 def test_what_is_odd_is_named():
@@ -59,9 +59,9 @@ def test_what_is_odd_is_named():
     )
     warnings = " | ".join(findings(check_benchmark(ReferenceSet(references)).to_dict(), "warning"))
     for expected in (
-        "1 references occur more than once",
-        "1 references without a note",
-        "1 references have no path",
+        "1 reference occurs more than once",
+        "1 reference without a note",
+        "1 reference has no path",
         "github.com/o/r#2: no reference",
         "o/r/odd: not the address of a pull request",
         "cannot tell apart github.com/o/r#1 and github.com/other/r#1",

@@ -112,7 +112,7 @@ def test_disagreements_come_worst_first(here, capsys):
     assert _run(["calibrate", path, "--judge", "rouge", "--disagreements", "--top", "2"]) == 0
     shown = capsys.readouterr().out
     assert "rouge and the labels differ on 3 of 4 pairs; the 2 worst first" in shown
-    assert "  1. labelled different, rouge: the same (1.000)" in shown
+    assert "  1. labelled different, rouge: the same (1.00)" in shown
     assert "p q r s" not in shown
 
 

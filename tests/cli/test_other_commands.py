@@ -208,7 +208,7 @@ def test_a_sound_benchmark_passes(run, sample):
     before = files(sample)
     code, out, err = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl")
     assert (code, err) == (0, "")
-    assert out.startswith("3 pull requests, 4 references, 1 negatives\n")
+    assert out.startswith("3 pull requests, 4 references, 1 negative\n")
     assert out.endswith("Sound.\n")
     assert [line.split()[0] for line in out.splitlines()[1:5]] == ["pass"] * 4
     code, out, err = run("check", "--reference", "ref.jsonl", "--json")
@@ -226,7 +226,7 @@ def test_an_unsound_benchmark_is_exit_2_with_what_is_wrong(run, sample):
     assert err == "Error: ref.jsonl: this benchmark is not sound. Correct what is marked FAIL or error.\n"
     code, out, _ = run("check", "--reference", "ref.jsonl", "--negatives", "neg.jsonl", "-q")
     assert code == 2
-    assert "error: github.com/octo/app#2: 1 comments are both reference and negative\n" in out
+    assert "error: github.com/octo/app#2: 1 comment is both reference and negative\n" in out
     assert "Sound." not in out
 
 

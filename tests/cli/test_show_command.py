@@ -72,7 +72,7 @@ def test_a_note_and_its_partner_stand_below_each_other_or_side_by_side(scored, m
         "   Close the file handle",
         "     Reference, at the same place: score 1.00, same issue",
         "       Close the file handle",
-        "     (ROUGE-L recall 1.000)",
+        "     (ROUGE-L recall 1.00)",
         "   Nobody else raises the reference",
     ]
     monkeypatch.setenv("COLUMNS", "200")
@@ -128,7 +128,7 @@ def test_json_has_the_whole_notes_and_all_counts(scored):
     assert entry["raised_by"] == []
     [matched] = document["matched"]
     assert matched["raised_by"] == ["sharp"]
-    assert (matched["score"], matched["reason"], matched["gap"]) == (1.0, "ROUGE-L recall 1.000", 0)
+    assert (matched["score"], matched["reason"], matched["gap"]) == (1.0, "ROUGE-L recall 1.00", 0)
 
 
 def test_two_judges_side_by_side(scored):
@@ -137,8 +137,8 @@ def test_two_judges_side_by_side(scored):
     # Both call two of the four the same; the lenient one also the freed buffer, with 1 of 90 words.
     # Observed 3/4, expected (2*3 + 2*1)/16 = 1/2.
     assert "Disagreement: 1 of 4 pairs that both rouge (r) and rouge (lenient) decided, kappa 0.500" in out
-    assert "   rouge (r): score 0.01, different (ROUGE-L recall 0.011)" in out
-    assert "   rouge (lenient): score 0.01, same issue (ROUGE-L recall 0.011)" in out
+    assert "   rouge (r): score 0.01, different (ROUGE-L recall 0.01)" in out
+    assert "   rouge (lenient): score 0.01, same issue (ROUGE-L recall 0.01)" in out
     document = json.loads(scored("show", "r", "--disagree", "lenient", "--json")[1])
     assert document["agreement"] == {
         "run": "lenient",
@@ -157,7 +157,7 @@ def test_two_judges_side_by_side(scored):
 def test_what_one_reviewer_missed_names_who_raised_it(scored):
     out = scored("show", "r", "--missed", "--reviewer", "loud")[1]
     assert "Missed: 2 references that loud did not raise" in out
-    assert "   Raised by sharp (1 of 1 others)" in out
+    assert "   Raised by sharp (1 of 1 other)" in out
     assert scored("show", "r", "--missed")[1].count("Raised by") == 0
 
 

@@ -159,6 +159,17 @@ def test_a_reviewer_whose_pull_requests_are_all_filtered_out_has_a_row_without_f
     assert board.unranked[0].own.intervals["f1"] is None
 
 
+@pytest.mark.parametrize("options", [{"ignore_location": True}, {}])
+def test_a_count_that_the_run_does_not_have_is_null_in_the_leaderboard_too(tmp_path, options):
+    folder = make_run(tmp_path, "run", TWENTY, {"right": RIGHT, "half": HALF}, **options)
+    [first, *_] = leaderboard([folder]).to_dict()["rows"]
+    of_run = load_run(folder).summary["reviewers"][first["name"]]
+    counts = [name for name in of_run if name.endswith("_nums") and name in first]
+    assert {"positive_line_match_nums", "positive_line_covered_nums", "positive_match_nums"} <= set(counts)
+    assert {name: first[name] for name in counts} == {name: of_run[name] for name in counts}
+    assert (first["positive_line_match_nums"] is None) == bool(options)
+
+
 def test_nobody_leads_who_shares_a_letter_with_anybody(tmp_path):
     run = make_run(tmp_path, "run", TWENTY, {"a": RIGHT, "b": HALF, "c": WRONG})
     board = leaderboard([run])
@@ -240,7 +251,7 @@ def test_what_does_not_mean_the_same_is_refused(tmp_path):
     with pytest.raises(UsageError, match='judge "exact" and "rouge"'):
         leaderboard([plain, rouge])
     other = make_run(tmp_path, "other", {**TWENTY, 7: ["leak", "dead lock"]}, {"b": HALF})
-    with pytest.raises(UsageError, match=r"1 pull requests have other references \(github.com/owner/repo#7\)"):
+    with pytest.raises(UsageError, match=r"1 pull request has other references \(github.com/owner/repo#7\)"):
         leaderboard([plain, other])
     elsewhere = make_run(tmp_path, "elsewhere", {99: ["leak"]}, {"b": {99: ["leak"]}})
     with pytest.raises(UsageError, match="shares no pull request"):

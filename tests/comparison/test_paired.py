@@ -333,7 +333,7 @@ def test_runs_in_memory_are_compared_like_runs_in_folders(make, tmp_path):
     assert (mixed.a.label, mixed.b.label) == ("bot (the run in memory)", "bot (after)")
     for key in stored.keys() - {"a", "b", "verdict"}:
         assert in_memory[key] == stored[key], key
-    with pytest.raises(UsageError, match=r"the run in memory holds 1 reviewers: bot\. Name two"):
+    with pytest.raises(UsageError, match=r"the run in memory holds 1 reviewer: bot\. Name two"):
         compare(first)
 
 

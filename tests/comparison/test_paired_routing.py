@@ -116,7 +116,7 @@ def test_a_router_without_figures_is_on_no_leaderboard_and_not_compared(tmp_path
     run = evaluate_routing(tmp_path / "events.jsonl", routers=["popularity", "recency", "mentions"])
     assert [row["label"] for row in leaderboard([run]).to_dict()["rows"]] == ["popularity", "recency"]
     with pytest.raises(
-        UsageError, match="mentions has no figures in the run in memory: 1 of 1 pull requests have no body"
+        UsageError, match="mentions has no figures in the run in memory: 1 of 1 pull request has no body"
     ):
         compare(run, reviewers=["popularity", "mentions"])
 

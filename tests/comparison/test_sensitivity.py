@@ -1,6 +1,7 @@
 """Figures as functions of the line distance and the threshold, from stored pairs."""
 
 import json
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from metareview.formats.comments import jsonl
 from metareview.judges.builtin.rouge import RougeJudge
 from metareview.judges.protocol import SAME, Answer, Judge, ModelJudge, Usage
 from metareview.model.comment import Comment, Review
+from model_server import ModelServer, Reply, matches, verdict
 
 AACR = Path(__file__).resolve().parents[3] / "shared" / "data" / "aacr"
 DEMO = Path(__file__).resolve().parents[2] / "src" / "metareview" / "data" / "demo"
@@ -70,6 +72,86 @@ def test_the_curves_pass_through_the_runs_own_figures(tmp_path, options):
     assert (found["line_distance"] is None) == bool(options.get("ignore_location"))
     assert (found["threshold"] is None) == (options["judge"] != "rouge")
     json.dumps(found, allow_nan=False)
+
+
+def confidence(comment, reference):
+    """Something between 0.5 and 1 that only the two notes decide."""
+    return 0.5 + zlib.crc32(f"{comment}|{reference}".encode()) % 50 / 100
+
+
+def model_answer(exchange):
+    """Vectors by the length of a text; every pair is called the same, with more or less confidence."""
+    if exchange.path.endswith("embeddings"):
+        rows = [{"index": i, "embedding": [1, len(text) % 7]} for i, text in enumerate(exchange.body["input"])]
+        return Reply(200, {"data": rows, "usage": {"prompt_tokens": 7, "total_tokens": 7}})
+    if not exchange.is_list:
+        return verdict(True, confidence(*exchange.notes))
+    references, comments = exchange.listed
+    found = [
+        {"reference": r, "comment": c, "confidence": confidence(comment, reference), "reason": "because"}
+        for r, reference in enumerate(references)
+        for c, comment in enumerate(comments)
+    ]
+    return matches(*found)
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.9])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"judge": "rouge"},
+        {"judge": "offline"},
+        {"judge": "embedding"},
+        {"judge": "llm"},
+        {"judge": "llm", "ask": "review"},
+        {"judge": "cascade"},
+        {"judge": "cascade", "alignment": "coverage"},
+        {"judge": "cascade", "cascade": "frugal"},
+        {"judge": "cascade", "ask": "pair", "cascade": "frugal"},
+    ],
+    ids=str,
+)
+def test_the_curve_of_every_judge_with_a_threshold_passes_through_runs_at_it_and_at_another(
+    tmp_path, monkeypatch, options, threshold
+):
+    monkeypatch.chdir(tmp_path)
+    options |= {"cache": tmp_path / "verdicts.sqlite"}
+    with ModelServer(model_answer) as server:
+        for kind in ("LLM", "EMBEDDING"):
+            for name, value in (("MODEL_URL", server.url), ("MODEL", "test-model"), ("API_KEY", "k")):
+                monkeypatch.setenv(f"{kind}_{name}", value)
+        run = demo_run(tmp_path / "run", threshold=threshold, **options)
+        other = demo_run(tmp_path / "other", threshold=0.65, **options)
+    curves = sensitivity(run).to_dict()["threshold"]
+    for reviewer, block in run.summary["reviewers"].items():
+        assert at(curves, reviewer, threshold) == block["metrics"]
+        if options.get("ask") != "pair" or options["judge"] != "cascade":  # whose questions hang on former answers
+            assert at(curves, reviewer, 0.65) == other.summary["reviewers"][reviewer]["metrics"]
+
+
+def test_the_curve_of_a_judge_with_a_rule_of_its_own_passes_through_its_run(tmp_path):
+    class Above(Judge):
+        name, threshold = "above", 0.5
+
+        def judge(self, questions):
+            return [Answer(np.full(len(q.pairs), 0.5), np.zeros(len(q.pairs), np.int8)) for q in questions]
+
+    run = demo_run(tmp_path / "run", judge=Above())
+    curves = sensitivity(run).to_dict()["threshold"]
+    for reviewer, block in run.summary["reviewers"].items():
+        assert at(curves, reviewer, 0.5) == block["metrics"]
+
+
+def test_the_threshold_of_a_cascade_cuts_the_final_score_whoever_gave_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with ModelServer(model_answer) as server:
+        for name, value in (("MODEL_URL", server.url), ("MODEL", "test-model"), ("API_KEY", "k")):
+            monkeypatch.setenv(f"LLM_{name}", value)
+        run = demo_run(tmp_path / "run", judge="cascade", cascade="frugal", threshold=0.9, cache=tmp_path / "v.sqlite")
+    pairs = [json.loads(line) for line in (tmp_path / "run" / "pairs.jsonl").read_text("utf-8").splitlines()]
+    assert {pair["by"] for pair in pairs} == {"judge", "model"}
+    assert all(pair["match"] == (pair["score"] >= 0.9) for pair in pairs)
+    assert run.manifest.config["threshold"] == 0.9
 
 
 def test_a_run_in_memory_has_the_curves_of_its_folder(tmp_path):

@@ -246,7 +246,7 @@ def test_negatives_without_references_are_left_out_with_a_warning(tmp_path):
     benchmark, _ = read_reference_set([tmp_path / "r.jsonl"], [tmp_path / "n.jsonl"])
     assert list(benchmark.negatives) == ["github.com/octo/shop#5"]
     assert benchmark.warnings == (
-        "2 negatives of 1 pull requests that have no references are left out: github.com/octo/shop#56",
+        "2 negatives of 1 pull request that has no references are left out: github.com/octo/shop#56",
     )
 
 

@@ -118,7 +118,8 @@ def test_the_answer_of_a_lone_reviewer_does_not_contradict_the_labels(tmp_path):
     label_all(run)
     each = calibrate_run(run).corrected["x"]
     judged = f"x has F1 {rate(each.judged['f1'])}"
-    sentence = f"Corrected by labels: F1 {rate(each.metrics['f1'])} (95 % interval {interval(each.intervals['f1'])})."
+    ends = interval(each.intervals["f1"])
+    sentence = f"Corrected by labels: corrected F1 {rate(each.metrics['f1'])} (95 % interval {ends})."
     assert each.judged["f1"] != pytest.approx(each.metrics["f1"], abs=0.05)
     shown = text(section(as_html(run), "answer"))
     assert judged in shown
@@ -132,16 +133,16 @@ def test_a_provisional_correction_stays_out_of_the_answer(tmp_path):
     frame = label_all(run, only=0)
     label_all(run, only=2 * len(frame.strata))
     assert calibrate_run(run).corrected
-    assert "Corrected by labels: F1" not in as_markdown(run)
-    assert "Corrected by labels: F1" not in text(as_html(run))
+    assert "Corrected by labels: corrected F1" not in as_markdown(run)
+    assert "Corrected by labels: corrected F1" not in text(as_html(run))
 
 
 def test_several_reviewers_are_ranked_by_corrected_figures_and_the_reader_is_told(run):
     label_all(run)
     markdown = as_markdown(run)
     assert "Corrected by labels of" in markdown.split("\n")[2]
-    assert "As judged; the headline goes by the corrected figures." in markdown
-    assert "in this table are corrected by labels" in text(section(as_html(run), "answer"))
+    assert "The headline goes by the corrected figures; all others in this table are as judged." in markdown
+    assert "Ranks and ties go by the corrected figures" in text(section(as_html(run), "answer"))
 
 
 def test_bounds_before_and_estimates_after_labels_of_issues(run):

@@ -114,7 +114,7 @@ def test_pairs_are_shown_side_by_side_with_score_verdict_and_reason(run):
     assert "Rejected by annotators src/a.py:80 rename it repeats a rejected comment" in shown
     assert "open question Reference R1 src/a.py:5 no bounds check undecided right location by model" in shown
     assert "nice No reference is at this location. no match" in shown
-    assert "Comments of sharp 1 of 1 comments matched a reference. Missed: R2 ." in shown
+    assert "Comments of sharp 1 of 1 comment matched a reference. Missed: R2 ." in shown
 
 
 def test_what_stayed_undecided_is_listed_with_its_bounds(run):

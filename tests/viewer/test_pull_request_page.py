@@ -46,7 +46,7 @@ def test_what_stayed_open_and_what_was_missed_stand_without_a_partner(run):
     assert "No reference is near enough" in alone.one(id="c2").text
     missed = alone.one(id="r1")
     assert "missed" in missed.text
-    assert "Raised by 1 of 1 others: bob" in missed.text
+    assert "Raised by 1 of 1 other: bob" in missed.text
     [who] = [link for link in missed.all("a") if link.text == "bob"]
     assert who["href"] == f"{run.address(pull(1))}?reviewer=bob#r1"
 

@@ -23,6 +23,7 @@ from metareview.comments.measures import MEASURES, Rates, measured, rates, table
 from metareview.judges.registry import open_judge
 from metareview.model.address import repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, CommentCategory, CommentContext, ReferenceSet, Review
+from metareview.model.words import plural
 from metareview.pipelines.comments.answer import answer
 from metareview.pipelines.comments.doubts import Doubt
 from metareview.runs.files import JsonObject
@@ -94,7 +95,9 @@ def _lint(benchmark: ReferenceSet, line_distance: int) -> Iterator[Finding]:
             yield from _lint_review(key, "negative", negatives, benchmark.has_locations)
             both = set(map(_identity, review.comments)) & set(map(_identity, negatives))
             if both:
-                yield Finding("error", f"{key}: {len(both)} comments are both reference and negative")
+                yield Finding(
+                    "error", f"{key}: {plural(len(both), 'comment is', 'comments are')} both reference and negative"
+                )
     yield from _lint_names(benchmark)
     comments = [comment for review in benchmark.references.values() for comment in review.comments]
     for name, enum in (("category", CommentCategory), ("context", CommentContext)):
@@ -112,13 +115,14 @@ def _lint_review(key: str, what: str, comments: Sequence[Comment], locations: bo
     empty = sum(not comment.counted for comment in comments)
     twice = sum(count > 1 for count in Counter(map(_identity, comments)).values())
     nowhere = sum(not comment.content_key[0] for comment in comments)
-    for number, problem in (
-        (empty, "without a note are not counted"),
-        (twice, "occur more than once, with the same note and location"),
-        (nowhere * locations, "have no path, so they match in any file"),
+    again = "more than once, with the same note and location"
+    for number, of_one, of_many in (
+        (empty, "without a note is not counted", "without a note are not counted"),
+        (twice, f"occurs {again}", f"occur {again}"),
+        (nowhere * locations, "has no path, so it matches in any file", "have no path, so they match in any file"),
     ):
         if number:
-            yield Finding("warning", f"{key}: {number} {what}s {problem}")
+            yield Finding("warning", f"{key}: {plural(number, f'{what} {of_one}', f'{what}s {of_many}')}")
 
 
 def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
@@ -134,7 +138,7 @@ def _lint_names(benchmark: ReferenceSet) -> Iterator[Finding]:
             else:
                 yield Finding("warning", f"{key}: not the address of a pull request; aacr-text cannot name it")
     if unnumbered:
-        are = f"{len(unnumbered)} of {len(benchmark.references)} pull requests have no number"
+        are = f"{len(unnumbered)} of {plural(len(benchmark.references), 'pull request')} have no number"
         fix = f"comments on {unnumbered[0]!r} must name it in pr or, without a slash, in the file's name"
         yield Finding("note", f"{are}: {fix}")
     for keys in named.values():
@@ -199,7 +203,7 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     figures = _score(benchmark, {key: tuple(map(_far_away, comments)) for key, comments in references.items()}, rules)
     whole_files = sum(_far_away(comment) is comment for comment in everything)
     passed = (figures["positive_line_recall_rate"] or 0) * len(everything) <= whole_files
-    but_for = f" but for {whole_files} references of whole files" if whole_files else ""
+    but_for = f" but for {plural(whole_files, 'reference')} of whole files" if whole_files else ""
     yield Probe("shifted lines", passed, f"line recall 0{but_for}", figures)
 
 

@@ -21,6 +21,7 @@ from metareview.cli.options import (
 )
 from metareview.cli.output import Screen, settings_lines, warning_lines
 from metareview.errors import Undecided, UsageError
+from metareview.model.words import plural
 from metareview.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def _show(
     screen.show(document, *lines, *parts, *gate_lines(results), remarks=remarks)
     if agreement.errors:
         raise Undecided(
-            f"{agreement.errors} of {agreement.n} pairs stayed undecided and are left out of the agreement."
+            f"{agreement.errors} of {plural(agreement.n, 'pair')} stayed undecided and are left out of the agreement."
         )
     check_gates(results)
 

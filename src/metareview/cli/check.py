@@ -10,6 +10,7 @@ import click
 from metareview.cli.options import InputPath, ListingOption, Paths, comment_formats, common_options
 from metareview.cli.output import Screen
 from metareview.errors import InputError
+from metareview.model.words import plural
 
 if TYPE_CHECKING:
     from metareview.benchmark.check import CheckResult
@@ -54,8 +55,8 @@ def _lines(result: CheckResult, quiet: bool) -> Iterator[str]:
     from metareview.comments.measures import positive_line_recall_rate, positive_recall_rate
     from metareview.report.numbers import rate
 
-    negatives = f", {result.negatives} negatives" if result.negatives else ""
-    yield f"{result.prs} pull requests, {result.references} references{negatives}"
+    negatives = f", {plural(result.negatives, 'negative')}" if result.negatives else ""
+    yield f"{plural(result.prs, 'pull request')}, {plural(result.references, 'reference')}{negatives}"
     for probe in result.probes:
         measures = (positive_recall_rate, positive_line_recall_rate) if probe.metrics else ()
         figures = ", ".join(f"{measure.label} {rate(probe.metrics[measure.name])}" for measure in measures)

@@ -115,7 +115,7 @@ def command(
         remarks = [headline_of(run.result), *judged_sentence(run.result), f"What became of each comment: {folder}"]
         screen.show(run.summary, *outcome_tables(run.result), *gate_lines(results), remarks=[*remarks, *written])
     if run.result.judge is not None:
-        check_undecided(run.result.judge, "comments")
+        check_undecided(run.result.judge, "comment")
     check_gates(results)
 
 

@@ -37,5 +37,5 @@ def command(run: Path, outputs: Paths, limits: Limits, screen: Screen) -> None:
     if results and is_comments(stored):
         check_undecided(stored.result.judge)
     if results and is_outcomes(stored) and stored.result.judge is not None:
-        check_undecided(stored.result.judge, "comments")
+        check_undecided(stored.result.judge, "comment")
     check_gates(results)

@@ -8,6 +8,7 @@ import click
 
 from metareview.cli.options import PATH, common_options
 from metareview.cli.output import Screen
+from metareview.model.words import plural
 
 
 @click.command(epilog="Example: metareview text retrieved.jsonl --strategy rouge-sentence --threshold 0.8")
@@ -27,4 +28,4 @@ def command(file: Path, strategy: str, threshold: float | None, screen: Screen) 
     figures = "  ".join(f"{name} {rate(result[name])}" for name in ("precision", "recall", "f1"))
     left_out = ", ".join(f"{name} {count}" for name, count in result["nulls"].items() if count)
     remarks = [f"Undefined for some items, left out of the mean: {left_out}."] if left_out else []
-    screen.show(result, f"{result['n']} items: {figures}", remarks=remarks)
+    screen.show(result, f"{plural(result['n'], 'item')}: {figures}", remarks=remarks)

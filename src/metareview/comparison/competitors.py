@@ -117,7 +117,8 @@ class Competitor:
         if not is_comments(self.run):
             return None
         rows = [self.rows[key].judged or self.rows[key].counts for key in prs]
-        return Counts.from_sums(total(np.array(rows).reshape(len(rows), len(fields(Counts)))), location=True)
+        sums = total(np.array(rows).reshape(len(rows), len(fields(Counts))))
+        return Counts.from_sums(sums, location=self.run.result.config.location)
 
     def spent(self, prs: Iterable[str]) -> list[Spent]:
         """What its review of each of these pull requests took."""

@@ -8,7 +8,7 @@ and tests, so that they answer for both kinds of chance: which pull requests the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 from scipy.special import stdtrit
@@ -27,6 +27,7 @@ from metareview.comments.measures import (
 from metareview.comparison.frame import LabelledFrame
 from metareview.comparison.held_labels import HeldLabels, labels_of
 from metareview.model.measure import Measure
+from metareview.outcomes.measures import MEASURES as OUTCOMES
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.frame_json import read_frame
 from metareview.runs.run import CommentsRun
@@ -35,7 +36,13 @@ from metareview.stats import LEVEL, Array, Interval, intervals, standard_error
 GOAL = 0.03
 """Half the width of the interval of F1 that a plan is made for."""
 CORRECTED = (positive_match_rate, positive_recall_rate, f1, unmatched_rate)
+_NAMES = {each.name for each in CORRECTED} | {"f_beta", *(each.name for each in OUTCOMES if each.needs)}
 _COLUMN = {field.name: position for position, field in enumerate(fields(Counts))}
+
+
+def named_corrected(measure: Measure) -> Measure:
+    """The measure under the name that its figure has where labels correct it, so that "F1" stays the judge's."""
+    return replace(measure, label=f"corrected {measure.label}") if measure.name in _NAMES else measure
 
 
 @dataclass(frozen=True, slots=True)

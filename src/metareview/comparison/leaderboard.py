@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from metareview.comments.measures import rates, total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
+from metareview.comparison.corrected import named_corrected
 from metareview.comparison.judge_parameters import mixed_examples as check_examples
 from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.outcome_board import outcome_board
@@ -65,8 +66,8 @@ def leaderboard(
                 " comments is known on the pull requests that each reviewer had: everybody is ranked on its own."
             )
         board = outcome_board(everybody, sort=sort, seed=seed)
-        by_labels = sum({id(one.run): one.labelled for one in everybody.values()}.values()) if corrected else None
-        return replace(board, labelled=by_labels, warnings=[*servers, *board.warnings, *([_PARTLY] if partly else [])])
+        board = _by_labels(board, everybody.values()) if corrected else board
+        return replace(board, warnings=[*servers, *board.warnings, *([_PARTLY] if partly else [])])
     _check_benchmarks(list(everybody.values()))
     own = {label: competitors.with_beta(one.run, beta) for label, one in everybody.items()}
     measures = {name: measure for of_one in own.values() for name, measure in of_one.items()}
@@ -79,6 +80,8 @@ def leaderboard(
         one, available = everybody[label], own[label].values()
         ends = dict.fromkeys(measures) | intervals(one.units(prs), available)
         of_all = rates(total(one.counts(prs)), available, measures.values())
+        if corrected:  # estimated counts, so that a rate of them may lie beyond
+            of_all = {name: None if value is None else min(1.0, max(0.0, value)) for name, value in of_all.items()}
         return Figures(of_all, ends, one.summed(prs), costs=one.costs(prs))
 
     on_own = {label: figures(label, one.rows) for label, one in everybody.items()}
@@ -129,12 +132,17 @@ def leaderboard(
         unranked=[standing(label, None) for label in others],
         pairs=pairs,
     )
-    if corrected:
-        runs_with_labels = {id(one.run): one.labelled for one in everybody.values()}
-        board = replace(board, labelled=sum(runs_with_labels.values()))
+    board = _by_labels(board, everybody.values()) if corrected else board
     few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and competitors.is_routing(first) else None
     more = [*([few_weeks] if few_weeks else []), *([_PARTLY] if partly else [])]
     return replace(board, warnings=[*mixed, *servers, *_warnings(board, len(known)), *more], mixed_examples=bool(mixed))
+
+
+def _by_labels(board: Leaderboard, everybody: Iterable[Competitor]) -> Leaderboard:
+    """The board of counts that labels correct, with how many are labelled, and its figures named accordingly."""
+    labelled = sum({id(one.run): one.labelled for one in everybody}.values())
+    measures = [named_corrected(measure) for measure in board.measures]
+    return replace(board, labelled=labelled, sort=named_corrected(board.sort), measures=measures)
 
 
 def _everybody(sources: Sequence[Source]) -> dict[str, Competitor]:
@@ -156,8 +164,9 @@ def _check_benchmarks(everybody: Sequence[Competitor]) -> None:
             different = competitors.different_benchmarks(one, other)
             if different:
                 raise UsageError(
-                    f"{one.run.label} and {other.run.label} are on different benchmarks: {len(different)} pull requests"
-                    f" have other references ({different[0]}). Evaluate both against the same files."
+                    f"{one.run.label} and {other.run.label} are on different benchmarks:"
+                    f" {plural(len(different), 'pull request has', 'pull requests have')} other references"
+                    f" ({different[0]}). Evaluate both against the same files."
                 )
     keys: dict[int, set[str]] = {}
     for one in everybody:
@@ -174,8 +183,8 @@ def _warnings(board: Leaderboard, known: int) -> Iterator[str]:
     ]:
         names = ", ".join(f"{row.label} ({row.prs} of {row.of})" for row in few)
         yield (
-            f"not ranked, with under {board.min_coverage:.0%} of the {known} pull requests that anybody has: {names}."
-            " Figures on other pull requests do not compare; --all-prs counts the missing ones as silence,"
+            f"not ranked, with under {board.min_coverage:.0%} of the {plural(known, 'pull request')} that anybody has:"
+            f" {names}. Figures on other pull requests do not compare; --all-prs counts the missing ones as silence,"
             " --min-coverage changes the share"
         )
     if none := [row for row in board.unranked if row not in few]:
@@ -185,8 +194,8 @@ def _warnings(board: Leaderboard, known: int) -> Iterator[str]:
             yield "nobody is ranked: no pull request is everybody's; --all-prs counts the missing ones as silence"
     if any(row.prs != board.prs for row in board.rows) and not board.all_prs:
         yield (
-            f"figures and tests are over the {board.prs} pull requests that all ranked ones have; each one's figure on"
-            " its own stands beside"
+            f"figures and tests are over the {plural(board.prs, 'pull request')} that all ranked ones have; each one's"
+            " figure on its own stands beside"
         )
     undecided = sum(row.undecided for row in (*board.rows, *board.unranked))
     if undecided:

@@ -10,6 +10,7 @@ from metareview.comments.costs import CostsCompared, compared_costs
 from metareview.comments.measures import total
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
+from metareview.comparison.corrected import named_corrected
 from metareview.comparison.explain import explain
 from metareview.comparison.judge_parameters import mixed_examples as check_examples
 from metareview.comparison.judge_parameters import mixed_servers
@@ -82,11 +83,8 @@ def compare(
         warnings = (*servers, *_warnings(*sides, list(sides[0].rows), LeftOut()))
         options = SampleOptions(common, alpha, seed, plan, by)
         (ours, theirs), corrected = competitors.corrected_alike(sides)
-        return replace(
-            compare_samples(ours, theirs, options),
-            warnings=warnings,
-            labelled=(ours.labelled, theirs.labelled) if corrected else None,
-        )
+        sampled = replace(compare_samples(ours, theirs, options), warnings=warnings)
+        return _by_labels(sampled, ours, theirs) if corrected else sampled
     (ours, theirs), corrected = competitors.corrected_alike(sides)
     prs, left_out = _shared(ours, theirs, common)
     units = ours.units(prs), theirs.units(prs)
@@ -102,7 +100,7 @@ def compare(
     metrics, level = _metrics(
         (ours.counts(prs), theirs.counts(prs)), units, measures, alpha=alpha, beta=beta, seed=seed
     )
-    return Comparison(
+    result = Comparison(
         ours.run.kind.name,
         a=Side(ours.name, competitors.folder_of(ours.run), label_a),
         b=Side(theirs.name, competitors.folder_of(theirs.run), label_b),
@@ -119,10 +117,16 @@ def compare(
         family=_family([first] if second is None else [first, second], ours, theirs, main, seed, mixed_examples),
         plan=None if plan is None else _planned(plan, metrics, level),
         warnings=(*mixed, *servers, *_warnings(ours, theirs, prs, left_out)),
-        labelled=(ours.labelled, theirs.labelled) if corrected else None,
         costs=_costs(ours, theirs, prs),
         mixed_examples=bool(mixed),
     )
+    return _by_labels(result, ours, theirs) if corrected else result
+
+
+def _by_labels(result: Comparison, a: Competitor, b: Competitor) -> Comparison:
+    """The comparison of counts that labels correct, with how many are labelled, and its figures named accordingly."""
+    metrics = {name: replace(each, measure=named_corrected(each.measure)) for name, each in result.metrics.items()}
+    return replace(result, labelled=(a.labelled, b.labelled), metrics=metrics)
 
 
 def _costs(a: Competitor, b: Competitor, prs: Sequence[str]) -> dict[str, CostsCompared]:
@@ -204,7 +208,7 @@ def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple
         wanted = list(names) or held
         if len(wanted) != 2:
             raise UsageError(
-                f"{first.label} holds {len(held)} {word}s: {', '.join(held)}. Name two of them,"
+                f"{first.label} holds {plural(len(held), word)}: {', '.join(held)}. Name two of them,"
                 " --reviewer A --reviewer B, or give a second run."
             )
         by_name = {one.name: one for one in competitors.read(first, wanted, records=True)}
@@ -223,7 +227,7 @@ def _in_run(run: AnyRun, name: str | None, required: bool) -> str:
         return name
     if len(held) == 1 and not required:
         return held[0]
-    problem = f"holds {len(held)} {word}s" if name is None else f"holds no {word} named {name!r}, but {len(held)}"
+    problem = f"holds {plural(len(held), word)}" if name is None else f"holds no {word} named {name!r}, but {len(held)}"
     raise UsageError(f"{run.label} {problem}: {', '.join(held)}. Choose with --reviewer.")
 
 

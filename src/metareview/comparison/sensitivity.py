@@ -94,7 +94,9 @@ def sensitivity(run: AnyRun) -> Sensitivity:
         reach = FREE_REACH if all(recount.knows_all for recount in recounts) else config.line_distance
         distances = sorted({*range(min(reach, FREE_REACH) + 1), config.line_distance})
     thresholds = [] if config.threshold is None else sorted({*THRESHOLDS, config.threshold})
-    settings = [*((distance, None) for distance in distances), *((config.line_distance, each) for each in thresholds)]
+    # At its own threshold the run's verdicts are as they are, by whatever rule its judge had.
+    others = [None if threshold == config.threshold else threshold for threshold in thresholds]
+    settings = [*((distance, None) for distance in distances), *((config.line_distance, each) for each in others)]
     # Curves are over each one's own pull requests. Ranks are over those that all have, as on the leaderboard, and
     # whoever has too few has none.
     ranked = {name for name, one in run.result.reviewers.items() if has_enough(one.prs, run.result.prs)}
@@ -176,8 +178,8 @@ class _Judged:
         self.candidates = candidates.only(np.array([verdict is not None for verdict in known], bool))
         self.score = np.array([np.nan if each.score is None else each.score for each in verdicts], np.float64)
         self.match = np.array([UNDECIDED if each.match is None else int(each.match) for each in verdicts], np.int8)
-        # Decided by score and threshold; people's labels, and in a cascade the model's answers, stay as they are.
-        moving = ("judge",) if judge == "cascade" else ("judge", "model", "cache")
+        # Decided by score and threshold; people's labels stay as they are.
+        moving = ("judge", "model", "cache")
         self.moves = np.array([each.by in moving and each.match is not None for each in verdicts], bool)
         self.strict = judge == "rouge"  # which needs more than its threshold
 

@@ -10,7 +10,7 @@ from metareview.comments.measures import Counts, Rates
 from metareview.comments.repeated_runs import Repeats
 from metareview.comparison.judge_parameters import MIXED
 from metareview.model.measure import Measure
-from metareview.model.words import plural
+from metareview.model.words import counted, plural
 from metareview.runs.comments_json import counts_to_json, repeats_to_json
 from metareview.runs.costs_json import costs_to_json
 from metareview.runs.files import JsonObject, as_json
@@ -109,6 +109,19 @@ class Leaderboard:
         return self.kind != "outcomes"
 
     @property
+    def scope(self) -> str:
+        """What a figure's name ends with where those of the ranked are not on the pull requests that each has."""
+        if not self.paired or all(row.prs == self.prs for row in self.rows):
+            return ""
+        return f" on all {counted(self.prs)}" if self.all_prs else f" on the shared {counted(self.prs)}"
+
+    def compared(self, row: Standing) -> Figures:
+        """Its figures in the `scope`: none of whoever is not ranked, whose figures are on its own pull requests."""
+        if row.rank or not self.scope:
+            return row.figures
+        return Figures(dict.fromkeys(row.own.metrics), dict.fromkeys(row.own.intervals), None)
+
+    @property
     def tested(self) -> bool:
         """Whether all pairs of the ranked were tested, and they have letters."""
         return len(self.rows) <= MOST_TESTED
@@ -157,7 +170,7 @@ class Leaderboard:
             return f"{first.label} leads with {shown} {where}."
         names = [row.label for row in self.top]
         if len(names) > _NAMED:
-            names = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} others"]
+            names = [*names[: _NAMED - 1], plural(len(names) - _NAMED + 1, "other")]
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
         where = where if self.paired else "each on its own pull requests"
         return f"{listed} cannot be told apart at the top by {label}, {where}."

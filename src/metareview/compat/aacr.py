@@ -6,7 +6,7 @@ import asyncio
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -125,8 +125,8 @@ async def get_evaluator_ans_from_json(
 
     `pr_metadata` holds `category` and `project_main_language`, which the pull request filters go by; without it they
     are not applied, with a warning. `negatives`: rejected comments, which turn on `false_positive_rate`. Where
-    meaning is not asked (`location_only`), whatever would be about meaning is None. One object on both sides, which is
-    then scored against itself, is told under `warnings`.
+    meaning is not asked (`location_only`), counts about meaning are 0, lists empty and rates None. One object on both
+    sides, which is then scored against itself, is told under `warnings`.
     """
     config = config or EvaluatorConfig()
     metadata = pr_metadata or {}
@@ -151,20 +151,37 @@ async def get_evaluator_ans_from_json(
         raise UsageError("location_only needs references with a path, and none of good_comments has one.")
     case = Case.of("generated", generated, reference, rejected, rules)
     # In a thread of its own, so that a judge that waits for a model does not hold up the caller's event loop.
-    record = record_to_json(await asyncio.to_thread(_score, case, config))
+    record = await asyncio.to_thread(_score, case, config)
     if ignored:
         warnings.warn(f"{github_pr_url}: {_NOT_APPLIED}", stacklevel=2)
     same = bool(generated_comments) and generated_comments is good_comments
     told = [text for text, holds in ((_NOT_APPLIED, ignored), (_ITSELF, same)) if holds]
-    if not rules.meaning:
-        record |= dict.fromkeys(_ABOUT_MEANING)
-    return record | {"warnings": told}
+    return record_to_json(record if rules.meaning or record.skipped else _without_meaning(record)) | {"warnings": told}
 
 
 def _score(case: Case, config: EvaluatorConfig) -> CommentRecord:
     with open_judge(str(config.semantic_matcher_type) if config.enable_semantic_match else "none") as judge:
         [(_, _, record)] = records_of(answer_in_batches([case], judge))
     return record
+
+
+def _without_meaning(record: CommentRecord) -> CommentRecord:
+    """The record with its figures by location alone: nothing was matched by meaning, repeated, or judged."""
+    counts = replace(record.counts, matched=0, covered=0, unmatched=0, negatives_matched=0)
+    return replace(
+        record,
+        counts=counts,
+        rates={**record.rates, **dict.fromkeys(_ABOUT_MEANING)},
+        judged_pairs=0,
+        slices={
+            dimension: {value: replace(tally, covered=0) for value, tally in tallies.items()}
+            for dimension, tallies in record.slices.items()
+        },
+        comments=[replace(each, reference=None, negative=None, verdict=None, repeats=None) for each in record.comments],
+        matches=(),
+        references=tuple(replace(each, covered=False) for each in record.references),
+        repeated=0,
+    )
 
 
 def _comment(value: object) -> Comment:

@@ -19,6 +19,7 @@ from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, mer
 from metareview.model.facts import facts_of, written_by
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.selection import EVERYBODY, Selection
+from metareview.model.words import plural
 from metareview.plugins import Registry
 
 # Formats of other packages share one group of entry points; the type of what is loaded tells the two kinds apart.
@@ -242,7 +243,7 @@ def read_inputs(
         if reviewer and all(_reviewer_of(without_run(name, repeat=repeat)[0]) for name in names):
             inputs.warnings.append(f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used")
         if not inputs.formats:
-            problem = f"none of its {len(files)} files is in a known format"
+            problem = f"none of its {plural(len(files), 'file')} is in a known format"
             raise InputError(problem, file=path, fix=_choose_format())
     return inputs
 
@@ -351,8 +352,8 @@ def read_reference_set(
     if stray := [key for key in negative if key not in positive]:
         count = sum(len(negative.pop(key).comments) for key in stray)
         shown = ", ".join(stray[:5]) + (", …" if len(stray) > 5 else "")
-        whose = f"{len(stray)} pull requests that have no references"
-        warnings.append(f"{count} negatives of {whose} are left out: {shown}")
+        whose = f"{plural(len(stray), 'pull request that has', 'pull requests that have')} no references"
+        warnings.append(f"{plural(count, 'negative')} of {whose} {'is' if count == 1 else 'are'} left out: {shown}")
     return ReferenceSet(positive, negative, tuple(warnings)), ReferenceFiles(files["reference"], files["negatives"])
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from metareview.errors import InputError
 from metareview.formats.line_parts import has_parts, opened_part, part_files, parts_of, read_parts
+from metareview.model.words import plural
 
 RESULTS, PAIRS, SUMMARY, MANIFEST = "results.jsonl", "pairs.jsonl", "summary.json", "manifest.json"
 EXAMPLES = "examples.jsonl"
@@ -163,7 +164,7 @@ def check_seals(
             continue
         found = Sealing().add_file(path).seal
         if found.lines < seal.lines and path.suffix != ".parquet":
-            raise damaged(path, f"{found.lines:,} of {seal.lines:,} lines are left")
+            raise damaged(path, f"{found.lines:,} of {plural(seal.lines, 'line')} are left")
         if found.size != seal.size:
             raise damaged(path, f"{found.size:,} bytes where the run wrote {seal.size:,}")
         if found.sha256 != seal.sha256:
@@ -184,7 +185,7 @@ def check_counts(folder: Path, records: int | None, pairs: int | None) -> None:
     if records is not None:
         found = sum(1 for _ in _lines(folder / RESULTS))
         if found != records:
-            raise damaged(folder / RESULTS, f"{found:,} of {records:,} records are there")
+            raise damaged(folder / RESULTS, f"{found:,} of {plural(records, 'record')} are there")
     if pairs:
         found = sum(_ELIGIBLE.search(line) is not None for line in _lines(folder / PAIRS))
         if found != pairs:

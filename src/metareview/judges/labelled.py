@@ -27,7 +27,7 @@ from metareview.judges.protocol import (
     settings_from,
 )
 from metareview.judges.stored import PullRequests, read_part
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 
 LabelKey = tuple[str | None, str, str]
 """The pull request, or None where a label holds for every one; the comment's note and the reference's."""
@@ -108,7 +108,7 @@ class LabelledJudge(Judge):
             label = self.index.labels[key]
             said = SAME if label.match else DIFFERENT
             against = match[row] not in (said, UNDECIDED)
-            judged = f", against {self.inner.name} ({score[row]:.2f})" if against else ""
+            judged = f", against {self.inner.name} ({format_score(score[row])})" if against else ""
             score[row], match[row], by[row] = float(label.match), said, "label"
             reason[row] = labelled_reason(label.match, label.by) + judged
         return Answer(score, match, reason, by)

@@ -111,7 +111,7 @@ class StoredJudge(Judge):
         absent = +absent
         if absent:
             shown = ", ".join(f"{name} {count:,}" for name, count in absent.most_common(5))
-            more = f" and {len(absent) - 5} more reviewers" if len(absent) > 5 else ""
+            more = f" and {plural(len(absent) - 5, 'more reviewer')}" if len(absent) > 5 else ""
             remarks.append(
                 f"{plural(absent.total(), 'comment')} of {self.stored.name} not among those scored: {shown}{more}"
             )

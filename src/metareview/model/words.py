@@ -20,6 +20,15 @@ def plural(number: float, one: str, many: str | None = None) -> str:
     return f"{counted(number)} {one if number == 1 else many or one + 's'}"
 
 
+def format_score(score: float) -> str:
+    """A judge's score.
+
+    >>> format_score(0.4567)
+    '0.46'
+    """
+    return f"{score:.2f}"
+
+
 def one_line(text: str, length: int = 1_000) -> str:
     """A stranger's text, fit for a terminal and UTF-8: one line, no control characters, not endless."""
     if len(text) <= length and text.isprintable() and "  " not in text and text == text.strip():

@@ -9,7 +9,7 @@ from metareview.benchmark.calibrate import FIGURES, UNKNOWN, Agreement
 from metareview.benchmark.chance import FEWEST_UNITS
 from metareview.benchmark.units import PULL_REQUEST
 from metareview.model.severity import severity_rank
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 from metareview.report.numbers import count, interval, rate, signed, signed_interval
 from metareview.report.tables import INTERVAL, Column, Table
 
@@ -83,7 +83,7 @@ def reliability_table(agreement: Agreement, width: int) -> Table:
     table = [
         Column("scores", [f"{part.low:.1f}–{part.high:.1f}" for part in parts], text=True),
         Column("labels", [count(part.n) for part in parts]),
-        Column("mean score", [rate(part.mean_score) for part in parts], optional=2),
+        Column("mean score", [format_score(part.mean_score) for part in parts], optional=2),
         Column("matches", [rate(part.match_rate) for part in parts]),
         Column(f"{INTERVAL}, per pair", [interval(part.interval) for part in parts], optional=1),
     ]

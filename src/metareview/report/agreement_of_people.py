@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from metareview.benchmark.people import MOST_PEOPLE
 from metareview.model.words import plural
-from metareview.report.numbers import count
 
 _MOST_LISTED = 45
 """As many as ten people make, two by two."""
@@ -19,7 +18,7 @@ def people_lines(people: Sequence[TwoT], not_compared: int, lines_of: Callable[[
     for two in people[:_MOST_LISTED]:
         yield from lines_of(two)
     if (more := len(people) - _MOST_LISTED) > 0:
-        yield f"And {count(more)} more times two people; metareview calibrate --run RUN --json has them all."
+        yield f"And {plural(more, 'more time')} two people; metareview calibrate --run RUN --json has them all."
     if not_compared:
         others = plural(not_compared, "more person was", "more people were")
         yield f"{others} not compared with others: only the {MOST_PEOPLE} with most labels are."

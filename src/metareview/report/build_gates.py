@@ -9,6 +9,7 @@ from metareview.comparison.verdict import Comparison, LossGate
 from metareview.errors import GateFailed, Undecided
 from metareview.judges.registry import VERDICTS
 from metareview.model.build_gates import GateResult
+from metareview.model.words import plural
 from metareview.report.numbers import p_value, rate
 from metareview.report.tables import Column, Table
 
@@ -49,10 +50,11 @@ def missed_losses(result: Comparison) -> list[str]:
 def check_losses(result: Comparison) -> None:
     """GateFailed where B lost on a metric that it is held to; Undecided where undecided pairs leave that open."""
     if any(gate.passed is None for gate in result.gates):
-        what = "pairs" if result.samples is None else "comments"
+        undecided = sum(result.undecided.values())
+        what = plural(undecided, "pair" if result.samples is None else "comment")
         raise Undecided(
-            f"{sum(result.undecided.values())} {what} are undecided, so no loss can be ruled out. Run the command that"
-            " made the run again, with the same --out, to ask for them."
+            f"{what} {'is' if undecided == 1 else 'are'} undecided, so no loss can be ruled out. Run the command that"
+            " made the run again, with the same --out, to ask again."
         )
     lost = [_loss(gate) for gate in result.gates if gate.passed is False]
     if lost:
@@ -68,18 +70,19 @@ def _loss(gate: LossGate) -> str:
     return f"{metric.measure} is {rate(metric.b)}, was {rate(metric.a)} (p {p_value(metric.p_holm)} after Holm)"
 
 
-def check_undecided(judge: JudgeSummary, what: str = "pairs") -> None:
+def check_undecided(judge: JudgeSummary, what: str = "pair") -> None:
     """Undecided where the judge left something without a verdict; this goes before the gates. `what` it was asked
-    about: pairs, or comments of a run of outcomes."""
-    if judge.errors and what != "pairs":
+    about: a pair, or a comment of a run of outcomes."""
+    if judge.errors and what != "pair":
         raise Undecided(
-            f"{judge.errors} of {judge.pairs} {what} stayed undecided and are in no rate of what was addressed. Run the"
-            " same command with the same --out to ask about them again."
+            f"{judge.errors} of {plural(judge.pairs, what)} stayed undecided and are in no rate of what was addressed."
+            " Run the same command with the same --out to ask about them again."
         )
     if judge.errors:
         again = "Run the same command with the same --out to ask about them again."
         if judge.name == VERDICTS:
             again = "The file has no verdict on them; --labels FILE adds people's."
         raise Undecided(
-            f"{judge.errors} of {judge.pairs} pairs stayed undecided; the bounds show how far that reaches. {again}"
+            f"{judge.errors} of {plural(judge.pairs, what)} stayed undecided; the bounds show how far that reaches."
+            f" {again}"
         )

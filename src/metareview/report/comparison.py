@@ -9,7 +9,7 @@ from dataclasses import replace
 from metareview.comments.costs import CostDifference, Costs
 from metareview.comparison.explain import OutcomePair, PullRequestPair, RouterPair
 from metareview.comparison.standings import Leaderboard
-from metareview.comparison.verdict import Comparison, MetricDifference
+from metareview.comparison.verdict import Comparison, LeftOut, MetricDifference
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.build_gates import loss_gates_table
@@ -47,7 +47,8 @@ def comparison_table(result: Comparison) -> Table:
     labels = [metric.measure.label + (" ↓" if metric.measure.lower_is_better else "") for metric in metrics]
     known = [] if result.samples is None else [result.samples.known[name] for name in shown]
     # Of two samples, the sentence below says how many pull requests each has.
-    head = "outcome" if result.samples and not result.samples.paired else plural(result.prs, "pull request")
+    compared = "pull request" if result.left_out == LeftOut() else "shared pull request"
+    head = "outcome" if result.samples and not result.samples.paired else plural(result.prs, compared)
     return _with_costs(_differences_table(result, head, labels, metrics, known), list(_compared(result)))
 
 
@@ -132,32 +133,30 @@ def _compared(result: Comparison) -> Iterator[tuple[str, str, CostDifference]]:
 def leaderboard_table(result: Leaderboard, *, kinds_of_cost: int = 2) -> Table:
     """The measure that decides with its interval and ties, what reviews took (the first kinds that are known), then
     the other measures that somebody has."""
-    rows, sort = [*result.rows, *result.unranked], result.sort
-    figures = [row.figures.metrics[sort.name] for row in rows]
-    own = [row.own.metrics[sort.name] for row in rows]
+    rows, sort, scope = [*result.rows, *result.unranked], result.sort, result.scope
+    shown = [result.compared(row) for row in rows]
 
-    def known(measure: Measure) -> list[int]:
-        return [] if result.paired else [row.figures.known[measure.name] for row in rows]
+    def figures(measure: Measure) -> list[str]:
+        known = [] if result.paired else [row.figures.known[measure.name] for row in rows]
+        return _rates([each.metrics[measure.name] for each in shown], known)
 
     columns = [
         Column("", [NOT_DEFINED if row.rank is None else str(row.rank) for row in rows]),
         Column("name", [row.label for row in rows], text=True),
         Column(PULL_REQUESTS, [of_all(row.prs, row.of) if result.paired else count(row.prs) for row in rows]),
-        Column(sort.label, _rates(figures, known(sort))),
-        Column(INTERVAL, [interval(row.figures.intervals[sort.name]) for row in rows]),
+        Column(f"{sort.label}{scope}", figures(sort)),
+        Column(INTERVAL, [interval(each.intervals[sort.name]) for each in shown]),
         *between_runs_columns([row.repeats for row in rows], sort.name),
         Column("ties", [row.ties for row in rows], text=True),
     ]
-    if own != figures:
-        columns.append(
-            Column(f"{sort.label} on its own pull requests", [rate(figure) for figure in own], optional=True)
-        )
-    costs = cost_columns([row.figures.costs for row in rows], kinds_of_cost)
-    columns += [Column(head, cells, optional=1) for head, cells in costs]
+    if scope:
+        own = [rate(row.own.metrics[sort.name]) for row in rows]
+        columns.append(Column(f"{sort.label} on its own pull requests", own, optional=True))
+    costs = cost_columns([each.costs for each in shown], kinds_of_cost)
+    columns += [Column(f"{head}{scope}", cells, optional=1) for head, cells in costs]
     for measure in result.measures:
-        others = [row.figures.metrics[measure.name] for row in rows]
-        if measure.name != sort.name and any(figure is not None for figure in others):
-            columns.append(Column(measure.label, _rates(others, known(measure)), optional=True))
+        if measure.name != sort.name and any(each.metrics[measure.name] is not None for each in shown):
+            columns.append(Column(f"{measure.label}{scope}", figures(measure), optional=True))
     return columns
 
 

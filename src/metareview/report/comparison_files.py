@@ -108,7 +108,12 @@ def _metric_row(
     if known is not None:
         row |= {"known_a": known[0], "known_b": known[1]}
     row |= {"diff": metric.diff, "low": low, "high": high, "p": metric.p, "p_holm": metric.p_holm}
-    return row | ({"mixed_examples": True} if result.mixed_examples else {})
+    return row | _by_labels(result) | ({"mixed_examples": True} if result.mixed_examples else {})
+
+
+def _by_labels(result: Result) -> dict[str, object]:
+    """That labels correct what they can of a row's figures."""
+    return {"corrected": True} if result.labelled else {}
 
 
 def _standing_rows(result: Leaderboard) -> Iterator[dict[str, object]]:
@@ -118,7 +123,9 @@ def _standing_rows(result: Leaderboard) -> Iterator[dict[str, object]]:
         costs = cost_properties(row.figures.costs)
         known = {f"{name}_known": number for name, number in row.figures.known.items()}
         mixed = {"mixed_examples": True} if result.mixed_examples else {}
-        figures = {**row.figures.metrics, **known, **costs}
+        over = row.prs if row.rank is None or not result.paired else result.prs
+        of_own = {"over_prs": over, f"own_{result.sort.name}": row.own.metrics[result.sort.name]}
+        figures = {**row.figures.metrics, **of_own, **known, **costs, **_by_labels(result)}
         yield {**head, "sort": result.sort.name, "low": low, "high": high, **figures, **mixed}
 
 

@@ -7,23 +7,27 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 
 from metareview.benchmark.disagreements import Disagreement
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 from metareview.report.names import printable
-from metareview.report.numbers import rate
 
 _VERDICTS = {True: "the same", False: "different"}
+
+
+def worst_first(top: int) -> str:
+    """Which of many are listed, as the end of a sentence."""
+    return "; the worst one" if top == 1 else f"; the {top:,} worst first"
 
 
 def disagreement_lines(
     found: Sequence[Disagreement], judge: str, labels: int, *, top: int, width: int
 ) -> Iterator[str]:
     """How many there are, and of the first few the verdicts, both notes on a line each, the reason and the group."""
-    some = f"; the {top:,} worst first" if 0 < top < len(found) else ""
+    some = worst_first(top) if 0 < top < len(found) else ""
     yield f"{judge} and the labels differ on {len(found):,} of {plural(labels, 'pair')}{some}"
     for number, each in enumerate(found[:top], 1):
         pair = each.pair
         said = "undecided" if pair.match is None else _VERDICTS[pair.match]
-        score = "" if pair.score is None else f" ({rate(pair.score)})"
+        score = "" if pair.score is None else f" ({format_score(pair.score)})"
         head = f"{number:>3}. labelled {_VERDICTS[pair.label]}, {judge}: {said}{score}"
         yield _cut(head, width)
         for name, text in (

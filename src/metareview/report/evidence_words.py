@@ -10,7 +10,7 @@ from metareview.comparison.evidence import Evidence
 from metareview.comparison.evidence_search import ListName
 from metareview.comparison.quotes import Entry, Quoted
 from metareview.model.comment import Comment, normal_path
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 from metareview.report.names import location
 from metareview.report.numbers import count
 
@@ -129,7 +129,7 @@ def nothing_near(each: Sides) -> str:
 def verdict_words(verdict: Verdict) -> str:
     """`score 0.41, different`."""
     called = {True: "same issue", False: "different", None: "undecided"}[verdict.match]
-    return called if verdict.score is None else f"score {verdict.score:.2f}, {called}"
+    return called if verdict.score is None else f"score {format_score(verdict.score)}, {called}"
 
 
 def marks(each: Sides) -> list[str]:
@@ -173,11 +173,12 @@ def raised(each: Sides, evidence: Evidence) -> str:
     others = [name for name in entry.raised_by if name not in asked]
     if each.about_reference:
         return (
-            f"raised by {listed(others)} ({count(len(others))} of {len(everybody) - len(asked)} others)"
+            f"raised by {listed(others)} ({count(len(others))} of {plural(len(everybody) - len(asked), 'other')})"
             if others
             else ""
         )
     if not others:
         return f"nobody{' else' if entry.raised_by else ''} raises the reference"
     also = " also" if entry.reviewer in entry.raised_by else ""
-    return f"the reference is{also} raised by {listed(others)} ({count(len(others))} of {len(everybody) - 1} others)"
+    of_all = f"{count(len(others))} of {plural(len(everybody) - 1, 'other')}"
+    return f"the reference is{also} raised by {listed(others)} ({of_all})"

@@ -85,10 +85,11 @@ def _lone(summary: CommentsSummary, name: str) -> str:
     block = summary.reviewers[name]
     counts, ends = block.counts, block.intervals[f1.name]
     figure = rate(block.metrics[f1.name]) + (f" (95 % interval {interval(ends)})" if ends else "")
-    said = f"{plural(counts.generated, 'comment')}, {count(counts.matched)} of which match a reference"
+    match = "matches" if counts.matched == 1 else "match"
+    said = f"{plural(counts.generated, 'comment')}, {count(counts.matched)} of which {match} a reference"
     raised = f"{count(counts.covered)} of {plural(counts.expected, 'reference')} raised"
-    prs = of_all(block.prs, block.prs_with_references)
-    return f"{name} has F1 {figure} on {prs} pull requests: {said}; {raised}."
+    prs = of_all(block.prs, block.prs_with_references, "pull request")
+    return f"{name} has F1 {figure} on {prs}: {said}; {raised}."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -92,8 +92,8 @@ def _add_comment_cases(run: CommentsRun, suites: dict[str, Element]) -> None:
             continue
         if counts.undecided:
             SubElement(case, "error", message=f"{plural(counts.undecided, 'pair')} stayed undecided", type="undecided")
-        matched = f"{of_all(counts.matched, counts.generated)} comments matched"
-        raised = f"{of_all(counts.covered, counts.expected)} references raised"
+        matched = f"{of_all(counts.matched, counts.generated, 'comment')} matched"
+        raised = f"{of_all(counts.covered, counts.expected, 'reference')} raised"
         SubElement(case, "system-out").text = f"{matched}; {raised}"
 
 

@@ -8,7 +8,7 @@ from metareview.comments.records import Verdict
 from metareview.comments.summary import CommentsConfig
 from metareview.comparison.queue import IssueQuestion, PairQuestion
 from metareview.model.comment import Comment
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 from metareview.report.names import location, pull_request_name
 from metareview.report.plain_notes import cut_line, note_lines, one_line_note
 from metareview.report.terminal import Heading
@@ -70,7 +70,7 @@ def judged_line(verdict: Verdict | None, match: bool) -> str:
         return "The judge was not asked."
     if verdict.match is None:
         return "The judge could not decide."
-    score = "" if verdict.score is None else f" ({verdict.score:.2f})"
+    score = "" if verdict.score is None else f" ({format_score(verdict.score)})"
     said = "the same" if verdict.match else "different"
     return f"The judge says {said}{score}{', too' if verdict.match == match else ''}."
 
@@ -85,7 +85,7 @@ def issue_lines(question: IssueQuestion, width: int) -> Iterator[str]:
     for number, each in enumerate(evidence.comments[:_MOST_COMMENTS]):
         yield from comment_lines(each.reviewer, each.comment, width, most=_MOST_LINES if number == 0 else _FEW_LINES)
     if len(evidence.comments) > _MOST_COMMENTS:
-        yield f"and {len(evidence.comments) - _MOST_COMMENTS} more comments"
+        yield f"and {plural(len(evidence.comments) - _MOST_COMMENTS, 'more comment')}"
     if evidence.references:
         yield cut_line(f"The {plural(len(evidence.references), 'reference')} of this pull request:", width)
     for reference in evidence.references[:_MOST_REFERENCES]:

@@ -7,7 +7,7 @@ from shlex import quote
 
 from metareview.benchmark.run_labels import RunCalibration, TwoPeople
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
-from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan, corrected_to_dict
+from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan, corrected_to_dict, named_corrected
 from metareview.model.words import plural
 from metareview.report.agreement_of_people import people_lines
 from metareview.report.numbers import count, interval, ranked, rate
@@ -40,7 +40,7 @@ def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
         name, less = measure.name, 4 if optional else 0
         columns += [
             Column(f"{measure.label} as judged", [rate(each.judged[name]) for each in rows], optional=less),
-            Column(f"{measure.label} corrected", [rate(each.metrics[name]) for each in rows], optional=optional),
+            Column(named_corrected(measure).label, [rate(each.metrics[name]) for each in rows], optional=optional),
         ]
         columns += [
             Column(
@@ -86,10 +86,11 @@ def _planned(reviewer: str, plan: Plan, all_blocks: int) -> str:
     if plan.half_width <= GOAL:
         return f"{now}."
     if plan.blocks is not None:
-        needed = f"all {count(all_blocks)} blocks" if plan.blocks >= all_blocks else plural(plan.blocks, "block")
+        needed = f"all {plural(all_blocks, 'block')}" if plan.blocks >= all_blocks else plural(plan.blocks, "block")
         return f"{now}; ±{GOAL:g} would take labels of {'' if plan.blocks >= all_blocks else 'about '}{needed}."
     if round(plan.half_width - plan.at_best, 3) <= 0:
-        return f"{now}. More labels will not narrow that; ±{GOAL:g} would take about {count(plan.prs)} pull requests."
+        needed = plural(plan.prs or 0, "pull request")
+        return f"{now}. More labels will not narrow that; ±{GOAL:g} would take about {needed}."
     return (
         f"{now}. Labels alone cannot reach ±{GOAL:g}: with every block labelled it would be ±{plan.at_best:.3f},"
         f" because there are too few pull requests; about {count(plan.prs)} would do."

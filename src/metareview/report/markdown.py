@@ -63,6 +63,7 @@ from metareview.report.trust import trust_of
 from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import AnyRun, CommentsRun, OutcomesRun, RoutingRun, is_comments, is_outcomes
 
+_BY_LABELS = "The headline goes by the corrected figures; all others in this table are as judged."
 MOST_ROWS = 200
 """Pull requests, warnings or skipped files that are listed."""
 
@@ -103,7 +104,7 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
             *lines,
             *as_lines(reviewers_table(summary, board)),
             *(as_lines(costs) if (costs := costs_table(costs_of_reviewers(summary))) else []),
-            *(["As judged; the headline goes by the corrected figures.", ""] if board and board.labelled else []),
+            *([_BY_LABELS, ""] if board and board.labelled else []),
             judged_by(summary.judge, safe(summary.judge.name)),
             "",
             safe(trust_of(run, labels or read_labels(run)).line(), longest=1_000),
@@ -205,7 +206,7 @@ def _pull_requests(run: CommentsRun) -> list[str]:
         ),
     ]
     more = sum(1 for _ in scored)
-    rest = [f"… and {count(more)} more rows; the run has them all.", ""] if more else []
+    rest = [f"… and {plural(more, 'more row')}; the run has them all.", ""] if more else []
     return ["## Pull requests", "", *as_lines(table), *rest]
 
 

@@ -46,9 +46,10 @@ def count(value: float | None) -> str:
     return NOT_DEFINED if value is None else counted(value)
 
 
-def of_all(part: float, whole: float | None) -> str:
-    """Coverage: `6 of 30`; the part alone where the whole is not known."""
-    return count(part) if whole is None else f"{count(part)} of {count(whole)}"
+def of_all(part: float, whole: float | None, what: str = "") -> str:
+    """Coverage: `6 of 30`, `1 of 1 comment`; the part alone where the whole is not known."""
+    of_what = plural(part if whole is None else whole, what) if what else count(part if whole is None else whole)
+    return of_what if whole is None else f"{count(part)} of {of_what}"
 
 
 def between_runs(repeats: Repeats | None, metric: str) -> str:

@@ -13,6 +13,7 @@ from metareview.model.words import plural
 from metareview.outcomes.addressed import NOBODY
 from metareview.outcomes.measures import ADDRESSED
 from metareview.report.agreement_of_people import people_lines
+from metareview.report.disagreements import worst_first
 from metareview.report.label_questions import comment_lines
 from metareview.report.names import printable, pull_request_name
 from metareview.report.numbers import NOT_DEFINED, count, interval, ranked, rate
@@ -194,7 +195,7 @@ def _confusion_table(result: OutcomeCalibration) -> Table:
 
 def _disagreement_lines(result: OutcomeCalibration, width: int, top: int) -> Iterator[str]:
     found = result.disagreements()
-    some = f"; the {top:,} worst first" if top < len(found) else ""
+    some = worst_first(top) if top < len(found) else ""
     total = plural(len(result.judged), "labelled comment")
     yield f"{result.judge} and the labels differ on {len(found):,} of {total}{some}"
     for number, each in enumerate(found[:top], 1):

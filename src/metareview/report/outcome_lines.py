@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from metareview.comparison.outcome_evidence import LISTS, OutcomeEntry, OutcomeEvidence
+from metareview.model.words import plural
 from metareview.report.evidence_lines import beside, half, indented, packed, shown_of, titled
 from metareview.report.evidence_words import about
 from metareview.report.names import capital, location, printable, pull_request_name
@@ -59,10 +60,10 @@ def _became(entry: OutcomeEntry, width: int) -> Iterator[str]:
         yield from broken(printable(f"{reply.author or 'somebody'} answered:"), width)
         yield from ("  " + line for line in note_lines(reply.note, width - 2, _REPLY_LINES))
     if more := len(outcome.replies) - _REPLIES:
-        yield from [f"({count(more)} more answers)"] * (more > 0)
+        yield from [f"({plural(more, 'more answer')})"] * (more > 0)
     change = outcome.later_change if outcome.lines_changed.value else None
     lines = [printable(line.expandtabs(4)) for line in (change or "").splitlines()]
     for line in lines[:_CHANGE_LINES]:
         yield "  " + (line if len(line) <= width - 2 else line[: max(width - 3, 1)] + "…")
     if len(lines) > _CHANGE_LINES:
-        yield f"  … {count(len(lines) - _CHANGE_LINES)} more lines of the later change"
+        yield f"  … {plural(len(lines) - _CHANGE_LINES, 'more line')} of the later change"

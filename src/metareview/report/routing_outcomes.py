@@ -77,8 +77,8 @@ def actual_lines(summary: RoutingSummary) -> list[str]:
         )
     if risk := summary.files_at_risk:
         lines.append(
-            f"As it came, {of_all(risk.at_risk, risk.files)} files ({rate(risk.share)}) are at risk: fewer than two of"
-            f" the {plural(risk.active_people, 'active person', 'active people')} know them."
+            f"As it came, {of_all(risk.at_risk, risk.files, 'file')} ({rate(risk.share)}) are at risk: fewer than two"
+            f" of the {plural(risk.active_people, 'active person', 'active people')} know them."
         )
     return lines
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from metareview.benchmark.run_labels import RunCalibration, calibrate_run
 from metareview.comments.measures import f1
-from metareview.comparison.corrected import CorrectedFigures, correction_of
+from metareview.comparison.corrected import CorrectedFigures, correction_of, named_corrected
 from metareview.comparison.held_labels import labels_of
 from metareview.comparison.run_unlisted import known_figures
 from metareview.comparison.unlisted_figures import UnlistedFigures
@@ -41,7 +41,7 @@ class RunLabels:
         (figures,) = self.corrected.values()
         ends = figures.intervals[f1.name]
         figure = rate(figures.metrics[f1.name]) + (f" (95 % interval {interval(ends)})" if ends else "")
-        return f"Corrected by labels: F1 {figure}."
+        return f"Corrected by labels: {named_corrected(f1).label} {figure}."
 
     def agreement(self) -> Iterator[str]:
         """How far the judge agrees with the labels, and people with each other."""

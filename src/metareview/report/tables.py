@@ -84,15 +84,21 @@ def reviewers_table(summary: CommentsSummary, board: Leaderboard | None = None, 
         if measure.name == f1.name:
             columns.append(Column(INTERVAL, [interval(block.intervals[f1.name]) for block in blocks], optional=1))
             columns += between_runs_columns([block.repeats for block in blocks], f1.name)
-            if board and any(row.prs != board.prs for row in board.rows):
-                shared = [rate(row.figures.metrics[f1.name] if row.rank else None) for row in standings]
-                columns.append(Column(f"F1 on the shared {count(board.prs)}", shared))
+            columns += ranking_columns(board) if board else []
             costs = cost_columns([block.costs for block in blocks], kinds_of_cost)
             columns += [Column(head, cells, optional=1) for head, cells in costs]
     if any(block.counts.undecided for block in blocks):
         columns.append(Column("undecided", [count(block.counts.undecided) for block in blocks]))
         columns.append(Column("F1 bounds", [interval(block.bounds[f1.name]) for block in blocks], optional=3))
     return columns
+
+
+def ranking_columns(board: Leaderboard) -> list[Column]:
+    """The figure that ranks, where it is not the one of the run: corrected by labels, or on other pull requests."""
+    if not board.scope and not board.labelled:
+        return []
+    figures = [board.compared(row).metrics[board.sort.name] for row in (*board.rows, *board.unranked)]
+    return [Column(f"{board.sort.label}{board.scope}", [rate(figure) for figure in figures])]
 
 
 def costs_table(everybody: Iterable[tuple[str, int, Costs | None]], per: str = PER["per_valid_finding"]) -> Table:

@@ -92,8 +92,8 @@ def plus_lines(figures: UnlistedFigures, *, spans: bool = True) -> Iterator[str]
         yield f"{100 * figures.unjudged_share:.0f} % of the issues are not judged."
     if figures.valid is not None and figures.unseen is not None:
         yield (
-            f"About {figures.valid:.0f} valid issues beside {plural(figures.references, 'reference')}; about"
-            f" {figures.unseen.estimate:.0f} more that nobody found (Chao's estimate)."
+            f"About {plural(round(figures.valid), 'valid issue')} beside {plural(figures.references, 'reference')};"
+            f" about {figures.unseen.estimate:.0f} more that nobody found (Chao's estimate)."
         )
     for name, each in figures.reviewers.items() if spans else ():
         if (span := left_out_span(figures, name)) and each.metrics[F1_PLUS] is not None and len(figures.reviewers) > 1:

@@ -172,14 +172,16 @@ class _Pull:
             for page, next_page in self._origin.listed(since, until, after):
                 journal.add([], {"listed": page, "after": next_page})
                 numbers += page
-                self._tell(f"{len(numbers):,} pull requests listed{self._left()}", False)
+                self._tell(f"{plural(len(numbers), 'pull request')} listed{self._left()}", False)
         return sorted(set(numbers))
 
     def _fetch(self, journal: Journal, numbers: Sequence[int]) -> None:
         done = {mark["done"] for mark in journal.marks if "done" in mark}
         left = [number for number in numbers if number not in done]
         if done:
-            self._tell(f"going on from an earlier pull: {len(done):,} of {len(numbers):,} pull requests are here", True)
+            self._tell(
+                f"going on from an earlier pull: {len(done):,} of {plural(len(numbers), 'pull request')} are here", True
+            )
         for number, lines in self._origin.lines(left):
             self._keep(journal, number, lines)
             done.add(number)

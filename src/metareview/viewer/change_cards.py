@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.records import CommentRecord, ScoredComment, ScoredReference, Verdict
+from metareview.model.words import format_score
 from metareview.report.names import excerpt, in_words, pull_request_name
 from metareview.report.numbers import of_all, signed
 from metareview.report.page.blocks import behind, name, paragraph, tag
@@ -119,7 +120,7 @@ def _twice(sides: Sides, change: ReviewerChange, pair: JudgedTwice) -> Html:
 
 def _verdict(verdict: Verdict) -> Html:
     words = {True: ("same issue", "good"), False: ("different", ""), None: ("undecided", "warn")}
-    parts = [tag(*words[verdict.match]), None if verdict.score is None else f"score {verdict.score:.2f}"]
+    parts = [tag(*words[verdict.match]), None if verdict.score is None else f"score {format_score(verdict.score)}"]
     parts += [html("by {}", name(verdict.by)), verdict.reason and name(excerpt(verdict.reason, _REASON))]
     return join([part for part in parts if part], " · ")
 

@@ -221,5 +221,5 @@ def _has(change: Change, what: str) -> bool:
 def _one_sided(changes: Changes) -> Iterator[Html]:
     for side, prs in (("A", changes.only_a), ("B", changes.only_b)):
         if prs:
-            listed = capped([name(pr) for pr in prs], "pull requests")
+            listed = capped([name(pr) for pr in prs], "pull request")
             yield behind(f"{plural(len(prs), 'pull request')} that only {side} has", listed)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from metareview.comments.records import Pair, ScoredComment, Verdict
 from metareview.model.comment import Comment
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 from metareview.report.names import excerpt
 from metareview.report.page.blocks import name, tag, where
 from metareview.report.page.charts import barred
@@ -153,7 +153,7 @@ def _pair(board: Board, pair: Pair, *, words: bool = True) -> Html:
         why = "counted with another comment" if pair.eligible else "too far away to count"
         tags = [tag("same issue", "warn"), html("{}", why)]
     if not pair.eligible and pair.gap is not None:
-        tags.append(html("{} lines apart", f"{pair.gap:,}"))
+        tags.append(html("{} apart", plural(pair.gap, "line")))
     quoted = html(_QUOTE, excerpt(board.references[pair.reference].note, _QUOTED))
     said = _said(join(tags, " "), verdict, _to_reference(board, pair.reference))
     return _block(board, pair.generated, pair.reference, said, quoted=quoted, words=words)
@@ -184,7 +184,9 @@ def _said(tags: Html, verdict: Verdict | None, other: Html) -> Html:
     parts: list[Html] = []
     if verdict is not None:
         if verdict.score is not None:
-            parts.append(html('<span class="score">{}</span>', barred(f"score {verdict.score:.2f}", verdict.score)))
+            parts.append(
+                html('<span class="score">{}</span>', barred(f"score {format_score(verdict.score)}", verdict.score))
+            )
         parts += [html("by {}", name(verdict.by))] if verdict.by else []
         parts += [name(excerpt(verdict.reason, _REASON))] if verdict.reason else []
     return html("{} {} {}", tags, other, join(parts, " · "))

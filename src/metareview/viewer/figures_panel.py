@@ -5,7 +5,7 @@ from __future__ import annotations
 from metareview.comments.measures import f1
 from metareview.report.headline import order
 from metareview.report.labels import correction_lines
-from metareview.report.numbers import NOT_DEFINED, interval, rate
+from metareview.report.numbers import interval, rate
 from metareview.report.page.blocks import Cells, name, paragraph, table_of
 from metareview.report.page.charts import barred
 from metareview.report.page.markup import Html, html, join
@@ -65,11 +65,7 @@ def issues_panel(labelling: Labelling) -> Html | None:
 
 
 def _plus_cell(value: float | None, ends: Interval | None, bounds: Interval | None) -> Html:
-    """In two decimals, since the panel is narrow: a figure and its interval, or what it lies between."""
+    """A figure and its interval, or what it lies between."""
     if value is None:
-        return html("{}", _short(bounds))
-    return html('{}<br><span class="muted small">{}</span>', rate(value), _short(ends))
-
-
-def _short(ends: Interval | None) -> str:
-    return NOT_DEFINED if ends is None else f"{ends[0]:.2f}–{ends[1]:.2f}"
+        return html("{}", interval(bounds))
+    return html('{}<br><span class="muted small">{}</span>', rate(value), interval(ends))

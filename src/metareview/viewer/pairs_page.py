@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.records import Pair
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 from metareview.report.names import excerpt, pull_request_name
 from metareview.report.numbers import count
 from metareview.report.page.blocks import name, paragraph, table, tag
@@ -152,7 +152,7 @@ def _notes(view: RunView, rows: Sequence[PairRow]) -> dict[int, _Note]:
 
 
 def _row(view: RunView, row: PairRow, pair: Pair, notes: Mapping[int, _Note]) -> list[object]:
-    score = "–" if row.score is None else barred(f"{row.score:.2f}", row.score)
+    score = "–" if row.score is None else barred(format_score(row.score), row.score)
     at = anchor(pair.generated) if pair.negative else anchor(pair.generated, pair.reference)
     to_page = address_with(view.address(pair.pr), {"reviewer": pair.reviewer, "all": pair.generated}, at)
     by = html('<span class="muted small">{}</span>', _JUDGES.get(row.by, row.by))

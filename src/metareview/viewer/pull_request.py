@@ -144,7 +144,11 @@ def _missed(board: Board) -> Html:
     if not missed:
         return paragraph("Every reference was raised.", css="muted")
     left = len(missed) - MOST_REFERENCES
-    more = remark(f"{left:,} more references are left out here; the run has them all.") if left > 0 else None
+    more = (
+        remark(f"{plural(left, 'more reference is', 'more references are')} left out here; the run has them all.")
+        if left > 0
+        else None
+    )
     return join([*(_reference(board, each) for each in missed[:MOST_REFERENCES]), more])
 
 
@@ -198,7 +202,7 @@ def _raised(board: Board, reference: ScoredReference) -> Html | None:
     if not who:
         text = html("No other of {} raised it.", plural(len(others), "reviewer"))
     else:
-        text = html("{} by {} of {} others: {}{}", also, len(raised), len(others), join(who, ", "), more)
+        text = html("{} by {} of {}: {}{}", also, len(raised), plural(len(others), "other"), join(who, ", "), more)
     return html('<p class="verdict">{}</p>', text)
 
 

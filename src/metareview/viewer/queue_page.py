@@ -120,7 +120,7 @@ def _issue_question(labelling: Labelling, question: IssueQuestion, done: int, he
         for each in evidence.comments[:_MOST_COMMENTS]
     ]
     left = len(evidence.comments) - _MOST_COMMENTS
-    more = remark(f"{left:,} more comments say it too.") if left > 0 else None
+    more = remark(f"{plural(left, 'more comment says', 'more comments say')} it too.") if left > 0 else None
     references = [html(CARD, f"R{k}", about(each), note(each.note)) for k, each in enumerate(evidence.references, 1)]
     held = labelling.labels
     known = held.of(labelling.name).issue_verdicts().get(issue.id)

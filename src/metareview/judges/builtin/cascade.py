@@ -66,11 +66,12 @@ class CascadeJudge(ModelJudge):
         rules = SETTINGS[name][ask]
         low, high = options.cascade_low, options.cascade_high
         rules = replace(rules, low=rules.low if low is None else low, high=rules.high if high is None else high)
-        first = OfflineJudge(examples=options.examples)
+        first = OfflineJudge(options.threshold, options.examples)  # a threshold cuts the final score, whoever gave it
         if not rules.low <= first.threshold <= rules.high:
             raise UsageError(
-                f"The bounds {rules.low} and {rules.high} must lie on both sides of the offline judge's threshold, "
-                f"{first.threshold}: beyond them its verdict holds. Change --cascade-low or --cascade-high."
+                f"The bounds {rules.low} and {rules.high} must lie on both sides of offline's threshold, "
+                f"{first.threshold}: beyond them its verdict holds."
+                " Change --cascade-low, --cascade-high or --threshold."
             )
         return cls(first, LlmJudge.of(replace(options, ask=ask)), rules, one_to_one=options.one_to_one)
 

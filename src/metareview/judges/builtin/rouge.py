@@ -8,6 +8,7 @@ import numpy as np
 
 from metareview.judges.protocol import Answer, Judge, Question
 from metareview.judges.registry import JudgePlugin
+from metareview.model.words import format_score
 from metareview.text.rouge import EncodedTexts
 
 THRESHOLD = 0.7
@@ -28,7 +29,7 @@ class RougeJudge(Judge):
     def _answer(self, question: Question) -> Answer:
         notes = EncodedTexts([*question.reference, *question.generated])
         recall = notes.recall_pairs(question.pairs[:, ::-1] + (0, len(question.reference)))
-        reasons = [f"ROUGE-L recall {value:.3f}" for value in recall.tolist()]
+        reasons = [f"ROUGE-L recall {format_score(value)}" for value in recall.tolist()]
         return Answer(recall, (recall > self.threshold).astype(np.int8), reasons)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.judges.offline.notes import Floats, Ints, Notes
+from metareview.model.words import format_score
 
 FEW = 1_000  # of so many pairs the reasons are kept once they are put into words
 CLEAR = 1.0  # by how much a pair's fit must exceed every rival's for its reason to say that it stands out
@@ -132,7 +133,7 @@ class Reasons(Sequence[str]):
         nearest = [-1] * len(pairs) if self.nearest is None else self.nearest[index].tolist()
         columns = (each[index].tolist() for each in (self.generated, self.reference, self.score, self.equal))
         return [
-            f"p {score:.2f}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[phrase]}"
+            f"p {format_score(score)}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[phrase]}"
             f"{_NEAREST[known]}"
             for a, b, score, equal, phrase, known in zip(*columns, standing, nearest, strict=True)
         ]

@@ -18,6 +18,7 @@ from metareview.judges.remote.judge import Pair, RemoteJudge
 from metareview.judges.remote.model import OTHER_PROCESS
 from metareview.judges.remote.pool import GiveUp, NotYet
 from metareview.judges.remote.verdict import JsonObject, Malformed, Verdict
+from metareview.model.words import format_score
 
 Vector = NDArray[np.float32]
 Texts = tuple[str, ...]
@@ -57,7 +58,7 @@ class EmbeddingJudge(RemoteJudge):
             a, b = (vectors[note].astype(np.float64) for note in pair)
             score = min(1.0, max(0.0, float(a @ b)))  # rounding may carry a cosine a hair past 1
             by = "cache" if cached.issuperset(pair) else "model"
-            return Verdict(SAME if score >= self.threshold else DIFFERENT, score, f"cosine {score:.3f}", by)
+            return Verdict(SAME if score >= self.threshold else DIFFERENT, score, f"cosine {format_score(score)}", by)
 
         return list(map(compare, pairs))
 

@@ -187,7 +187,7 @@ def _absences(reviews: Iterable[ReviewKey], reviewers: Iterable[str], counted: s
     absent = {reviewer: of_all - had[reviewer] for reviewer in reviewers if had[reviewer] < of_all}
     if absent:
         shown = ", ".join(f"{name} {count:,} of {of_all:,}" for name, count in list(absent.items())[:_SHOWN_ABSENT])
-        more = f" and {len(absent) - _SHOWN_ABSENT} more reviewers" if len(absent) > _SHOWN_ABSENT else ""
+        more = f" and {plural(len(absent) - _SHOWN_ABSENT, 'more reviewer')}" if len(absent) > _SHOWN_ABSENT else ""
         yield f"pull requests that are absent and not counted: {shown}{more}; --all-prs counts them as silence"
 
 
@@ -238,7 +238,8 @@ def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
     for owner, review in everything:
         facts = facts_of(review.comments)
         if facts.empty:
-            yield f"{facts.empty} comments without a note are not counted: {owner}"
+            without = plural(facts.empty, "comment without a note is", "comments without a note are")
+            yield f"{without} not counted: {owner}"
         for position, comment in enumerate(review.comments if facts.long_notes else ()):
             if len(comment.note) > LONG_NOTE:
                 size = f"{len(comment.note):,} characters"

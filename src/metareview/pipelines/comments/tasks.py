@@ -12,7 +12,7 @@ from metareview.comments.location import count_candidate_pairs
 from metareview.errors import InputError
 from metareview.judges.protocol import Question
 from metareview.model.comment import Comment, Review, checked_review, counted
-from metareview.model.words import one_line
+from metareview.model.words import one_line, plural
 
 GIANT = 1_000_000
 """Pairs, from which on the lines of a single task are written piece by piece, and so by the process that writes."""
@@ -66,7 +66,7 @@ class Task:
         if pairs <= most or self.is_dropped_by(rules.filters):
             return
         who, where = one_line(self.reviewer, 100), one_line(self.pr, 200)
-        problem = f"{where}: {pairs:,} pairs of a comment of {who} and a reference in one place"
+        problem = f"{where}: {plural(pairs, 'pair')} of a comment of {who} and a reference in one place"
         fix = "Leave this pull request out of the input, or look why it has so many comments there."
         raise InputError(f"{problem}, and a run keeps at most {most:,}", fix=fix)
 

@@ -69,7 +69,7 @@ def facts_of(plan: Plan) -> HistoryFacts:
 def not_applicable(sums: RoutingSums, plan: Plan) -> dict[str, str]:
     """By router, what it needs and had on no pull request, if it listed nobody either."""
     return {
-        name: f"{sums.prs:,} of {sums.prs:,} pull requests have no {what}"
+        name: f"{sums.prs:,} of {plural(sums.prs, 'pull request has', 'pull requests have')} no {what}"
         for name, what, number in _missing(sums, plan)
         if number == sums.prs and not sums.routers[name].answered
     }
@@ -95,7 +95,7 @@ def without_figures(record: RoutingRecord, routers: Collection[str]) -> RoutingR
 def _warnings(sums: RoutingSums, plan: Plan, facts: HistoryFacts, lacking: Mapping[str, str]) -> Iterator[str]:
     """Each with its number."""
     history, outcomes = plan.inputs.history, sums.outcomes
-    of_all = f"of {sums.prs} pull requests"
+    of_all = f"of {plural(sums.prs, 'pull request')}"
     if plan.options.reviews_visible_at == "creation":
         yield "reviews were shown to routers from their pull request's opening on: figures are not leak-free"
     silent = sums.unknown

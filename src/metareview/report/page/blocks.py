@@ -102,7 +102,7 @@ def warnings(messages: Sequence[str]) -> Html | None:
     """The warnings of a run, the first ones in sight."""
     first, rest = messages[:FIRST_WARNINGS], messages[FIRST_WARNINGS:]
     shown = [remark(f"Warning: {message}") for message in first]
-    more = behind(plural(len(rest), "more warning"), capped(rest, "warnings")) if rest else None
+    more = behind(plural(len(rest), "more warning"), capped(rest, "warning")) if rest else None
     return join([*shown, more]) if shown else None
 
 
@@ -133,5 +133,9 @@ def tag(text: str, css: str = "") -> Html:
 def capped(items: Sequence[object], what: str) -> Html:
     """A list of at most MOST_ITEMS, and how many were left out."""
     rest = len(items) - MOST_ITEMS
-    left = remark(f"{rest:,} more {what} are left out here; the run has them all.") if rest > 0 else None
+    left = (
+        remark(f"{plural(rest, f'more {what} is', f'more {what}s are')} left out here; the run has them all.")
+        if rest > 0
+        else None
+    )
     return html("<ul>{}</ul>{}\n", [html("<li>{}</li>", item) for item in items[:MOST_ITEMS]], left)

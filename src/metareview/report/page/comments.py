@@ -8,7 +8,6 @@ from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.report.comparison import costs_of_standings
 from metareview.report.costs import MEANING as COSTS
 from metareview.report.costs import cost_columns
 from metareview.report.headline import headline, order
@@ -20,7 +19,7 @@ from metareview.report.page.charts import dumbbell, headed, interval_bar
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.plane import MOST_CROSSES, MOST_MARKS, Point, plane
 from metareview.report.repeats import REMARK, repeats_table
-from metareview.report.tables import costs_table, definition
+from metareview.report.tables import costs_of_reviewers, costs_table, definition, ranking_columns
 from metareview.runs.run import CommentsRun
 
 INTERVAL_TERM = ("95 % interval", "What the figure might have been with other pull requests of the same kind.")
@@ -42,7 +41,7 @@ _REPEATED = (
     "Of the comments, the share that match no reference and say again what the reviewer said before on the same pull "
     "request: a part of the noise, on its own pull requests. Lower is better.",
 )
-_BY_LABELS = "Precision, recall, F1 and noise in this table are corrected by labels; all other charts are as judged."
+_BY_LABELS = "Ranks and ties go by the corrected figures; all other columns and charts are as judged."
 
 
 def meaning(measure: Measure) -> tuple[str, str]:
@@ -66,7 +65,7 @@ def answer(run: CommentsRun, corrected: str = "") -> Section:
         parts.append(blocks.remark(f"{plural(undecided, 'pair')} {no_match}"))
     if board is not None:
         parts.append(_leaderboard(summary, board))
-        parts.append(_costs(board))
+        parts.append(_costs(summary))
         if board.labelled:
             parts.append(paragraph(_BY_LABELS, css="muted"))
     repeated = [_REPEATED] if any(block.repeated for block in summary.reviewers.values()) else []
@@ -76,40 +75,36 @@ def answer(run: CommentsRun, corrected: str = "") -> Section:
 
 
 def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
-    """Ranked reviewers on the pull requests that all of them have, the others on their own."""
+    """Everybody's figures, each on its own pull requests; what ranks them beside, where that is another figure."""
     rows = [*board.rows, *board.unranked]
-    figures = [row.figures for row in rows]
-    own = [row.own.metrics[f1.name] for row in rows]
+    of_run = [summary.reviewers[row.name] for row in rows]
     bars = [
-        interval_bar(f"{row.label}: {f1.label}", row.figures.metrics[f1.name], row.figures.intervals[f1.name])
-        for row in rows
+        interval_bar(f"{row.label}: {f1.label}", block.metrics[f1.name], block.intervals[f1.name])
+        for row, block in zip(rows, of_run, strict=True)
     ]
     unranked = [html("–\u00a0{}", name(row.label)) for row in board.unranked]
     columns: list[blocks.Cells] = [
         ("Reviewer", "name", [*ranked_names(row.label for row in board.rows), *unranked]),
         ("Pull requests", "num", [of_all(row.prs, row.of) for row in rows]),
-        (f1.label, "num", [rate(each.metrics[f1.name]) for each in figures]),
+        (f1.label, "num", [rate(block.metrics[f1.name]) for block in of_run]),
         (headed(f"95 % interval of {f1.label}"), "wide", bars),
     ]
     if any(row.repeats for row in rows):
         columns += [("Between runs", "num", [between_runs(row.repeats, f1.name) for row in rows])]
+    columns += [(capital(column.head), "num", column.cells) for column in ranking_columns(board)]
     columns += [("Ties", "", [row.ties or "–" for row in rows])] if len(board.rows) > 1 else []
-    columns += [(capital(head), "num", cells) for head, cells in cost_columns([each.costs for each in figures], 2)]
-    differing = own != [each.metrics[f1.name] for each in figures]
-    columns += [(f"{f1.label} on its own pull requests", "num", map(rate, own))] if differing else []
+    columns += [(capital(head), "num", cells) for head, cells in cost_columns([each.costs for each in of_run], 2)]
     for measure in summary.measures:
         if measure.name != f1.name and measure.needs != "location":  # line measures have a section of their own
-            columns.append((capital(measure.label), "num", [rate(each.metrics[measure.name]) for each in figures]))
-    of_run = [summary.reviewers[row.name] for row in rows]
+            columns.append((capital(measure.label), "num", [rate(block.metrics[measure.name]) for block in of_run]))
     if any(block.repeated for block in of_run):
         columns += [("Repeated", "num", [rate(block.repeated_rate) for block in of_run])]
-    columns += [("Comments", "num", [count(each.counts.generated) for each in figures if each.counts])]
+    columns += [("Comments", "num", [count(block.counts.generated) for block in of_run])]
     if any(block.counts.undecided for block in of_run):
         columns += [("Undecided", "num", [count(block.counts.undecided) for block in of_run])]
         columns += [(f"{f1.label} bounds", "num", [interval(block.bounds[f1.name]) for block in of_run])]
-    over = f", over the {count(board.prs)} pull requests that all of them have" if differing else ""
     few = "; after a dash those that are not ranked" if unranked else ""
-    return table_of(f"Reviewers, the best {f1.label} first{over}{few}", columns)
+    return table_of(f"Reviewers, the best {board.sort.label}{board.scope} first{few}", columns)
 
 
 def repeats_section(summary: CommentsSummary) -> Section | None:
@@ -125,9 +120,9 @@ def repeats_section(summary: CommentsSummary) -> Section | None:
     return Section("runs", "Between runs", join(body))
 
 
-def _costs(board: Leaderboard) -> Html | None:
+def _costs(summary: CommentsSummary) -> Html | None:
     """What reviews took, of every kind and with intervals."""
-    columns = costs_table(costs_of_standings(board))
+    columns = costs_table(costs_of_reviewers(summary))
     if not columns:
         return None
     cells: list[blocks.Cells] = [

@@ -68,7 +68,7 @@ def left_out_section(run: CommentsRun) -> Section | None:
     if any(block.counts.undecided for block in summary.reviewers.values()):
         parts += [html("<h3>Undecided pairs</h3>"), _bounds(summary), _undecided_pairs(run)]
     if skipped := [html("<code>{}</code>: {}", each.file, each.reason) for each in summary.skipped]:
-        parts += [html("<h3>Skipped files ({})</h3>", count(len(skipped))), capped(skipped, "skipped files")]
+        parts += [html("<h3>Skipped files ({})</h3>", count(len(skipped))), capped(skipped, "skipped file")]
     if filtered := sum(record.skipped for record in run.read_records()):
         words = "pull request and reviewer was", "pull requests and reviewers were"
         parts.append(paragraph(f"{plural(filtered, *words)} left out by the filters of this run."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from metareview.model.words import plural
 from metareview.report.numbers import count, ranked, rate
 from metareview.report.page.blocks import Cells, Section, behind, name, paragraph, table_of
 from metareview.report.page.charts import SERIES, curves, legend
@@ -59,7 +60,7 @@ def load_section(run: RoutingRun) -> Section | None:
     text = paragraph(
         "The share of all first recommendations that the busiest people get: the sooner a line is at 1, the fewer "
         f"people carry the load. “{ACTUAL.capitalize()}” is the same for the truth."
-        + (f" {left} more routers are in the tables." if left else "")
+        + (f" {plural(left, 'more router is', 'more routers are')} in the tables." if left else "")
     )
     label = "Share of first recommendations of the busiest people; the table has the figures"
     chart = curves(label, "busiest people", "share of the load", xs, lines, chosen=None, top=1.0)
@@ -77,7 +78,7 @@ def _by_person(loads: Loads, people: Mapping[str, str]) -> object:
     """The people with most to do, by any column, then everybody else together."""
     order = sorted(people, key=lambda person: (-max(of_one[person] for of_one in loads.values()), person))
     named, others = order[:NAMED_PEOPLE], order[NAMED_PEOPLE:]
-    rest = [f"{count(len(others))} others"] if others else []
+    rest = [plural(len(others), "other")] if others else []
     columns: list[Cells] = [("Person", "name", [*(name(people[person]) for person in named), *rest])]
     for column, of_one in loads.items():
         counts = [of_one[person] for person in named] + ([sum(of_one[person] for person in others)] if rest else [])

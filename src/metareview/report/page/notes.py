@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from metareview.model.words import plural
 from metareview.report.names import clean, cut_at
 from metareview.report.page.blocks import remark
 from metareview.report.page.markup import Html, html, link
@@ -20,7 +21,7 @@ _DEEPEST = 6
 """Lists in lists, bold in italic: as far as anybody goes on purpose."""
 _NOTE = '<div class="note" dir="auto">{}</div>'
 _FOLDED = (
-    '<div class="note" dir="auto">{}</div><details><summary>The rest of this note ({} characters)</summary>'
+    '<div class="note" dir="auto">{}</div><details><summary>The rest of this note ({})</summary>'
     '<div class="note" dir="auto">{}</div>{}</details>'
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)")
@@ -47,8 +48,8 @@ def note(text: str) -> Html:
     shown, rest = text[:cut].rstrip(), text[cut:LONGEST].strip("\n")
     fence = _open_fence(shown)
     hidden = rendered(f"{fence}\n{rest}" if fence else rest.lstrip())
-    left = remark(f"Shortened: {over:,} more characters; the run has them all.") if over > 0 else None
-    return html(_FOLDED, rendered(shown), f"{len(text) - cut:,}", hidden, left)
+    left = remark(f"Shortened: {plural(over, 'more character')}; the run has them all.") if over > 0 else None
+    return html(_FOLDED, rendered(shown), plural(len(text) - cut, "character"), hidden, left)
 
 
 def _fold(text: str) -> int:

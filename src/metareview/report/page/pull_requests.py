@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from metareview.comments.records import CommentRecord, Comparison, ScoredComment, Verdict
-from metareview.model.words import plural
+from metareview.model.words import format_score, plural
 from metareview.report.names import excerpt, pull_request_name
 from metareview.report.numbers import count, of_all
 from metareview.report.page.blocks import Section, name, numeric, only_misses, paragraph, remark, table, tag, where
@@ -73,7 +73,7 @@ def _listed(run: CommentsRun, urls: set[str], total: int) -> Html | None:
         rows.append([link(record.pr, pull_request_name(record.pr)), name(record.reviewer), *figures])
     columns = [("Pull request", ""), ("Reviewer", "name"), *numeric("Comments", "Matched", "References", "Raised")]
     beyond = sum(1 for _ in others)
-    more = f" Of these the first {count(len(rows))} rows are listed; {count(beyond)} more are left out."
+    more = f" Of these the first {plural(len(rows), 'row')} are listed; {count(beyond)} more are left out."
     text = remark(
         f"To keep this page light, {count(len(urls))} of {plural(total, 'pull request')} are shown without their "
         f"pairs.{more if beyond else ''} The run has it all."
@@ -126,11 +126,11 @@ def _tally(records: Sequence[CommentRecord]) -> Html:
         return html("{} reviewers", len(records))
     who = [[name(record.reviewer), " "] if len(records) > 1 else None for record in records]
     parts = zip(who, map(_matched, records), strict=True)
-    return join([html("{}{} comments matched", *part) for part in parts], " · ")
+    return join([html("{}{} matched", *part) for part in parts], " · ")
 
 
 def _matched(record: CommentRecord) -> str:
-    return of_all(record.counts.matched, record.counts.generated)
+    return of_all(record.counts.matched, record.counts.generated, "comment")
 
 
 def _reference_list(records: Sequence[CommentRecord], references: _References) -> Html:
@@ -212,7 +212,7 @@ class _Reviewer:
         return html(
             "<h4>Comments of {}</h4>{}{}",
             name(record.reviewer),
-            paragraph(f"{_matched(record)} comments matched a reference{runs}.", missed),
+            paragraph(f"{_matched(record)} matched a reference{runs}.", missed),
             html('<ul class="items">{}</ul>', items) if items else None,
         )
 
@@ -275,6 +275,9 @@ class _Reviewer:
 def _verdict(tags: Html, verdict: Verdict | None = None, more: str = "") -> Html:
     parts: list[object] = []
     if verdict is not None:
-        parts = ["" if verdict.score is None else f"score {verdict.score:.2f}", verdict.by and f"by {verdict.by}"]
+        parts = [
+            "" if verdict.score is None else f"score {format_score(verdict.score)}",
+            verdict.by and f"by {verdict.by}",
+        ]
         parts += [verdict.reason and name(excerpt(verdict.reason, _MOST_REASON))]
     return html('<p class="verdict">{} {}{}</p>', tags, _listing(parts), more)
