@@ -55,7 +55,7 @@ def records(
         "closed_at": _instant(merge_request, "closed_at"),
     }
     lines = reviewer_records(about, said, [*silent, *_reviewed(discussions)], reviewers, commits)
-    return lines, len(source.all_warnings())
+    return lines, source.fields_left_out
 
 
 def _said(comment: Comment, reviewer: str, latest: str | None) -> Said:
