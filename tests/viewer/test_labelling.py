@@ -266,3 +266,15 @@ def test_pages_asked_for_at_once_while_somebody_labels_are_all_shown(tmp_path, m
     finally:
         sys.setswitchinterval(interval)
         catalogue.close()
+
+
+def test_who_labelled_pairs_has_not_labelled_unlisted_issues(site):
+    send(site, "labels", {**LEAK, "verdict": "same", "name": "anna"})
+    send(site, "draw", {"budget": "8", "kind": "pairs"})
+    send(site, "draw", {"budget": "8", "kind": "issues"})
+    assert "Also labelled by" in site.get("/run/small/label").text
+    page = site.get("/run/small/unlisted").text
+    assert "None is labelled yet." in page
+    assert "Also labelled by" not in page
+    send(site, "labels", {**LEAK, "verdict": "clear", "name": "anna"})
+    assert "Also labelled by" not in site.get("/run/small/label").text, "what was taken back is no label"
