@@ -231,3 +231,30 @@ def test_the_cascade_gives_the_models_alignment_for_a_tenth_of_its_calls(model):
 def test_labels_without_a_group_are_mentioned_where_rivals_matter(here, capsys, judge, told):
     assert _run(["calibrate", write(here / "l.jsonl", LABELS), "--judge", judge]) == 0
     assert ("5 labels have no group" in capsys.readouterr().err) is told
+
+
+EVALUATIONS = {"https://github.com/o/r/pull/1": {"bot": {"skipped": False, "true_positives": [
+    {"golden_comment": "x", "matched_candidate": "y", "confidence": 0.9}], "false_positives": [],
+    "false_negatives": [], "errors": []}}}  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_file_of_evaluations_is_named_with_what_takes_it(here, capsys, indent):
+    (here / "evaluations.json").write_text(json.dumps(EVALUATIONS, indent=indent), "utf-8")
+    assert _run(["calibrate", "evaluations.json"]) == 2
+    told = capsys.readouterr().err
+    assert (
+        "evaluations.json: a file of evaluations, which are a judge's verdicts. Give it to metareview comments" in told
+    )
+    assert "--verdicts FILE" in told
+    assert "is missing" not in told
+
+
+def test_a_run_s_pairs_are_no_labels(here, capsys):
+    evaluate_comments(
+        [{"pr": "o/r#1", "reviewer": "bot", "comments": [{"note": "x"}]}],
+        reference=[{"pr": "o/r#1", "comments": [{"note": "x"}]}],
+        out=here / "run",
+    )
+    assert _run(["calibrate", "run/pairs.jsonl"]) == 2
+    assert "a run's pairs, which have its judge's verdicts. For a run with labels" in capsys.readouterr().err

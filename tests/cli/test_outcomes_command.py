@@ -287,3 +287,17 @@ def test_no_reference_is_said_even_where_it_is_quiet(comments, capsys, tmp_path)
     assert "refs.jsonl is not written" in said
     assert "1 negative alone would be no reference set" in said
     assert not (tmp_path / "refs.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "total"), [({}, 3), ({"reviewer": "dora"}, 1), ({"reviewer": BOT, "since": "2026-03-02T12:00:00Z"}, 3)]
+)
+def test_progress_ends_with_the_last_pull_request_of_those_that_are_followed(comments, options, total):
+    told = []
+    mr.evaluate_outcomes(comments, progress=lambda done, of: told.append((done, of)), **options)
+    assert told[-1] == (total, total)
+    assert {of for _, of in told} == {total}
+
+
+def test_a_plan_counts_the_pull_requests_of_the_chosen(comments, capsys):
+    assert shown(capsys, comments, "--reviewer", "dora", "--dry-run")["prs"] == 1

@@ -194,3 +194,16 @@ def test_help_has_an_example(capsys, command):
     code, out, _ = run(capsys, *command, "--help")
     assert code == 0
     assert "Example: metareview pull" in out
+
+
+def test_what_a_server_says_of_a_password_is_shown_beside_a_token_of_github(monkeypatch, capsys, tmp_path):
+    token = "github_pat_11ABCDEFG0hTq8XyZ2mN4v_k3JdLw9RsPzQ7uYbVcEaWfGh"
+    told = "Your GitHub password is not accepted"
+    monkeypatch.chdir(tmp_path)
+    for message, shown in ((told, True), (f"{told}: {token[11:]}", False)):
+        with sample_server(script=lambda exchange, text=message: Reply(403, {"message": text})) as running:
+            for name, value in running.environment(token).items():
+                monkeypatch.setenv(name, value)
+            code, _, err = run(capsys, "comments", "acme/shop", "-o", "comments.jsonl")
+        assert (code, told in err) == (2, shown)
+        assert token[11:] not in err

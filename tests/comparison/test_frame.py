@@ -15,6 +15,7 @@ from metareview.comparison.corrected import Correction, corrected_figures, corre
 from metareview.comparison.frame import LabelledFrame, draw_frame, frame_of, open_frame
 from metareview.comparison.leaderboard import leaderboard
 from metareview.errors import InputError, UsageError
+from metareview.judges.protocol import UNDECIDED, Answer
 from metareview.runs.frame_json import frame_from_json, frame_to_json
 from metareview.runs.labels import FRAME, LABELS
 
@@ -45,7 +46,7 @@ def test_where_the_minimum_takes_more_than_the_budget_strata_are_coarser():
 
 
 def test_more_are_drawn_where_the_judge_is_unsure():
-    blocks = [block(pr, 0, 0.0) for pr in range(500)] + [block(pr, 0, 0.25) for pr in range(500)]
+    blocks = [block(pr, 0, 0.0 if pr < 500 else 0.25) for pr in range(1000)]
     frame = frame_of(blocks)
     drawn = Counter(frame.strata[stratum].unsure for stratum, _ in frame.drawn)
     # sqrt(0.04) to sqrt(0.25) is 2 to 5: of 120, 34.3 and 85.7.
@@ -60,6 +61,50 @@ def test_a_larger_budget_adds_to_what_was_drawn(tmp_path):
     assert {block for _, block in small.drawn} < {block for _, block in large.drawn}
     assert len(large.drawn) == 40
     assert open_frame(run) == large
+
+
+class Hesitant(Lenient):
+    """Leaves half of the pull requests undecided until it is asked again."""
+
+    name, hesitates = "hesitant", True
+
+    def _answer(self, question):
+        answer = super()._answer(question)
+        if self.hesitates and sum(map(len, question.generated)) % 2:
+            return Answer(np.full(len(question.pairs), np.nan), np.full(len(question.pairs), UNDECIDED, np.int8))
+        return answer
+
+
+@pytest.mark.parametrize("alignment", ["optimal", "coverage"])
+@pytest.mark.parametrize("knows_all", [True, False])
+def test_a_sample_that_grows_after_verdicts_were_decided_keeps_what_was_drawn(tmp_path, alignment, knows_all):
+    judge = Hesitant()
+    reviews, references = records(prs=60, reviewers=("x", "y"))
+    options = {"reference": references, "judge": judge, "alignment": alignment, "out": tmp_path / "run"}
+    evaluate_comments(reviews, **options)
+    small = open_frame(load_run(tmp_path / "run"), budget=60)
+    if not knows_all:  # a file of an older version
+        stored = json.loads((tmp_path / "run" / FRAME).read_text("utf-8"))
+        stored.pop("blocks", None)
+        (tmp_path / "run" / FRAME).write_text(json.dumps(stored), "utf-8")
+    judge.hesitates = False
+    decided = load_run(evaluate_comments(reviews, **options).folder)
+    assert open_frame(decided).drawn == small.drawn
+    large = open_frame(decided, budget=100)
+    assert {(at, block) for at, block in small.drawn} < {(at, block) for at, block in large.drawn}
+    assert len(large.drawn) >= 100
+    if knows_all:
+        assert len(large.drawn) == 100
+        assert (large.strata, large.members) == (small.strata, small.members)
+    assert open_frame(decided) == large
+
+
+def test_blocks_that_come_later_are_strata_of_their_own():
+    small = frame_of([block(pr) for pr in range(50)], budget=20)
+    large = frame_of([block(pr, judged=pr % 2) for pr in range(80)], budget=50, before=small)
+    assert [(stratum.judged, stratum.size) for stratum in large.strata] == [(False, 50), (False, 15), (True, 15)]
+    assert {block for _, block in small.drawn} < {block for _, block in large.drawn}
+    assert Counter(stratum for stratum, _ in large.drawn).total() == 50
 
 
 def test_the_frame_survives_its_file(tmp_path):

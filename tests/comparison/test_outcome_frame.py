@@ -168,14 +168,22 @@ def test_a_frame_is_drawn_once_and_read_back(tmp_path):
     assert Counter(unit.group for _, unit in frame.drawn) == {"addressed": 3, "not addressed": 2}
 
 
-def test_a_frame_of_a_judge_that_has_decided_more_since_is_drawn_anew(tmp_path):
-    run = a_run(tmp_path)
-    first = open_outcome_frame(run, budget=8)
-    decided = replace(first, strata=[replace(each, group="unsure") for each in first.strata])
-    from metareview.runs.outcome_frame_json import write_outcome_frame
-
-    write_outcome_frame(run.folder, decided)
-    assert open_outcome_frame(run, budget=100).strata == first.strata
+@pytest.mark.parametrize("knows_all", [True, False])
+def test_what_was_drawn_stays_drawn_when_the_judge_has_decided_more_since(knows_all):
+    undecided = [Unit(str(pr), "bot", at, "unsure", None) for pr in range(40) for at in range(5)]
+    small = outcome_frame(undecided, budget=60)
+    decided = [replace(unit, group=("addressed", "not addressed")[int(unit.pr) % 2]) for unit in undecided]
+    late = [Unit(str(pr), "bot", 5, "addressed", None) for pr in range(40)]
+    # A file of an older version holds the strata of what was drawn alone.
+    before = small if knows_all else replace(small, stratum={})
+    large = outcome_frame([*decided, *late], budget=90, before=before)
+    assert {unit.key: at for at, unit in small.drawn}.items() <= {unit.key: at for at, unit in large.drawn}.items()
+    assert len(large.drawn) >= 90
+    assert sum(stratum.size for stratum in large.strata) == 240
+    if knows_all:
+        assert [(stratum.group, stratum.size) for stratum in large.strata] == [("unsure", 200), ("addressed", 40)]
+        assert [large.stratum[unit.key] for unit in undecided] == [small.stratum[unit.key] for unit in undecided]
+    assert frame_from_json(frame_to_json(large)) == large
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def one(**fields):
     return review, comment
 
 
-SEVEN = Comment("Close it", "a.py", "RIGHT", 7, 7, "1001", outdated=False, reactions={})
-NOWHERE = Comment("Close it", "a.py", "RIGHT", id="1001", reactions={})
+SEVEN = Comment("Close it", "a.py", "RIGHT", 7, 7, "discussion_r1001", outdated=False, reactions={})
+NOWHERE = Comment("Close it", "a.py", "RIGHT", id="discussion_r1001", reactions={})
 
 
 def test_a_comment_and_its_reviewer():
@@ -108,7 +108,8 @@ def test_a_reversed_range_is_swapped_with_a_warning():
 def test_replies_are_kept_as_such_and_not_counted():
     found, _ = read([remark(), remark(id=2, in_reply_to_id=1001), remark(id=3, in_reply_to_id=None)])
     told = [(comment.id, comment.in_reply_to, comment.counted) for review in found for comment in review.comments]
-    assert told == [("1001", None, True), ("2", "1001", False), ("3", None, True)]
+    first, second, third = "discussion_r1001", "discussion_r2", "discussion_r3"
+    assert told == [(first, None, True), (second, first, False), (third, None, True)]
 
 
 def test_whoever_github_calls_a_bot_ends_in_bot():
@@ -132,9 +133,9 @@ def test_each_login_and_pull_request_is_a_review_in_order_of_appearance():
         ]
     )
     assert [(r.pr, r.reviewer, [c.id for c in r.comments]) for r in found] == [
-        (WEB, "octocat", ["1", "4"]),
-        (WEB, "dependabot[bot]", ["2"]),
-        (WEB + "5", "octocat", ["3"]),
+        (WEB, "octocat", ["discussion_r1", "discussion_r4"]),
+        (WEB, "dependabot[bot]", ["discussion_r2"]),
+        (WEB + "5", "octocat", ["discussion_r3"]),
     ]
 
 
@@ -173,7 +174,7 @@ def test_an_empty_array_in_a_file_that_tells_its_pull_request_is_silence(text):
 def test_nothing_but_replies_is_silence_too():
     only = [remark(in_reply_to_id=1)]
     answered, silent = read(only, "comments_shop_5.json")[0]
-    assert [comment.in_reply_to for comment in answered.comments] == ["1"]
+    assert [comment.in_reply_to for comment in answered.comments] == ["discussion_r1"]
     assert silent == Review("shop#5", source="comments_shop_5.json")
     assert [review.reviewer for review in read(only, "page.json")[0]] == ["octocat"]
 
@@ -222,19 +223,23 @@ def as_github_has_it(comment):
     return replace(comment, from_line=start, to_line=end)
 
 
-def numbered(review):
-    return replace(review, comments=tuple(replace(c, id=str(n)) for n, c in enumerate(review.comments)))
+def numbered(review, prefix):
+    return replace(review, comments=tuple(replace(c, id=prefix + str(n)) for n, c in enumerate(review.comments)))
 
 
-@given(reviews(COMMENTS, pr=ADDRESSES, reviewer=SOME_TEXT, min_comments=1), st.booleans())
-def test_what_is_written_is_read_back(found, with_ids):
-    found = list(map(numbered, found)) if with_ids else found
+@given(
+    reviews(COMMENTS, pr=ADDRESSES, reviewer=SOME_TEXT, min_comments=1),
+    st.sampled_from([None, "", "discussion_r", "x-"]),
+)
+def test_what_is_written_is_read_back(found, prefix):
+    found = [numbered(review, prefix) for review in found] if prefix is not None else found
     expected = [Review(review.pr, tuple(map(as_github_has_it, review.comments)), review.reviewer) for review in found]
     assert written_and_read("github", found) == expected
 
 
-def test_threads_times_and_reactions_are_read_back():
-    whole = replace(SEVEN, at="2025-06-01T12:00:00Z", commit="a1", in_reply_to="7", reactions={"+1": 1})
+@pytest.mark.parametrize("answered", ["discussion_r7", "7"])
+def test_threads_times_and_reactions_are_read_back(answered):
+    whole = replace(SEVEN, at="2025-06-01T12:00:00Z", commit="a1", in_reply_to=answered, reactions={"+1": 1})
     [read_back] = written_and_read("github", [Review(WEB, (whole,), "octocat")])
     assert read_back.comments == (whole,)
 

@@ -82,7 +82,7 @@ def test_the_body_of_a_review_is_a_comment_without_a_place():
     assert said([review()]) == [(WEB, "ann", ["r1"])]
     comment = only([review()])
     assert (comment.path, comment.span[0], comment.at, comment.commit) == (None, 1, "2025-06-01T13:00:00Z", "abc")
-    assert (comment.from_line, comment.to_line, comment.id) == (None, None, "1")
+    assert (comment.from_line, comment.to_line, comment.id) == (None, None, "pullrequestreview-1")
 
 
 def test_reviews_that_say_nothing_and_those_never_submitted_are_left_out():
@@ -176,20 +176,23 @@ def test_a_thread_has_a_comment_and_its_replies():
     [review] = found
     first, reply = review.comments
     assert (review.pr, review.reviewer, warnings) == (WEB, "rev[bot]", [])
-    assert (first.note, first.path, first.side, first.span, first.id) == ("c1", "a.py", "RIGHT", (7, 7), "1")
+    assert (first.note, first.path, first.side, first.span) == ("c1", "a.py", "RIGHT", (7, 7))
     assert (first.resolved, first.outdated, first.in_reply_to) == (True, False, None)
-    assert (reply.in_reply_to, reply.counted) == ("1", False)
+    assert (first.id, reply.in_reply_to, reply.counted) == ("discussion_r1", "discussion_r1", False)
 
 
 def test_the_comments_of_a_thread_may_be_edges():
     edges = {"edges": [{"node": node(1)}, None, {"node": None}, {"node": node(2)}]}
     [review] = read([thread(comments=edges)], about=WEB)[0]
-    assert [(comment.note, comment.in_reply_to) for comment in review.comments] == [("c1", None), ("c2", "1")]
+    assert [(comment.note, comment.in_reply_to) for comment in review.comments] == [
+        ("c1", None),
+        ("c2", "discussion_r1"),
+    ]
 
 
 def test_whatever_follows_the_first_of_a_thread_answers_it():
     [review] = read([thread(node(1), node(2))], about=WEB)[0]
-    assert [comment.in_reply_to for comment in review.comments] == [None, "1"]
+    assert [comment.in_reply_to for comment in review.comments] == [None, "discussion_r1"]
 
 
 @pytest.mark.parametrize(
@@ -290,7 +293,7 @@ def test_what_gh_prints():
     }  # fmt: skip
     [review] = read(printed)[0]
     assert [(c.id, c.note, c.at) for c in review.comments] == [
-        ("42", "Why?", "2025-06-01T14:00:00Z"), ("43", "No.", "2025-06-01T15:00:00Z")
+        ("issuecomment-42", "Why?", "2025-06-01T14:00:00Z"), ("pullrequestreview-43", "No.", "2025-06-01T15:00:00Z")
     ]  # fmt: skip
     assert (review.pr, review.reviewer, review.author) == (WEB, "ann", "cy")
     assert [r.pr for r in read([printed])[0]] == [WEB]
@@ -319,7 +322,10 @@ SEVENTH = ({"databaseId": 7}, {"id": "PRRC_kwDOAAAAB84AAAAH"}, {"url": f"{WEB}#d
 def test_a_reply_names_the_comment_that_began_its_thread(answered, named):
     first, reply = {**node(None), **named}, node(8, author={"login": "ann"}, replyTo=answered)
     found, _ = read(response(reviewThreads={"nodes": [thread(first, reply)]}))
-    assert [(c.id, c.in_reply_to) for review in found for c in review.comments] == [("7", None), ("8", "7")]
+    assert [(c.id, c.in_reply_to) for review in found for c in review.comments] == [
+        ("discussion_r7", None),
+        ("discussion_r8", "discussion_r7"),
+    ]
 
 
 def test_rest_and_graphql_of_one_pull_request_are_one_comment_each():
@@ -340,9 +346,9 @@ def test_rest_and_graphql_of_one_pull_request_are_one_comment_each():
     ]  # fmt: skip
     graph = response(reviewThreads={"nodes": threads}, **TOLD)
     expected = {
-        "1": ("2025-06-01T12:00:00Z", "a1", (7, 7), None, True, True, {"+1": 2}),
-        "2": ("2025-06-01T12:00:00Z", "a1", (7, 7), "1", True, True, {}),
-        "3": ("2025-06-01T12:00:00Z", "b2", (9, 9), None, False, False, None),
+        "discussion_r1": ("2025-06-01T12:00:00Z", "a1", (7, 7), None, True, True, {"+1": 2}),
+        "discussion_r2": ("2025-06-01T12:00:00Z", "a1", (7, 7), "discussion_r1", True, True, {}),
+        "discussion_r3": ("2025-06-01T12:00:00Z", "b2", (9, 9), None, False, False, None),
     }
 
     def told(value):
@@ -472,7 +478,7 @@ def test_webhooks_go_on_after_a_merge():
     found, _ = read(log)
     assert {(r.author, r.merged_at, r.closed_at) for r in found} == {("ann", *["2025-06-02T00:00:00Z"] * 2)}
     told = [(c.id, c.in_reply_to, c.commit, c.outdated, c.reactions) for r in found for c in r.comments]
-    assert told == [("1", None, "b2", False, None), ("2", "1", None, None, None)]
+    assert told == [("discussion_r1", None, "b2", False, None), ("discussion_r2", "discussion_r1", None, None, None)]
 
 
 def test_what_is_no_time_is_no_time():
@@ -503,7 +509,7 @@ def test_the_published_payloads():
     [comment] = found.comments
     assert (found.pr, found.reviewer) == ("https://github.com/octo-org/octo-repo/pull/118", "jide2020")
     assert (comment.path, comment.span, comment.resolved, comment.outdated) == ("issue-comment", (1, 1), True, False)
-    assert (comment.id, comment.at, comment.reactions) == ("820867280", "2022-03-07T16:16:48Z", {})
+    assert (comment.id, comment.at, comment.reactions) == ("discussion_r820867280", "2022-03-07T16:16:48Z", {})
     assert comment.commit == "14ae1f988d344e6b4f97f6153fb0287dcda335bf"
     assert (comment.in_reply_to, found.author, found.merged_at, found.closed_at) == (None, "octocat", None, None)
     assert [warning.split(": ", 1)[1] for warning in source.all_warnings()] == [
@@ -537,7 +543,7 @@ def test_a_summary_s_findings_are_comments_with_a_place():
         "**Name the unit.**",
         "src/cart.py",
         (12, 15),
-        "1-1",
+        "pullrequestreview-1-1",
     )
     assert (comment.at, comment.category, comment.reactions) == ("2025-06-01T13:00:00Z", "Nitpick", None)
     assert comment.meta == {"section": "Nitpick comments"}

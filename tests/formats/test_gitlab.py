@@ -48,7 +48,15 @@ def test_a_note_on_a_line():
                 WEB,
                 (
                     Comment(
-                        "n1", "new.py", "right", 7, 7, "1", at="2025-06-01T12:00:00.000Z", commit="abc", resolved=True
+                        "n1",
+                        "new.py",
+                        "right",
+                        7,
+                        7,
+                        "note_1",
+                        at="2025-06-01T12:00:00.000Z",
+                        commit="abc",
+                        resolved=True,
                     ),
                 ),
                 "ann",
@@ -76,7 +84,7 @@ def test_what_the_merge_request_tells_of_its_notes():
     assert (review.author, review.merged_at, review.closed_at) == ("cy", "2025-06-02T00:00:00.000Z", None)
     # One that GitLab did not move to the latest version has lost its lines.
     assert [(c.id, c.in_reply_to, c.outdated) for c in review.comments] == [
-        ("1", None, False), ("2", "1", False), ("3", None, True), ("4", None, None)
+        ("note_1", None, False), ("note_2", "note_1", False), ("note_3", None, True), ("note_4", None, None)
     ]  # fmt: skip
     [bare] = read({**merge_request, "diff_refs": None, "author": None}, about=None)[0]
     assert (bare.author, {c.outdated for c in bare.comments}) == (None, {None})
@@ -111,7 +119,7 @@ def test_later_notes_of_a_discussion_answer_the_first():
     found, _ = read([discussion(*notes), discussion(note(4), individual_note=True)])
     assert [(r.reviewer, [(c.note, c.in_reply_to) for c in r.comments]) for r in found] == [
         ("ann", [("n1", None), ("n4", None)]),
-        ("bob", [("n3", "1")]),
+        ("bob", [("n3", "note_1")]),
     ]
 
 

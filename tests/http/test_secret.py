@@ -18,6 +18,12 @@ KEYS = {
     "base64 itself": "q83vEjRWeJA+/rzf8A==",
     "short": "hunt3r-2",
 }
+TOKENS = [
+    "github_pat_11ABCDEFG0hTq8XyZ2mN4v_k3JdLw9RsPzQ7uYbVcEaWfGh",
+    "sk-ant-api03-Zx81kQpW-0vTn5LrMyBc",
+    "sk-svcacct-9fKq2LmZ7xTbWcRd",
+    "glpat-x9-QmZ2kTbWcRd7LfYsN",
+]
 
 
 def coded(form):
@@ -89,6 +95,16 @@ def test_other_texts_are_shown_as_ever():
     for text in ("There is no need.", "", "a  b\n", "x" * 5_000, "100% of %41 &amp; \\u0041 0x41"):
         for key in ("", "none", "x-y", *KEYS.values()):
             assert Secret(key).line_of(text, 100, instead="(left out)") == one_line(text, 100)
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_what_all_tokens_begin_with_does_not_hide_a_sentence(token):
+    """The letters of `GitHub password` hold the first eight of `github_pat_…`."""
+    for text in ("Your GitHub password is not accepted", "No GitHub patch", "SK-ANT-API03 keys have expired",
+                 "sk-svcacct-… may not", "Give a glpat-… of this host"):  # fmt: skip
+        assert Secret(token).line_of(text, 100, instead="(left out)") == text
+    for start in range(len(token) - 22):
+        assert Secret(token).is_in(f"no {token[start : start + 23]}"), "a part with eight characters of what is secret"
 
 
 def test_escapes_are_resolved_a_few_times_and_not_for_ever():

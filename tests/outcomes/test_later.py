@@ -72,10 +72,12 @@ def test_merges_and_what_its_author_did_do_not_count():
 
 
 def test_a_rebase_is_no_change():
-    before = [commit("c1", file(), file("b.py", NEAR), at="2026-01-01"), commit("c2", file(patch=FAR), at="2026-01-02")]
+    before = [commit("c1", file(), file("b.py", NEAR), at="2026-01-01", parents=("base",)),
+              commit("c2", file(patch=FAR), at="2026-01-02", parents=("c1",))]  # fmt: skip
     moved = FIX.replace("-10,3 +10,3", "-40,3 +40,3")
-    after = [commit("d1", file(patch=moved), file("b.py", NEAR), at="2026-01-09"),
-             commit("d2", file(patch=FAR), at="2026-01-09"), commit("d3", file("c.py"), at="2026-01-09")]  # fmt: skip
+    after = [commit("d1", file(patch=moved), file("b.py", NEAR), at="2026-01-09", parents=("new base",)),
+             commit("d2", file(patch=FAR), at="2026-01-09", parents=("d1",)),
+             commit("d3", file("c.py"), at="2026-01-09", parents=("d2",))]  # fmt: skip
     for sha, commits in (("c2", [*before, *after]), ("gone", after)):
         text = LaterChanges(commits).text(on(sha, at="2026-01-05"))
         if sha == "c2":

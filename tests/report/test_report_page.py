@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from report_samples import HOSTILE, comment, hostile, pull, routing_run, two_reviewers, write_jsonl
 
-from metareview.api import evaluate_comments
+from metareview.api import evaluate_comments, evaluate_outcomes
 from metareview.report import write_report
 from metareview.report.names import clean
 from metareview.report.page.notes import LONGEST as LONGEST_NOTE
@@ -25,6 +25,27 @@ def demo(folder):
 
 def routing(folder):
     return routing_run()
+
+
+def outcomes(folder):
+    """Every outcome is known, so that the table has all of its columns."""
+    at = {"commit": "a" * 40, "at": "2026-03-02T10:00:00Z", "path": "a.py", "resolved": True, "reactions": {"+1": 1}}
+    note = "Misspelt.\n```suggestion\nTWO\n```"
+    made = {"sha": "a" * 40, "at": "2026-03-02T09:00:00Z", "author": "ann", "parents": ["f" * 40]}
+    later = {"sha": "b" * 40, "at": "2026-03-02T11:00:00Z", "author": "ann", "parents": ["a" * 40]}
+    commits = [
+        {**made, "files": [{"path": "a.py", "status": "added", "patch": "@@ -0,0 +1,2 @@\n+one\n+two"}]},
+        {**later, "files": [{"path": "a.py", "status": "modified", "patch": "@@ -1,2 +1,2 @@\n one\n-two\n+TWO"}]},
+    ]
+    records = []
+    for number in range(1, 13):
+        about = {"pr": pull(number), "author": "ann", "merged_at": "2026-03-03T00:00:00Z"}
+        for name in ("sharpeye[bot]", "areviewerwithalongnamewithoutasinglebreakinit[bot]"):
+            said = {**at, "from_line": 2, "to_line": 2, "note": note, "id": f"{name}{number}"}
+            records.append({**about, "reviewer": name, "commits": commits, "comments": [said]})
+        reply = {**at, "note": "Done.", "id": f"r{number}", "in_reply_to": f"sharpeye[bot]{number}"}
+        records.append({**about, "reviewer": "ann", "comments": [reply]})
+    return evaluate_outcomes(records)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +97,23 @@ def test_axe_finds_nothing_wrong(make, scheme, pages, open_page):
     close_all_but_two_pull_requests(page)
     found = Axe().run(page).response["violations"]
     assert [(v["id"], v["impact"], v["nodes"][0]["html"][:200]) for v in found] == []
+
+
+A4 = 717
+"""Pixels across a sheet between the margins that browsers leave."""
+
+
+@pytest.mark.parametrize("make", [demo, two_reviewers, hostile, routing, outcomes])
+def test_on_a4_nothing_is_cut_off(make, pages, open_page):
+    page = open_page(pages(make), width=A4)
+    page.emulate_media(media="print")
+    open_everything(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == A4
+    cut_off = page.evaluate(
+        "[...document.querySelectorAll('th, td, svg, pre, p')]"
+        ".filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.innerText)"
+    )
+    assert cut_off == []
 
 
 def test_dark_is_dark_and_print_is_light(pages, open_page):

@@ -153,6 +153,13 @@ def test_a_detail_that_cannot_be_read_is_left_out_and_counted(gitlab_pull, tmp_p
     assert record["comments"][0]["path"] == "src/cart.py"
 
 
+def test_every_detail_that_cannot_be_read_is_counted(gitlab_pull):
+    odd = [discussion(note(number, "ben", "Off.", **on_line(3, "c1", path=[number]))) for number in range(1, 26)]
+    with GitLabServer(project(merge_request(1, *odd))) as server:
+        result = gitlab_pull(server)
+    assert result.warnings == ("25 details of comments are not what GitLab writes; left out",)
+
+
 NAMES = st.sampled_from(
     ["id", "body", "author", "username", "bot", "system", "notes", "individual_note", "noteable_type", "position",
      "new_line", "old_line", "new_path", "line_range", "resolvable", "resolved", "created_at", "web_url", "diff_refs",

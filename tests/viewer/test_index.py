@@ -1,10 +1,11 @@
 """The index finds what the run holds: checked against the run read whole, and filters against brute force."""
 
 import json
+import re
 from itertools import product
 
 import pytest
-from viewer_samples import pull, said, small_run
+from viewer_samples import client_of, pull, said, small_run
 
 from metareview.api import evaluate_comments
 from metareview.runs.run import load_run
@@ -160,3 +161,12 @@ def test_pairs_that_are_not_of_one_kind_have_their_verdicts(tmp_path):
     assert [row.verdict for row in found.rows] == ["same", "undecided", "negative", "elsewhere"]
     scored = index.find_pairs(PairFilter(), sort="score", descending=True, first=10, most=1)
     assert scored.rows[0].score is None
+
+
+def test_pairs_sorted_by_reviewer_are_in_the_order_of_names(tmp_path):
+    small_run(tmp_path / "small")
+    client = client_of(tmp_path)
+    for sort, names in (("reviewer", ["loud"] * 6 + ["sharp"] * 5), ("-reviewer", ["sharp"] * 5 + ["loud"] * 6)):
+        page = client.get(f"/run/small/pairs?sort={sort}").text
+        body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+        assert re.findall(r"\b(loud|sharp)\b(?=</)", body) == names

@@ -1,14 +1,21 @@
 """Labels through the viewer: what is kept, what is refused, and what the pages then say."""
 
 import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
 
+import outcome_samples
 import pytest
-from viewer_samples import HOST, client_of, pull, small_run
+from viewer_samples import HOST, REFERENCES, REVIEWS, client_of, pull, small_run
 
-from metareview.api import load_run
+from metareview.api import evaluate_comments, load_run
+from metareview.comments.filters import FilterConfig
 from metareview.comparison.frame import open_frame
+from metareview.report.page.markup import Html
 from metareview.runs.labels import LABELS, LabelFile
+from metareview.viewer import outcome_figures, run_page
+from metareview.viewer.catalogue import Catalogue
 
 ORIGIN = {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
 LEAK = {"pr": pull(1), "reviewer": "loud", "generated": "0", "reference": "0"}
@@ -206,3 +213,68 @@ def test_hostile_names_stay_text(site):
     send(site, "labels", {**LEAK, "verdict": "same", "name": evil})
     page = site.get("/run/small/label", params={"name": evil}).text
     assert "<script>alert" not in page
+
+
+def test_a_reviewer_of_whom_a_filter_leaves_nothing_has_a_row_without_figures(tmp_path):
+    """`late` has reviewed one pull request, and not one in Go."""
+    late = {"pr": pull(2), "reviewer": "late", "comments": [{"note": "why so", "path": "src/a.py", "from_line": 5}]}
+    options = {"judge": "exact", "ignore_location": True, "filters": FilterConfig(project_languages=["Go"])}
+    evaluate_comments([*REVIEWS, late], reference=REFERENCES, out=tmp_path / "small", **options)
+    site = client_of(tmp_path)
+    site.token = re.search(r'name="token" value="([^"]+)"', site.get("/run/small/label").text)[1]
+    assert send(site, "draw", {"budget": "8", "kind": "pairs"}).status_code == 303
+    labelled = 0  # at first without labels, in the end with all of them
+    while True:
+        page = site.get("/run/small/label")
+        assert page.status_code == 200
+        assert "late" in page.text
+        asked = {name: re.search(f'name="{name}" value="([^"]*)"', page.text) for name in LEAK}
+        if None in asked.values():
+            break
+        send(site, "labels", {**{name: found[1] for name, found in asked.items()}, "verdict": "same"})
+        labelled += 1
+    assert labelled > 1
+    assert site.get("/run/small/unlisted").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["comments", "outcomes"])
+def test_pages_asked_for_at_once_while_somebody_labels_are_all_shown(tmp_path, monkeypatch, kind):
+    if kind == "comments":
+        small_run(tmp_path / "run")
+        monkeypatch.setattr(run_page, "_sections", lambda run: Html("drawn"))
+        shown = run_page.run_page
+    else:
+        outcome_samples.small_run(tmp_path / "run")
+        monkeypatch.setattr(outcome_figures, "_sections", lambda labelling: Html("drawn"))
+        shown = outcome_figures.overview_page
+    catalogue = Catalogue(tmp_path, "token")
+    [entry] = catalogue.entries().values()
+    view = catalogue.open(entry)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def ask(number):
+        for _ in range(300):
+            with view.folder.joinpath(LABELS).open("a") as labels:
+                labels.write("\n")
+            shown(view)
+        return number
+
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert list(threads.map(ask, range(8))) == list(range(8))
+    finally:
+        sys.setswitchinterval(interval)
+        catalogue.close()
+
+
+def test_who_labelled_pairs_has_not_labelled_unlisted_issues(site):
+    send(site, "labels", {**LEAK, "verdict": "same", "name": "anna"})
+    send(site, "draw", {"budget": "8", "kind": "pairs"})
+    send(site, "draw", {"budget": "8", "kind": "issues"})
+    assert "Also labelled by" in site.get("/run/small/label").text
+    page = site.get("/run/small/unlisted").text
+    assert "None is labelled yet." in page
+    assert "Also labelled by" not in page
+    send(site, "labels", {**LEAK, "verdict": "clear", "name": "anna"})
+    assert "Also labelled by" not in site.get("/run/small/label").text, "what was taken back is no label"

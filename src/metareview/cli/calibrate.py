@@ -20,13 +20,14 @@ from metareview.cli.options import (
     one_of,
 )
 from metareview.cli.output import Screen, settings_lines, warning_lines
-from metareview.errors import Undecided, UsageError
+from metareview.errors import InputError, Undecided, UsageError
 from metareview.model.words import plural
 from metareview.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
     from metareview.benchmark.calibrate import Calibration
     from metareview.benchmark.run_labels import RunCalibration
+    from metareview.formats.source import Source
     from metareview.model.build_gates import Gate
     from metareview.report.tables import Table
     from metareview.runs.run import OutcomesRun
@@ -105,7 +106,9 @@ def command(
         raise UsageError("The judge none goes by location, and labels have none. Choose another --judge.")
     with TemporaryFolder() as scratch, screen.progress("pairs") as progress:
         verdicts = cache_file(cache, no_cache, scratch / "verdicts.sqlite")
-        found = read_label_set(Source(labels))
+        source = Source(labels)
+        _check_labels(source)
+        found = read_label_set(source)
         options = JudgeOptions(
             threshold,
             concurrency,
@@ -126,6 +129,23 @@ def command(
             asked = opened.warnings if isinstance(opened, ModelJudge) else ()
     screen.say(warning_lines((*found.warnings, *asked, *_without_rivals(result))))
     _show(result, result.judge, gates, screen, top if disagreements else 0, by)
+
+
+def _check_labels(source: Source) -> None:
+    """InputError where the file holds a judge's verdicts, which other options take."""
+    from metareview.formats.labels import EXAMPLE
+    from metareview.formats.verdicts import kind_of
+
+    kind = kind_of(source)
+    if kind == "martian":
+        fix = (
+            "Give it to metareview comments, as --verdicts FILE or as --examples FILE. calibrate takes people's labels,"
+            f" lines such as {EXAMPLE}."
+        )
+        raise InputError("a file of evaluations, which are a judge's verdicts", file=source.name, fix=fix)
+    if kind == "pairs":
+        fix = "For a run with labels of its own: metareview calibrate --run RUN."
+        raise InputError("a run's pairs, which have its judge's verdicts", file=source.name, fix=fix)
 
 
 def _without_rivals(result: Calibration) -> Iterator[str]:

@@ -129,14 +129,14 @@ def _show_plan(plan: Plan, screen: Screen) -> None:
         "schema": "metareview.dry-run/1",
         "config": config_to_json(plan.config),
         "reviewers": len(names),
-        "prs": len(plan.inputs.conversations),
+        "prs": plan.pull_requests,
         "comments": comments,
         "llm_calls": calls,
         "warnings": list(plan.inputs.warnings),
         "skipped": [asdict(item) for item in plan.inputs.skipped],
     }
     line = (
-        f"{plural(len(plan.inputs.conversations), 'pull request')}, {plural(len(names), 'reviewer')},"
+        f"{plural(plan.pull_requests, 'pull request')}, {plural(len(names), 'reviewer')},"
         f" {plural(comments, 'comment')}, {plural(calls, 'model call')}."
     )
     screen.show(document, line, remarks=warning_lines(plan.inputs.warnings, plan.inputs.skipped))

@@ -21,6 +21,8 @@ RecordKey = tuple[str, str]
 """The pull request and the reviewer."""
 Counted = Literal["matches", "references", "comments"]
 """What the number of a block counts: pairs that are matched one-to-one, or under `coverage` references, comments."""
+BlockKey = tuple[str, str, Counted, Position]
+"""Pull request, reviewer, what is counted, and the first pair of a block, whatever the judge says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,10 @@ class Block:
     """How many matches the judge gives it."""
     unsure: float
     """The greatest s(1 - s) of its scores s; 0.25 for a pair without a verdict."""
+
+    @property
+    def key(self) -> BlockKey:
+        return self.pr, self.reviewer, self.counted, min(self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class Frame:
     """How many blocks of each stratum a reviewer has on a pull request; without those that have none."""
     drawn: Sequence[tuple[int, Block]]
     """The stratum of each drawn block, and the block, in the order in which to ask."""
+    stratum: Mapping[BlockKey, int] = field(default_factory=dict)
+    """The stratum of every block, drawn or not; empty in files of older versions."""
     runs: Mapping[RecordKey, int] = field(default_factory=dict)
     """Of how many repeated runs the blocks of a reviewer on a pull request are; 1 where nothing is said."""
 

@@ -13,8 +13,19 @@ from functools import cached_property
 
 import numpy as np
 
-from metareview.comments.blocks import Block, Counted, Frame, Position, RecordKey, Settled, Stratum, blocks_of, settle
-from metareview.comparison.strata import BUDGET, LEAST, Sample, allocate, draw, least_draw, passed_over
+from metareview.comments.blocks import (
+    Block,
+    BlockKey,
+    Counted,
+    Frame,
+    Position,
+    RecordKey,
+    Settled,
+    Stratum,
+    blocks_of,
+    settle,
+)
+from metareview.comparison.strata import BUDGET, LEAST, Draw, Sample, draw_units, least_draw, passed_over
 from metareview.errors import UsageError
 from metareview.model.label import PairKey
 from metareview.runs.frame_json import read_frame, write_frame
@@ -76,29 +87,26 @@ def frame_of(
     kinds = list(dict.fromkeys(block.counted for block in blocks))
     if budget < LEAST * len(kinds):
         raise UsageError(f"--budget must be {LEAST * len(kinds)} or more, found {budget}: with fewer, chance decides.")
-    drawn_before = Counter(stratum for stratum, _ in before.drawn) if before else Counter()
     seed = before.seed if before else seed
-    strata: list[Stratum] = []
+    keys: list[tuple[Counted, _StratumKey]] = []
+    stratum: dict[BlockKey, int] = {}
     drawn: list[tuple[int, Block]] = []
-    members: dict[RecordKey, Counter[int]] = {}
     for number, counted in enumerate(kinds):
-        population = [block for block in blocks if block.counted == counted]
+        population = {block.key: block for block in blocks if block.counted == counted}
         share = (budget + (len(kinds) - 1 - number)) // len(kinds)
-        keys = _strata_within(population, share, before)
-        sizes, first = Counter(keys), len(strata)
-        # By what they are: the draw must not hang on which block comes first.
-        in_order = sorted(sizes, key=_sorting)
-        place = {key: at for at, key in enumerate(in_order)}
-        of_block = [place[key] for key in keys]
-        numbers = allocate([sizes[key] for key in in_order], _weights(population, of_block, len(in_order)), share)
-        # The same seed puts a stratum into the same order: who was drawn before is drawn again.
-        numbers = [max(wanted, drawn_before[first + at]) for at, wanted in enumerate(numbers)]
-        for block, at in zip(population, of_block, strict=True):
-            members.setdefault((block.pr, block.reviewer), Counter())[first + at] += 1
-        drawn += [(first + of_block[unit], population[unit]) for unit in draw(of_block, numbers, seed)]
-        strata += [Stratum(counted, *key, size=sizes[key]) for key in in_order]
+        found = _drawn(population, share, seed, before, counted)
+        first = len(keys)
+        keys += [(counted, key) for key in found.strata]
+        stratum |= {key: first + at for key, at in found.stratum.items()}
+        known = population | {block.key: block for _, block in (before.drawn if before else ())}
+        drawn += [(first + found.stratum[key], known[key]) for key in found.drawn]
+    sizes = Counter(stratum.values())
+    strata = [Stratum(counted, *key, size=sizes[at]) for at, (counted, key) in enumerate(keys)]
+    members: dict[RecordKey, Counter[int]] = {}
+    for (pr, reviewer, *_), at in stratum.items():
+        members.setdefault((pr, reviewer), Counter())[at] += 1
     counts = {key: tuple(of_one[at] for at in range(len(strata))) for key, of_one in members.items()}
-    return Frame(run, seed, budget, strata, counts, _in_turn(drawn), runs or {})
+    return Frame(run, seed, budget, strata, counts, _in_turn(drawn), stratum, runs or {})
 
 
 _StratumKey = tuple[str | None, bool | None, int | None]
@@ -106,18 +114,40 @@ _FINENESS = ((True, True, True), (False, True, True), (False, True, False), (Fal
 """Whether strata are told apart by reviewer, by the judge's verdict, by how unsure it is."""
 
 
-def _strata_within(blocks: Sequence[Block], budget: int, before: Frame | None) -> list[_StratumKey]:
-    """For each block its stratum: as fine as the budget allows with every stratum's minimum, or as it was before."""
-    counted = blocks[0].counted
-    used = next((stratum for stratum in before.strata if stratum.counted == counted), None) if before else None
-    if used is not None:
-        return [
-            _stratum(block, *(part is not None for part in (used.reviewer, used.judged, used.unsure)))
-            for block in blocks
-        ]
+def _drawn(
+    population: Mapping[BlockKey, Block], budget: int, seed: int, before: Frame | None, counted: Counted
+) -> Draw[BlockKey, _StratumKey]:
+    """The draw from the blocks of one kind; added to what was drawn of it before."""
+    earlier = None if before is None else _earlier(before, counted)
+    if earlier is not None and earlier.strata:
+        fineness = tuple(part is not None for part in earlier.strata[0])
+        keys = {key: _stratum(block, *fineness) for key, block in population.items()}
+    else:
+        keys = _strata_within(population, budget)
+    if before is not None and earlier is not None and not before.stratum:
+        earlier = earlier.with_others(keys)
+
+    def weights(stratum: Sequence[int], strata: Sequence[_StratumKey]) -> list[float]:
+        return _weights([block.unsure for block in population.values()], stratum, len(strata))
+
+    return draw_units(keys, weights, budget, seed, order=_sorting, before=earlier)
+
+
+def _earlier(frame: Frame, counted: Counted) -> Draw[BlockKey, _StratumKey]:
+    """What was drawn from the blocks of one kind."""
+    own = [at for at, stratum in enumerate(frame.strata) if stratum.counted == counted]
+    place = {at: number for number, at in enumerate(own)}
+    drawn = [(block.key, place[at]) for at, block in frame.drawn if at in place]
+    known = {key: place[at] for key, at in frame.stratum.items() if at in place}
+    strata = [(stratum.reviewer, stratum.judged, stratum.unsure) for stratum in (frame.strata[at] for at in own)]
+    return Draw(strata, known or dict(drawn), [key for key, _ in drawn])
+
+
+def _strata_within(blocks: Mapping[BlockKey, Block], budget: int) -> dict[BlockKey, _StratumKey]:
+    """For each block its stratum: as fine as the budget allows with every stratum's minimum."""
     for fineness in _FINENESS:
-        keys = [_stratum(block, *fineness) for block in blocks]
-        if least_draw(list(Counter(keys).values())) <= budget:
+        keys = {key: _stratum(block, *fineness) for key, block in blocks.items()}
+        if least_draw(list(Counter(keys.values()).values())) <= budget:
             break
     return keys
 
@@ -130,14 +160,14 @@ def _stratum(block: Block, by_reviewer: bool, by_judge: bool, by_unsure: bool) -
     )
 
 
-def _sorting(key: _StratumKey) -> tuple[str, bool, int]:
-    return key[0] or "", bool(key[1]), key[2] or 0
+def _sorting(key: _StratumKey) -> tuple[str, ...]:
+    return key[0] or "", str(int(bool(key[1]))), str(key[2] or 0)
 
 
-def _weights(blocks: Sequence[Block], stratum: Sequence[int], strata: int) -> list[float]:
+def _weights(unsure: Sequence[float], stratum: Sequence[int], strata: int) -> list[float]:
     sizes = np.bincount(stratum, minlength=strata)
-    unsure = np.bincount(stratum, [block.unsure for block in blocks], strata) / sizes
-    weights: list[float] = (sizes * np.sqrt(np.maximum(_FLOOR, unsure))).tolist()
+    means = np.bincount(stratum, unsure, strata) / np.maximum(sizes, 1)
+    weights: list[float] = (sizes * np.sqrt(np.maximum(_FLOOR, means))).tolist()
     return weights
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
-from metareview.comparison.strata import BUDGET, LEAST, Sample, allocate, draw, least_draw, passed_over
+from metareview.comparison.strata import BUDGET, LEAST, Draw, Sample, draw_units, least_draw, passed_over
 from metareview.errors import UsageError
 from metareview.model.addressed import FULLY, NOT, UNKNOWN
 from metareview.model.label import OutcomeKey
@@ -39,11 +39,7 @@ def open_outcome_frame(run: OutcomesRun, *, budget: int | None = None, seed: int
     units = [unit_of(record.key, each, judged=judged) for record in run.read_records() for each in record.comments]
     if not units:
         raise UsageError(f"{run.label} has nothing to label: no comment.")
-    drawn = partial(outcome_frame, units, budget=budget or BUDGET, run=run.manifest.fingerprint)
-    frame = drawn(seed=seed, before=stored)
-    if stored is not None and frame.strata != stored.strata:
-        # A judge that was asked again has decided more: what was drawn from other strata cannot be added to.
-        frame = drawn(seed=stored.seed)
+    frame = outcome_frame(units, budget=budget or BUDGET, run=run.manifest.fingerprint, seed=seed, before=stored)
     if run.folder is not None:
         write_outcome_frame(run.folder, frame)
     return frame
@@ -61,41 +57,55 @@ def outcome_frame(
     if budget < LEAST:
         raise UsageError(f"--budget must be {LEAST} or more, found {budget}: with fewer, chance decides.")
     seed = before.seed if before else seed
-    keys = _strata_within(units, budget, before)
-    sizes = Counter(keys)
-    # By what they are: the draw must not hang on which comment comes first.
-    in_order = sorted(sizes, key=lambda key: (key[0] or "", key[1] or ""))
-    place = {key: at for at, key in enumerate(in_order)}
-    of_unit = [place[key] for key in keys]
-    spread = [_SURE if group in (ADDRESSED, NOT_ADDRESSED) else 0.25 for _, group in in_order]
-    weights = [sizes[key] * float(np.sqrt(each)) for key, each in zip(in_order, spread, strict=True)]
-    numbers = allocate([sizes[key] for key in in_order], weights, budget)
-    # The same seed puts a stratum into the same order: who was drawn before is drawn again.
-    drawn_before = Counter(stratum for stratum, _ in before.drawn) if before else Counter[int]()
-    numbers = [max(wanted, drawn_before[at]) for at, wanted in enumerate(numbers)]
+    earlier = None if before is None else _earlier(before)
+    population = {unit.key: unit for unit in units}
+    if earlier is not None:
+        fineness = tuple(part is not None for part in earlier.strata[0])
+        keys = {key: _stratum(unit, *fineness) for key, unit in population.items()}
+    else:
+        keys = _strata_within(population, budget)
+    if before is not None and earlier is not None and not before.stratum:
+        earlier = earlier.with_others(keys)
+    found = draw_units(keys, _weights, budget, seed, order=_sorting, before=earlier)
     members: dict[RecordKey, Counter[int]] = {}
-    for unit, at in zip(units, of_unit, strict=True):
-        members.setdefault(unit.record, Counter())[at] += 1
+    for (pr, reviewer, _), at in found.stratum.items():
+        members.setdefault((pr, reviewer), Counter())[at] += 1
+    sizes = Counter(found.stratum.values())
+    known = population | {unit.key: unit for _, unit in (before.drawn if before else ())}
     return OutcomeFrame(
         run,
         seed,
         budget,
-        [Stratum(*key, size=sizes[key]) for key in in_order],
-        {key: tuple(of_one[at] for at in range(len(in_order))) for key, of_one in members.items()},
-        [(of_unit[unit], units[unit]) for unit in draw(of_unit, numbers, seed)],
+        [Stratum(*key, size=sizes[at]) for at, key in enumerate(found.strata)],
+        {key: tuple(of_one[at] for at in range(len(found.strata))) for key, of_one in members.items()},
+        [(found.stratum[key], known[key]) for key in found.drawn],
+        found.stratum,
     )
 
 
-def _strata_within(units: Sequence[Unit], budget: int, before: OutcomeFrame | None) -> list[_Key]:
-    """For each comment its stratum: as fine as the budget allows with every stratum's minimum, or as it was before."""
-    if before is not None:
-        used = before.strata[0]
-        return [_stratum(unit, used.reviewer is not None, used.group is not None) for unit in units]
+def _weights(stratum: Sequence[int], strata: Sequence[_Key]) -> list[float]:
+    spread = [_SURE if group in (ADDRESSED, NOT_ADDRESSED) else 0.25 for _, group in strata]
+    sizes = np.bincount(stratum, minlength=len(strata)).tolist()
+    return [size * float(np.sqrt(each)) for size, each in zip(sizes, spread, strict=True)]
+
+
+def _earlier(frame: OutcomeFrame) -> Draw[OutcomeKey, _Key]:
+    drawn = {unit.key: at for at, unit in frame.drawn}
+    strata = [(stratum.reviewer, stratum.group) for stratum in frame.strata]
+    return Draw(strata, frame.stratum or drawn, list(drawn))
+
+
+def _strata_within(units: Mapping[OutcomeKey, Unit], budget: int) -> dict[OutcomeKey, _Key]:
+    """For each comment its stratum: as fine as the budget allows with every stratum's minimum."""
     for fineness in _FINENESS:
-        keys = [_stratum(unit, *fineness) for unit in units]
-        if least_draw(list(Counter(keys).values())) <= budget:
+        keys = {key: _stratum(unit, *fineness) for key, unit in units.items()}
+        if least_draw(list(Counter(keys.values()).values())) <= budget:
             break
     return keys
+
+
+def _sorting(key: _Key) -> tuple[str, ...]:
+    return key[0] or "", key[1] or ""
 
 
 def _stratum(unit: Unit, by_reviewer: bool, by_group: bool) -> _Key:

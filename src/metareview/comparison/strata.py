@@ -7,8 +7,9 @@ the estimate is right however bad the judge that made the strata is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,8 +63,61 @@ def _largest_remainders(quota: Array, total: int, sizes: ArrayLike) -> Array:
     return np.minimum(whole, sizes)
 
 
-def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int) -> list[int]:
-    """The units to ask about, in the order in which to ask: `numbers[h]` of the units whose stratum is h.
+Unit = TypeVar("Unit", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Draw(Generic[Unit, Key]):
+    """Strata, the stratum of every unit, and the units that were drawn, in the order in which to ask."""
+
+    strata: Sequence[Key]
+    stratum: Mapping[Unit, int]
+    drawn: Sequence[Unit]
+
+    def with_others(self, keys: Mapping[Unit, Key]) -> Draw[Unit, Key]:
+        """The same where only the strata of drawn units are known, as in files of older versions: every other unit is
+        in the stratum of its key as it is now."""
+        place = {key: at for at, key in enumerate(self.strata)}
+        others = {unit: place[key] for unit, key in keys.items() if key in place}
+        return replace(self, stratum=others | dict(self.stratum))
+
+
+def draw_units(
+    units: Mapping[Unit, Key],
+    weights: Callable[[Sequence[int], Sequence[Key]], Sequence[float]],
+    budget: int,
+    seed: int,
+    *,
+    order: Callable[[Key], tuple[str, ...]],
+    before: Draw[Unit, Key] | None = None,
+) -> Draw[Unit, Key]:
+    """Draw from units with the keys of their strata. `weights` gets the stratum of each unit and the strata's keys.
+
+    What was drawn before stays drawn, and what a unit's stratum was stays its stratum: a larger budget adds to each
+    stratum. Units that were not there before have strata of their own.
+    """
+    known = {} if before is None else dict(before.stratum)
+    strata = [] if before is None else list(before.strata)
+    drawn_before = () if before is None else before.drawn
+    # By what they are: the draw must not hang on which unit comes first.
+    late = sorted({key for unit, key in units.items() if unit not in known}, key=order)
+    place = {key: len(strata) + at for at, key in enumerate(late)}
+    strata += late
+    stratum = known | {unit: place[key] for unit, key in units.items() if unit not in known}
+    sizes = Counter(stratum.values())
+    now = [stratum[unit] for unit in units]
+    numbers = allocate([sizes[at] for at in range(len(strata))], weights(now, strata), budget)
+    population = [*units, *(unit for unit in drawn_before if unit not in units)]
+    at = {unit: number for number, unit in enumerate(population)}
+    kept = [at[unit] for unit in drawn_before]
+    drawn = draw([stratum[unit] for unit in population], numbers, seed, kept)
+    return Draw(strata, stratum, [population[unit] for unit in drawn])
+
+
+def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int, kept: Sequence[int] = ()) -> list[int]:
+    """The units to ask about, in the order in which to ask: `numbers[h]` of the units whose stratum is h. Those that
+    are `kept`, in their order, are drawn first, even where they are more.
 
     Within a stratum the order is random, so that whoever stops early has asked about a random sample of each. First
     come the FEWEST of every stratum, from which on there is an estimate; then they take turns by their numbers.
@@ -72,9 +126,11 @@ def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int) -> list[int]
     of_unit = np.asarray(stratum, np.int64)
     turns: list[tuple[float, int, int]] = []
     for number_of_stratum, wanted in enumerate(numbers):
-        members = rng.permutation(np.flatnonzero(of_unit == number_of_stratum))[:wanted]
+        own = [unit for unit in kept if stratum[unit] == number_of_stratum]
+        shuffled = rng.permutation(np.flatnonzero(of_unit == number_of_stratum)).tolist()
+        members = list(dict.fromkeys([*own, *shuffled]))[: max(wanted, len(own))]
         turns += [
-            (turn - FEWEST if turn < FEWEST else (turn + 0.5) / wanted, number_of_stratum, int(unit))
+            (turn - FEWEST if turn < FEWEST else (turn + 0.5) / len(members), number_of_stratum, unit)
             for turn, unit in enumerate(members)
         ]
     return [unit for _, _, unit in sorted(turns)]

@@ -36,6 +36,7 @@ Progress = Callable[[int, int], None]
 
 _MEGABYTE = 2**20
 _FENCE = "```"
+_LEFT_OUT = "a field that cannot be read; left out"
 
 
 @dataclass
@@ -380,7 +381,12 @@ class Source:
         if self.strict:
             raise error
         detail = f"{error.problem}; the field is left out"
-        self.warn("a field that cannot be read; left out", lambda: error.line or 1, detail)
+        self.warn(_LEFT_OUT, lambda: error.line or 1, detail)
+
+    @property
+    def fields_left_out(self) -> int:
+        """How many fields of comments could not be read."""
+        return self.remarks.counts[_LEFT_OUT]
 
     def all_warnings(self) -> list[str]:
         return self.remarks.lines(self.name)

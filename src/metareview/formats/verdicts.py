@@ -90,20 +90,28 @@ class StoredVerdicts:
 def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
     """The verdicts of a file; anything wrong is an InputError that names the line."""
     source = file if isinstance(file, Source) else source_of_lines(Path(file))
+    kind = kind_of(source)
+    if kind is None:
+        raise InputError("its verdicts are of no known kind", file=source.name, line=1, fix=_KNOWN)
+    if kind in ("examples", "pairs"):
+        check_file_of_run(source.path)
+    return {"examples": _examples, "labels": _labels, "pairs": _pairs, "martian": _martian}[kind](source)
+
+
+def kind_of(source: Source | LineParts) -> Kind | None:
+    """What kind of verdicts a file holds, by its content; None where that is not known."""
     first = first_object(source)
     if first.keys() >= _EXAMPLE_FIELDS and first["by"] in DECIDERS:
-        check_file_of_run(source.path)
-        return _examples(source)
+        return "examples"
     if is_labels(first):
-        return _labels(source)
+        return "labels"
     if first.keys() >= _PAIR_FIELDS:
-        check_file_of_run(source.path)
-        return _pairs(source)
+        return "pairs"
     if not isinstance(source, LineParts) and source.looks_like_json and (source.documents.are_one or not first):
         value = source.documents[0].as_object("a line", _KNOWN).value
         if _is_martian(value):
-            return _martian(source)
-    raise InputError("its verdicts are of no known kind", file=source.name, line=1, fix=_KNOWN)
+            return "martian"
+    return None
 
 
 # A run's pairs.jsonl

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -11,6 +12,8 @@ from metareview.model.words import one_line
 
 _TELLING, _LEAST_TELLING = 8, 6
 """So many characters in a row tell of a secret; of a short one's code, at least so many."""
+_PUBLIC = re.compile(r"github_pat_|gh[a-z]_|gl[a-z]{2,12}-|sk-(?:(?:ant-[a-z]+[0-9]*|or-v[0-9]|proj|svcacct|admin)-)?")
+"""What the tokens of GitHub, GitLab and makers of models begin with, which says nothing of the rest."""
 _AHEAD = 16
 """How much of a text is searched, for each character that is shown of it: `one_line` takes from four."""
 
@@ -28,7 +31,7 @@ class Secret:
         return self._text
 
     def is_in(self, text: str) -> bool:
-        """Whether a stranger's text repeats the secret, or eight characters of it in a row.
+        """Whether a stranger's text repeats the secret, or eight characters in a row of what is secret in it.
 
         In whatever case, with whatever between its letters and digits, and also reversed, in base64 (alone or inside of
         what was encoded, as in `Bearer …`), in hexadecimal digits, or escaped as in URLs, HTML, JSON or Python.
@@ -50,9 +53,12 @@ class Secret:
         return instead if self.is_in(text[: _AHEAD * length]) else one_line(text, length)
 
     def _telling(self) -> Iterator[str]:
-        """All parts of the forms that the secret may be told in that are long enough to tell."""
+        """Every substring long enough to identify the secret, of every form that it may be told in; without what all
+        tokens of its kind begin with, so that `GitHub password` does not count as `github_pat_…`."""
         encoded = self._text.encode()
-        for form in _forms(self._text):
+        begin = _PUBLIC.match(self._text)
+        own = self._text[begin.end() :] if begin else self._text
+        for form in _forms(own if len(own) >= 2 * _TELLING else self._text):
             yield from _windows(form, _TELLING)
         codes = [encoded.hex()]
         for shift in range(3):

@@ -113,6 +113,10 @@ class Labels:
             outcomes=[label for label in self.outcomes if label.name == name],
         )
 
+    def in_force(self) -> bool:
+        """Whether people hold anything; all of it may have been taken back."""
+        return bool(self.pair_verdicts() or self.issue_verdicts() or self.outcome_verdicts())
+
     def pair_verdicts(self) -> dict[PairKey, bool]:
         """What people hold of each pair: the verdict of most, and of two that are equally many the latest."""
         return held((label.key, label.name, label.match) for label in self.pairs)

@@ -1,12 +1,13 @@
 """The later change of a comment, as text: what the commits after it did, first to its own file and near its lines.
 
-Which commits are later, and whose count, is the same question as for changed lines, and has the same answer.
+Which commits are later, whose count, which follow which, and which changed the comment's lines are the same questions
+as for `lines_changed`, and have the same answers: lines that changed are never without the change.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,6 +30,7 @@ _LONGEST_LINE = 400
 _LONG = re.compile(rf"([^\n]{{{_LONGEST_LINE}}})[^\n]+")
 _EDITED = re.compile(r"^[+-].*", re.MULTILINE)
 _BREAKS_OFF = "[… the patch breaks off here]"
+_TAKEN_BACK = "(a force push took back earlier changes of these lines)"
 Edits = tuple[str | None, int]
 
 
@@ -104,7 +106,32 @@ class _Piece(NamedTuple):
     """From the lines of the comment, in its own file; infinite in another."""
     first: int | None
     """Where the comment's lines begin by then, in its own file."""
-    part: Part | None
+    part: Part | str
+
+
+class _EditsMade:
+    """Which commits made the same edits, to tell copies of a commit, as after a rebase."""
+
+    def __init__(self, commits: Commits) -> None:
+        self._commits = commits
+        self._made: dict[Edits, dict[int, int]] = {}
+        """By edits, the commits that make them, and how often those that each comes from made them before."""
+
+    def add(self, place: int, edits: Edits) -> None:
+        self._made.setdefault(edits, {})[place] = self._made_before(place, edits)
+
+    def is_copy(self, place: int, edits: Edits) -> bool:
+        """Whether commits that this one does not come from made the edits as often as it and those that it comes from;
+        more often, it puts back what was taken out between."""
+        made = self._made.get(edits)
+        if not made:
+            return False
+        chain, before = set(self._commits.chain(place)), self._made_before(place, edits)
+        return any(other not in chain and earlier >= before for other, earlier in made.items())
+
+    def _made_before(self, place: int, edits: Edits) -> int:
+        made = self._made.get(edits)
+        return len(made.keys() & self._commits.chain(place)) - (place in made) if made else 0
 
 
 class LaterChanges:
@@ -119,19 +146,26 @@ class LaterChanges:
         self._changed: dict[int, list[_Changed]] = {}
 
     def text(
-        self, comment: Comment, reviewer: str | None = None, *, pr_author: str | None = None, most: int = LENGTH
+        self,
+        comment: Comment,
+        reviewer: str | None = None,
+        *,
+        pr_author: str | None = None,
+        changed_by: Collection[str] = (),
+        most: int = LENGTH,
     ) -> str | None:
         """What later commits changed, in about `most` characters: the comment's own file first, what is nearest to its
         lines before the rest, then other files. Empty where nothing was changed; None where the data cannot tell.
 
         Merges are no answer to a comment, nor is what its author did. A change that was there before the comment, and
-        is there again under another hash, as after a rebase, is none.
+        is there again under another hash, as after a rebase, is none, unless it changed the comment's lines:
+        `changed_by` names the commits that did.
         """
         if self._given is None:
             return None
         if self._commits is None:
             self._commits = Commits(self._given, self._until)
-            self._straight = _is_straight(self._commits)
+            self._straight = all(parent == place - 1 for place, parent in enumerate(self._commits.parent))
         commits = self._commits
         anchor = commits.anchor(comment)
         if commits.circular:
@@ -142,21 +176,23 @@ class LaterChanges:
                 return None
             anchor = NEVER
         watch = Watch(commits, comment, reviewer, pr_author, anchor)
-        pieces = self._pieces(comment, commits, watch)
+        pieces = self._pieces(comment, commits, watch, changed_by)
         return None if pieces is None else _fitted(sorted(pieces, key=lambda piece: piece.distance), most)
 
-    def _pieces(self, comment: Comment, commits: Commits, watch: Watch) -> list[_Piece] | None:
+    def _pieces(
+        self, comment: Comment, commits: Commits, watch: Watch, changed_by: Collection[str]
+    ) -> list[_Piece] | None:
         """In the order of the commits; None where it is not known what one did, or what it did to the comment's own
         file."""
         path, (first, last) = normal_path(comment.path), comment.span
         anywhere = comment.from_line is None and comment.to_line is None
         places = range(len(commits.commits))
         is_later = [watch.is_later(place) for place in places]
-        seen: dict[Edits, list[int]] = {}
+        made = _EditsMade(commits)
         for place in () if self._straight else places:
             if not is_later[place] and not commits.is_merge(place):
                 for each in self._changed_by(commits, place):
-                    seen.setdefault(each.edits, []).append(place)
+                    made.add(place, each.edits)
         pieces: list[_Piece] = []
         for place in places:
             if not is_later[place]:
@@ -170,21 +206,23 @@ class LaterChanges:
             for each in self._changed_by(commits, place):
                 file, parts = each.file, each.parts
                 own = path is not None and path in (each.path, each.old_path)
-                again = bool(parts) and each.edits in seen and _is_copy(commits, place, seen[each.edits])
+                again = bool(parts) and commit.sha not in changed_by and made.is_copy(place, each.edits)
                 if counts and not again:
                     if own and not parts and _says_nothing(file):
                         return None
                     begin = first if own and not anywhere else None
-                    for part in parts or (None,):
-                        far = float("inf") if not own else 0 if anywhere or not part else part.distance((first, last))
-                        pieces.append(_Piece(commit.sha, file, far, begin, part))
-                    if not self._straight:
-                        seen.setdefault(each.edits, []).append(place)
+                    for part in parts or (_without_patch(file),):
+                        near = 0 if anywhere or isinstance(part, str) else part.distance((first, last))
+                        pieces.append(_Piece(commit.sha, file, near if own else float("inf"), begin, part))
+                if counts and not self._straight:
+                    made.add(place, each.edits)
                 if own and not again:
                     path = each.path
                     shift += sum(part.new_lines - part.old_lines for part in parts if part.last < first)
             first, last = max(1, first + shift), max(1, last + shift)
-        return pieces
+        shown = {piece.commit for piece in pieces if piece.distance < float("inf")}
+        named = ChangedFile(path or comment.path or "")
+        return pieces + [_Piece(sha, named, 0, None, _TAKEN_BACK) for sha in changed_by if sha not in shown]
 
     def _changed_by(self, commits: Commits, place: int) -> list[_Changed]:
         found = self._changed.get(place)
@@ -192,18 +230,6 @@ class LaterChanges:
             files = commits.commits[place].files or ()
             found = self._changed[place] = [_Changed.of(file, compared=not self._straight) for file in files]
         return found
-
-
-def _is_straight(commits: Commits) -> bool:
-    """Whether every commit is known to follow the one before it in the list."""
-    follows = all(parent == place - 1 for place, parent in enumerate(commits.parent) if place)
-    return follows and all(commit.parents for commit in commits.commits)
-
-
-def _is_copy(commits: Commits, place: int, others: Sequence[int]) -> bool:
-    """Whether a commit that makes a change again is another copy of it, as after a rebase; one that follows the others
-    puts back what was taken out between."""
-    return not commits.commits[place].parents or not set(others) <= set(commits.chain(place))
 
 
 def _says_nothing(file: ChangedFile) -> bool:
@@ -245,8 +271,8 @@ def _title(commit: str, path: str, previous: str | None) -> str:
 def _text(piece: _Piece, room: int) -> str:
     """A piece; of one that is larger than what is left, the lines from near the comment's on."""
     part = piece.part
-    if part is None:
-        return _without_patch(piece.file)
+    if isinstance(part, str):
+        return part
     if len(part.text) < room or room < _SHORTEST:
         return part.text
     lines = part.lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from metareview.model.addressed import LINES, NOT, UNKNOWN
 from metareview.model.label import OutcomeKey
@@ -60,6 +60,8 @@ class OutcomeFrame:
     """How many comments of each stratum a reviewer has on a pull request; without those that have none."""
     drawn: Sequence[tuple[int, Unit]]
     """The stratum of each drawn comment, and the comment, in the order in which to ask."""
+    stratum: Mapping[OutcomeKey, int] = field(default_factory=dict)
+    """The stratum of every comment, drawn or not; empty in files of older versions."""
 
     @property
     def comments(self) -> int:

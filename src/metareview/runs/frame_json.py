@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from math import inf
 from pathlib import Path
@@ -47,6 +48,7 @@ def frame_to_json(frame: Frame) -> JsonObject:
         "strata": [asdict(stratum) for stratum in frame.strata],
         "members": [[pr, reviewer, list(counts)] for (pr, reviewer), counts in frame.members.items()],
         "drawn": [{"stratum": stratum, **asdict(block)} for stratum, block in frame.drawn],
+        "blocks": [[pr, reviewer, blocks] for (pr, reviewer), blocks in _by_record(frame).items()],
         **({"runs": [[*key, number] for key, number in frame.runs.items()]} if frame.runs else {}),
     }
 
@@ -69,11 +71,28 @@ def frame_from_json(stored: JsonObject) -> Frame:
         if not members.get((block.pr, block.reviewer), [0] * len(strata))[stratum]:
             raise ValueError("a block that is nobody's")
         drawn.append((stratum, block))
+    of_block = {
+        (*_key(pr, reviewer), strata[_count(at, len(strata))].counted, (_count(generated), _count(reference))): at
+        for pr, reviewer, blocks in stored.get("blocks", ())
+        for generated, reference, at in blocks
+    }
+    if of_block and Counter(of_block.values()) != {at: each.size for at, each in enumerate(strata)}:
+        raise ValueError("blocks that do not add up to their strata")
+    if of_block and any(of_block.get(block.key) != at for at, block in drawn):
+        raise ValueError("a block that was drawn from another stratum")
     seed, budget = _count(stored["seed"], inf), _count(stored["budget"])
     runs = {_key(pr, reviewer): _count(number) for pr, reviewer, number in stored.get("runs", ())}
     if 0 in runs.values():
         raise ValueError("blocks of no run")
-    return Frame(str(stored["run"]), seed, budget, strata, members, drawn, runs)
+    return Frame(str(stored["run"]), seed, budget, strata, members, drawn, of_block, runs)
+
+
+def _by_record(frame: Frame) -> dict[RecordKey, list[list[int]]]:
+    """Of every block the first pair, which identifies it, and its stratum."""
+    found: dict[RecordKey, list[list[int]]] = {}
+    for (pr, reviewer, _, pair), stratum in frame.stratum.items():
+        found.setdefault((pr, reviewer), []).append([*pair, stratum])
+    return found
 
 
 def _stratum(stored: JsonObject) -> Stratum:

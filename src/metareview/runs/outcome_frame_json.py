@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from math import inf
 from pathlib import Path
@@ -42,6 +43,7 @@ def frame_to_json(frame: OutcomeFrame) -> JsonObject:
         "strata": [asdict(stratum) for stratum in frame.strata],
         "members": [[pr, reviewer, list(counts)] for (pr, reviewer), counts in frame.members.items()],
         "drawn": [{"stratum": stratum, **asdict(unit)} for stratum, unit in frame.drawn],
+        "comments": [[pr, reviewer, comments] for (pr, reviewer), comments in _by_record(frame).items()],
     }
 
 
@@ -68,8 +70,25 @@ def frame_from_json(stored: JsonObject) -> OutcomeFrame | None:
         drawn.append((stratum, unit))
     if len({unit.key for _, unit in drawn}) < len(drawn):
         raise ValueError("a comment that was drawn twice")
+    of_comment = {
+        (*_key(pr, reviewer), _count(position)): _count(at, len(strata))
+        for pr, reviewer, comments in stored.get("comments", ())
+        for position, at in comments
+    }
+    if of_comment and Counter(of_comment.values()) != {at: each.size for at, each in enumerate(strata)}:
+        raise ValueError("comments that do not add up to their strata")
+    if of_comment and any(of_comment.get(unit.key) != at for at, unit in drawn):
+        raise ValueError("a comment that was drawn from another stratum")
     seed, budget = _count(stored["seed"], inf), _count(stored["budget"])
-    return OutcomeFrame(str(stored["run"]), seed, budget, strata, members, drawn)
+    return OutcomeFrame(str(stored["run"]), seed, budget, strata, members, drawn, of_comment)
+
+
+def _by_record(frame: OutcomeFrame) -> dict[RecordKey, list[list[int]]]:
+    """Of every comment its position and its stratum."""
+    found: dict[RecordKey, list[list[int]]] = {}
+    for (pr, reviewer, position), stratum in frame.stratum.items():
+        found.setdefault((pr, reviewer), []).append([position, stratum])
+    return found
 
 
 def _stratum(stored: JsonObject) -> Stratum:

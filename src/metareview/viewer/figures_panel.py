@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metareview.comments.measures import f1
+from metareview.comments.measures import Rates, f1
 from metareview.report.headline import order
 from metareview.report.labels import correction_lines
 from metareview.report.numbers import interval, rate
@@ -25,17 +25,18 @@ def pairs_panel(labelling: Labelling) -> Html | None:
     names = order(labelling.run.result).names
     put_in, corrected = labelling.put_in(), labelling.corrected
     judged = labelling.run.metrics
+    nothing: Rates = {}  # of whom a filter leaves no pull request
     columns: list[Cells] = [
         ("Reviewer", "name", map(name, names)),
         ("F1 as judged", "num", [rate(judged[each][f1.name]) for each in names]),
-        ("with labels so far", "num", [rate(put_in[each][f1.name]) for each in names if each in put_in]),
+        ("with labels so far", "num", [rate(put_in.get(each, nothing).get(f1.name)) for each in names]),
     ]
     if corrected:
-        figures = [corrected[each] for each in names]
-        columns.append(
-            ("corrected", "slice", [barred(rate(each.metrics[f1.name]), each.metrics[f1.name]) for each in figures])
-        )
-        columns.append(("95 % interval", "num", [interval(each.intervals[f1.name]) for each in figures]))
+        values = {each: of_one.metrics[f1.name] for each, of_one in corrected.items()}
+        ends = {each: of_one.intervals[f1.name] for each, of_one in corrected.items()}
+        bars = [barred(rate(values.get(each)), values.get(each)) for each in names]
+        columns.append(("corrected", "slice", bars))
+        columns.append(("95 % interval", "num", [interval(ends.get(each)) for each in names]))
     lines = [paragraph(line, css="muted") for line in correction_lines(correction, corrected)]
     about = paragraph(
         "“With labels so far” replaces the judge’s verdicts on the labelled pairs and no others; the corrected figure "

@@ -62,11 +62,11 @@ class Labelling:
     @property
     def records(self) -> Mapping[RecordKey, CommentRecord]:
         """Every record that was scored, without its pairs; read once, as long as the run's files stay as they are."""
-        if "records" not in self.view.kept:
-            scored = (record for record in self.run.read_records() if not record.skipped)
-            self.view.kept["records"] = {record.key: replace(record, comparisons=()) for record in scored}
-        kept: Mapping[RecordKey, CommentRecord] = self.view.kept["records"]
-        return kept
+        return self.view.kept("records", self._scored)
+
+    def _scored(self) -> Mapping[RecordKey, CommentRecord]:
+        scored = (record for record in self.run.read_records() if not record.skipped)
+        return {record.key: replace(record, comparisons=()) for record in scored}
 
     @cached_property
     def held(self) -> HeldLabels:
@@ -164,13 +164,13 @@ class Labelling:
 
     @property
     def _counts(self) -> Mapping[str, Mapping[RecordKey, Sequence[float]]]:
-        if "counts" not in self.view.kept:
-            counts: dict[str, dict[RecordKey, Sequence[float]]] = {}
-            for key, record in self.records.items():
-                counts.setdefault(record.reviewer, {})[key] = table([record.counts])[0].tolist()
-            self.view.kept["counts"] = counts
-        kept: Mapping[str, Mapping[RecordKey, Sequence[float]]] = self.view.kept["counts"]
-        return kept
+        return self.view.kept("counts", self._counted)
+
+    def _counted(self) -> Mapping[str, Mapping[RecordKey, Sequence[float]]]:
+        counts: dict[str, dict[RecordKey, Sequence[float]]] = {}
+        for key, record in self.records.items():
+            counts.setdefault(record.reviewer, {})[key] = table([record.counts])[0].tolist()
+        return counts
 
     def put_in(self) -> Mapping[str, Rates]:
         """Each reviewer's figures with the labels in the place of the judge's verdicts: for display alone."""

@@ -26,12 +26,8 @@ _WORTH = "What a changed line is worth: labelled comments by whether their lines
 
 def overview_page(view: RunView) -> Page:
     """The report's figures; drawn once, until the run's files or its labels change."""
-    drawn = f"{_DRAWN} {labels_stamp(view)}"
-    if drawn not in view.drawn:
-        for old in [key for key in view.drawn if key.startswith(_DRAWN)]:
-            view.drawn.pop(old, None)
-        view.drawn[drawn] = _sections(OutcomeLabelling(view, None))
-    return Page(view.title, view.drawn[drawn], [RUNS])
+    sections = view.kept(_DRAWN, lambda: _sections(OutcomeLabelling(view, None)), labels_stamp(view))
+    return Page(view.title, sections, [RUNS])
 
 
 def _sections(labelling: OutcomeLabelling) -> Html:

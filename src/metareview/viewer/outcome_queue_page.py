@@ -54,7 +54,7 @@ def outcome_queue_page(labelling: OutcomeLabelling, query: Query) -> Page:
     else:
         rest = [_question(labelling, question, queue.labelled.done, here)]
     main = join([_told_last(labelling), *rest])
-    return Page(_TITLE, html(QUEUE, [who(labelling, here), main], labels_panel(labelling)), crumbs)
+    return Page(_TITLE, html(QUEUE, [who(labelling, here, labelling.labels), main], labels_panel(labelling)), crumbs)
 
 
 def _question(labelling: OutcomeLabelling, question: OutcomeQuestion, done: int, here: str) -> Html:

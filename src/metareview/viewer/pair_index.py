@@ -123,6 +123,12 @@ class PairIndex:
         """`records`: number and pull request of each; the rest: notes by record, or by pull request and side, and by
         their positions."""
         self.by: list[str] = []
+        names = sorted({reviewer for _, reviewer in records}, key=lambda name: (name.casefold(), name))
+        rank = {name: number for number, name in enumerate(names)}
+        self._reviewer = np.zeros(max((record for record, _ in records.values()), default=-1) + 1, np.int64)
+        """Of each record, which reviewer it is of, in the order of their names."""
+        for (_, reviewer), (record, _) in records.items():
+            self._reviewer[record] = rank[reviewer]
         parts: list[tuple[NDArray[Any], ...]] = []
         try:
             for _, offsets, rows in pair_rows(folder):
@@ -214,7 +220,7 @@ class PairIndex:
             keys = self._score[found]
             return found[np.argsort(-keys if descending else keys, kind="stable")]
         if sort in ("reviewer", "verdict"):
-            numbers = (self._record if sort == "reviewer" else self._kind)[found].astype(np.int64)
+            numbers = (self._reviewer[self._record] if sort == "reviewer" else self._kind)[found].astype(np.int64)
             return found[np.argsort(-numbers if descending else numbers, kind="stable")]
         return found[::-1] if descending else found
 

@@ -6,7 +6,7 @@ from metareview.comments.blocks import Frame
 from metareview.comments.records import Verdict
 from metareview.comparison.queue import IssueQuestion, PairQuestion
 from metareview.comparison.strata import LEAST
-from metareview.model.label import PairLabel
+from metareview.model.label import Labels, PairLabel
 from metareview.model.words import plural
 from metareview.report.label_questions import judged_line
 from metareview.report.names import pull_request_name
@@ -47,7 +47,8 @@ def pair_queue_page(labelling: Labelling, query: Query) -> Page:
         main = join([*parts, steps(labelling, here, 0, drawn, PAIRS)])
     else:
         main = join([_told_last(labelling), _pair_question(labelling, question, done, here)])
-    return Page("Label pairs", html(QUEUE, [who(labelling, here), main], pairs_panel(labelling)), crumbs)
+    labels = Labels(labelling.labels.pairs)
+    return Page("Label pairs", html(QUEUE, [who(labelling, here, labels), main], pairs_panel(labelling)), crumbs)
 
 
 def _pair_question(labelling: Labelling, question: PairQuestion, done: int, here: str) -> Html:
@@ -108,7 +109,9 @@ def issue_queue_page(labelling: Labelling, query: Query) -> Page:
         main = join([paragraph(nothing), steps(labelling, here, 0, len(queue.unlisted.drawn), ISSUES)])
     else:
         main = _issue_question(labelling, question, queue.done, here)
-    return Page("Unlisted issues", html(QUEUE, [who(labelling, here), main], issues_panel(labelling)), crumbs)
+    drawn = frozenset(queue.unlisted.drawn)
+    labels = Labels(issues=[label for label in labelling.labels.issues if label.issue in drawn])
+    return Page("Unlisted issues", html(QUEUE, [who(labelling, here, labels), main], issues_panel(labelling)), crumbs)
 
 
 def _issue_question(labelling: Labelling, question: IssueQuestion, done: int, here: str) -> Html:

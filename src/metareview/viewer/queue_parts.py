@@ -114,10 +114,11 @@ def progress(what: str, of: int, done: int) -> Html:
     return html(_PROGRESS, f"{what} of {of:,}", of, done, f"{done} of {of}", f"{done:,}", f"{of:,}")
 
 
-def who(labelling: Labeller, here: str) -> Html:
-    """Who labels, and who else has: the figures are made of everybody's labels, the queue is one's own."""
+def who(labelling: Labeller, here: str, labels: Labels) -> Html:
+    """Who labels, and who else has: the figures are made of everybody's labels, the queue is one's own. `labels`: those
+    of the things that the page is about."""
     form = html(_WHO, here, labelling.name or "")
-    others = [each for each in labelling.labels.people() if each != labelling.name]
+    others = [each for each in labels.people() if each != labelling.name and labels.of(each).in_force()]
     if not others:
         return form
     links = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from metareview.comparison.evidence import comments_run
 from metareview.comparison.sensitivity import sensitivity
 from metareview.report.page import comments, evidence, labels, slices
 from metareview.report.page.blocks import paragraph
@@ -12,7 +13,7 @@ from metareview.report.page.trust import trust_section
 from metareview.report.run_labels import read_labels
 from metareview.report.trust import trust_of
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
-from metareview.runs.run import CommentsRun, is_comments
+from metareview.runs.run import CommentsRun
 from metareview.viewer.page import Page
 from metareview.viewer.run_view import RunView
 
@@ -22,12 +23,8 @@ _ANSWER, _CURVES = "answer", "curves"
 
 def run_page(view: RunView) -> Page:
     """Drawn once; what is in it changes with the run's files alone, and with its labels."""
-    drawn = f"{_ANSWER} {labels_stamp(view)}"
-    if drawn not in view.drawn and is_comments(view.run):
-        for old in [key for key in view.drawn if key.startswith(_ANSWER)]:
-            view.drawn.pop(old, None)
-        view.drawn[drawn] = _sections(view.run)
-    return Page(view.title, view.drawn[drawn], [RUNS])
+    run = comments_run(view.run)
+    return Page(view.title, view.kept(_ANSWER, lambda: _sections(run), labels_stamp(view)), [RUNS])
 
 
 def labels_stamp(view: RunView) -> list[tuple[int, int] | None]:
@@ -63,8 +60,11 @@ def _sections(run: CommentsRun) -> Html:
 
 def sensitivity_page(view: RunView) -> Page:
     """The curves over other settings: every verdict is counted again, which takes its time, so on a page of its own."""
-    if _CURVES not in view.drawn and is_comments(view.run):
-        section = sensitivity_section(sensitivity(view.run), view.run.result)
+    run = comments_run(view.run)
+
+    def curves() -> Html:
+        section = sensitivity_section(sensitivity(run), run.result)
         none = paragraph("This run has no setting of which other values could be tried on its verdicts.")
-        view.drawn[_CURVES] = none if section is None else section.markup()
-    return Page("Other settings", view.drawn[_CURVES], [RUNS, (view.title, view.address())])
+        return none if section is None else section.markup()
+
+    return Page("Other settings", view.kept(_CURVES, curves), [RUNS, (view.title, view.address())])

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 from metareview.comments.records import CommentRecord, Pair
 from metareview.outcomes.records import OutcomeRecord
-from metareview.report.page.markup import Html
 from metareview.routing.records import RoutingRecord
 from metareview.runs.places import Place
 from metareview.runs.run import AnyRun
 from metareview.viewer.index import Index
 
 Record = CommentRecord | RoutingRecord | OutcomeRecord
+Made = TypeVar("Made")
 NOBODY = ""
 """The reviewer of a record that is about all routers at once."""
 
@@ -34,10 +35,18 @@ class RunView:
     index: Index
     token: str
     """What every form that writes must send as the field `token`."""
-    drawn: dict[str, Html] = field(default_factory=dict, compare=False)
-    """Parts of pages that depend on nothing but the run's files, kept until these change."""
-    kept: dict[str, Any] = field(default_factory=dict, compare=False)
-    """The same of what was read."""
+    _kept: dict[str, tuple[object, Any]] = field(default_factory=dict, compare=False)
+    _locks: dict[str, Lock] = field(default_factory=dict, compare=False)
+
+    def kept(self, name: str, make: Callable[[], Made], stamp: object = None) -> Made:
+        """What `make` gives, made once for all requests until the stamp changes; for whatever depends on nothing but
+        the run's files and what the stamp is of."""
+        with self._locks.setdefault(name, Lock()):
+            known = self._kept.get(name)
+            if known is None or known[0] != stamp:
+                known = self._kept[name] = stamp, make()
+            made: Made = known[1]
+            return made
 
     @property
     def title(self) -> str:

@@ -12,7 +12,7 @@ from metareview.formats.bodies import comments_of
 from metareview.formats.github.addresses import pull_request_of_folder
 from metareview.formats.github.dialects import looks_like_github
 from metareview.formats.github.pages import missing_pages
-from metareview.formats.github.remark import BOT, Kind, PullRequest
+from metareview.formats.github.remark import BOT, Kind, PullRequest, rest_id
 from metareview.formats.github.said import paths_by_address, said_once, warn
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.source import Source
@@ -90,11 +90,11 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
     told = {
         "created_at": comment.at,
         "original_commit_id": comment.commit,
-        "in_reply_to_id": comment.in_reply_to,
+        "in_reply_to_id": rest_id(comment.in_reply_to),
         "reactions": comment.reactions,
     }
     return {
-        "id": comment.id,
+        "id": rest_id(comment.id),
         "pull_request_url": review.pr,
         "user": {"login": reviewer, "type": "Bot" if reviewer.endswith(BOT) else "User"},
         "body": comment.note,

@@ -133,7 +133,7 @@ def _of_discussion(record: Record, about: _MergeRequest) -> Iterator[tuple[Recor
             continue
         if first is not None and record.value.get("individual_note") is not True:
             note = note._replace(value={**note.value, "in_reply_to": first})
-        first = first or note.identifier("id") or "?"
+        first = first or (_note_id(note.value["id"]) if note.identifier("id") else "?")
         yield note, about
 
 
@@ -170,7 +170,8 @@ def _comments(record: Record, head: str | None) -> list[Comment]:
     awards = value.get("award_emoji")
     place = _place(value.get("position"))
     told = {
-        **{key: each for key, each in value.items() if key in ("body", "id", "created_at", "in_reply_to")},
+        **{key: value[key] for key in ("body", "created_at", "in_reply_to") if key in value},
+        "id": _note_id(value.get("id")),
         **place,
         "outdated": None if head is None or place.get("commit") is None else place["commit"] != head,
         "resolved": value.get("resolved") if value.get("resolvable") is True else None,
@@ -179,6 +180,11 @@ def _comments(record: Record, head: str | None) -> list[Comment]:
     comment = record._replace(value=told).comment(_KEYS)
     record.note_or_refusal(comment.note)
     return [comment] if comment.path or comment.in_reply_to is not None else comments_of(comment)
+
+
+def _note_id(identifier: object) -> object:
+    """The end of the note's address; a text stays as it is."""
+    return f"note_{identifier}" if type(identifier) is int else identifier
 
 
 def _place(position: object) -> dict[str, Any]:

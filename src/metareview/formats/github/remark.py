@@ -42,7 +42,6 @@ _ON_LINES = frozenset(
 )
 _THEIRS = frozenset((*_REST_NAMES, *_OBJECTS, "replyTo", "reactionGroups")) - {"url"}
 """What only GraphQL and `gh` have."""
-_ANCHOR = re.compile(r"#(?:discussion_r|issuecomment-|pullrequestreview-)([0-9]{1,20})")
 _OLD_NODE = re.compile(rb"[0-9]{2,4}:[A-Za-z]+([0-9]{1,20})")
 STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
 
@@ -53,6 +52,11 @@ class Kind(StrEnum):
     REVIEW_COMMENT = "review comment"
     REVIEW = "review"
     ISSUE_COMMENT = "issue comment"
+
+
+_ANCHORS = {"discussion_r": Kind.REVIEW_COMMENT, "pullrequestreview-": Kind.REVIEW, "issuecomment-": Kind.ISSUE_COMMENT}
+_ANCHOR = re.compile(rf"#({'|'.join(_ANCHORS)})([0-9]{{1,20}})")
+_PREFIXES = {kind: prefix for prefix, kind in _ANCHORS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,9 @@ def is_review(value: Mapping[str, Any]) -> bool:
 
 
 def kind_of(value: Mapping[str, Any]) -> Kind:
+    """The kind that its address names, else the one whose fields it has."""
+    if anchor := _anchor_of(value):
+        return _ANCHORS[anchor[1]]
     if not _ON_LINES.isdisjoint(value):
         return Kind.REVIEW_COMMENT
     if is_review(value):
@@ -104,7 +111,7 @@ def kind_of(value: Mapping[str, Any]) -> Kind:
 
 def with_rest_names(value: dict[str, Any]) -> dict[str, Any]:
     """The fields of a GraphQL or `gh` object by the names that REST has for them; REST's own as they are."""
-    if _THEIRS.isdisjoint(value) and not isinstance(value.get("id"), str):
+    if _THEIRS.isdisjoint(value) and type(value.get("id")) is int:
         return value
     named = dict(value)
     for theirs, ours in _REST_NAMES.items():
@@ -123,16 +130,39 @@ def with_rest_names(value: dict[str, Any]) -> dict[str, Any]:
     return named
 
 
-def identifier_of(value: Mapping[str, Any]) -> str | None:
-    """The number that REST gives a thing, whichever way it is written; else whatever identifies it."""
+def identifier_of(value: Mapping[str, Any]) -> int | str | None:
+    """The number that REST gives a thing, whichever way it is written; else the text that identifies it."""
     for name in ("fullDatabaseId", "databaseId", "id"):
         found = value.get(name)
-        if isinstance(found, int) and not isinstance(found, bool):
-            return str(found)
-        if isinstance(found, str) and found:
-            return found if name != "id" else number_of_node(found) or found
-    anchors = (_ANCHOR.search(value[name]) for name in ("html_url", "url") if isinstance(value.get(name), str))
-    return next((anchor[1] for anchor in anchors if anchor), None)
+        if type(found) is int:
+            return found
+        if isinstance(found, str) and found and name != "id":
+            return int(found) if re.fullmatch("[0-9]{1,20}", found) else found
+    node, anchor = value.get("id"), _anchor_of(value)
+    text = node if isinstance(node, str) and node else None
+    number = (text and number_of_node(text)) or (anchor and anchor[2])
+    return int(number) if number else text
+
+
+def comment_id(kind: Kind, identifier: object) -> object:
+    """The id of a comment: the end of its address, where GitHub's number is known; a text stays as it is.
+
+    >>> comment_id(Kind.REVIEW_COMMENT, 12), comment_id(Kind.ISSUE_COMMENT, 12), comment_id(Kind.REVIEW, "12")
+    ('discussion_r12', 'issuecomment-12', '12')
+    """
+    return f"{_PREFIXES[kind]}{identifier}" if type(identifier) is int else identifier
+
+
+def rest_id(comment_id: str | None) -> int | str | None:
+    """The number of a review comment, as REST has it; any other id as it is."""
+    number = (comment_id or "").removeprefix(_PREFIXES[Kind.REVIEW_COMMENT])
+    return int(number) if number != comment_id and re.fullmatch("0|[1-9][0-9]{,19}", number) else comment_id
+
+
+def _anchor_of(value: Mapping[str, Any]) -> re.Match[str] | None:
+    """The end of its address, as kind and number."""
+    addresses = (value[name] for name in ("html_url", "url") if isinstance(value.get(name), str))
+    return next((anchor for address in addresses if (anchor := _ANCHOR.search(address))), None)
 
 
 def number_of_node(node: str) -> str | None:

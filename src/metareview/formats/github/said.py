@@ -7,7 +7,7 @@ from typing import Any
 
 from metareview.formats.github.addresses import is_named, issue_address, names_of, own_address, web_address
 from metareview.formats.github.dialects import remarks
-from metareview.formats.github.remark import BOT, GHOST, Kind, PullRequest, Remark, login_of
+from metareview.formats.github.remark import BOT, GHOST, Kind, PullRequest, Remark, comment_id, login_of
 from metareview.formats.source import Source
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Comment
@@ -37,7 +37,7 @@ class Said:
 
     @property
     def identity(self) -> tuple[str, str, str, str] | None:
-        """As far as all dialects agree on it; None without an id. Ids are only unique within a kind."""
+        """As far as all dialects agree on it; None without an id."""
         if not self.comment.id:
             return None
         return self.kind, self.comment.id, self.login.removesuffix(BOT), pull_request_key(self.address or "")
@@ -142,7 +142,10 @@ def _comment(remark: Remark, keys: dict[str, str], told: dict[str, object]) -> C
     commit = next((name for name in commits if value.get(name) is not None), "commit_id")
     if isinstance(value.get("reactions"), dict):
         told["reactions"] = _given(value["reactions"])
-    record = remark.record._replace(value={**value, **told}) if told else remark.record
+    told["id"] = comment_id(remark.kind, value.get("id"))
+    if remark.kind is Kind.REVIEW_COMMENT:
+        told["in_reply_to_id"] = comment_id(remark.kind, value.get("in_reply_to_id"))
+    record = remark.record._replace(value={**value, **told})
     return record.comment({**keys, "at": at, "commit": commit})
 
 

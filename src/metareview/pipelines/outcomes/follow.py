@@ -117,7 +117,11 @@ class _PullRequest:
             final_lines=fate.final_lines,
             code=fate.code,
             later_change=self._later.text(
-                comment, reviewer, pr_author=self.conversation.author, most=self._change_length
+                comment,
+                reviewer,
+                pr_author=self.conversation.author,
+                changed_by=fate.changed_by,
+                most=self._change_length,
             ),
             replies=self._threads.replies(comment, reviewer),
         )

@@ -52,7 +52,9 @@ def carry_out(
                 tallies.append(tally(record, plan.config.by))
                 order.append(record.key)
             if progress:
-                progress(plan.followed, len(plan.inputs.conversations))
+                progress(plan.followed, plan.pull_requests)
+        if progress:
+            progress(plan.pull_requests, plan.pull_requests)  # --since leaves some without a record
         summary = _summary(plan, tallies, asked, answered_before)
         if writer is not None:
             return writer.finish(summary, order)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from metareview.judges.remote.addressed import AddressedModel
 from metareview.model.time import instant
@@ -30,6 +31,14 @@ class Plan:
     answers: Answers
     followed: int = 0
     """Pull requests so far."""
+
+    @cached_property
+    def pull_requests(self) -> int:
+        """Those on which somebody who was chosen has reviewed."""
+        return sum(
+            any(is_review(review, each) and (review.reviewer or "") in self.options.chosen for review in each.reviews)
+            for each in self.inputs.conversations
+        )
 
     @property
     def judge(self) -> AddressedModel | None:

@@ -55,7 +55,7 @@ def records(
         "closed_at": _instant(merge_request, "closed_at"),
     }
     lines = reviewer_records(about, said, [*silent, *_reviewed(discussions)], reviewers, commits)
-    return lines, len(source.all_warnings())
+    return lines, source.fields_left_out
 
 
 def _said(comment: Comment, reviewer: str, latest: str | None) -> Said:
@@ -68,21 +68,13 @@ def _said(comment: Comment, reviewer: str, latest: str | None) -> Said:
         raise Unexpected("created_at is no time") from None
     placed = comment.path is not None and comment.commit is not None
     fields = {
-        "id": _anchor(comment.id),
-        **{name: comment[name] for name in ("path", "side", "from_line", "to_line", "note")},
+        **{name: comment[name] for name in ("id", "path", "side", "from_line", "to_line", "note")},
         "author": reviewer,
-        **{name: comment[name] for name in ("at", "commit")},
-        "in_reply_to": None if comment.in_reply_to is None else _anchor(comment.in_reply_to),
-        "resolved": comment.resolved,
+        **{name: comment[name] for name in ("at", "commit", "in_reply_to", "resolved")},
         "outdated": comment.commit != latest if placed and latest is not None else None,
         **{name: comment[name] for name in ("category", "severity", "reactions", "meta")},
     }
     return Said(at, reviewer, present(fields))
-
-
-def _anchor(identifier: str) -> str:
-    """What stands behind the `#` of the note's address."""
-    return f"note_{identifier}"
 
 
 def _reviewed(discussions: Sequence[Node]) -> Iterator[str]:
