@@ -92,6 +92,8 @@ def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
     source = file if isinstance(file, Source) else source_of_lines(Path(file))
     kind = kind_of(source)
     if kind is None:
+        if not isinstance(source, LineParts) and source.looks_like_json:
+            source.documents[0].as_object("a line", _KNOWN)
         raise InputError("its verdicts are of no known kind", file=source.name, line=1, fix=_KNOWN)
     if kind in ("examples", "pairs"):
         check_file_of_run(source.path)
@@ -108,8 +110,8 @@ def kind_of(source: Source | LineParts) -> Kind | None:
     if first.keys() >= _PAIR_FIELDS:
         return "pairs"
     if not isinstance(source, LineParts) and source.looks_like_json and (source.documents.are_one or not first):
-        value = source.documents[0].as_object("a line", _KNOWN).value
-        if _is_martian(value):
+        value = source.documents[0].value
+        if isinstance(value, dict) and _is_martian(value):
             return "martian"
     return None
 
