@@ -118,6 +118,9 @@ def test_what_is_written_has_the_kinds_of_issue_and_the_gates(folder, tmp_path):
     assert [kind.partition(",")[0] for kind in kinds][:2] == ["By comment category", "By context"]
     rendered = MarkdownIt().enable("table").render(markdown.read_text("utf-8"))
     written = html.read_text("utf-8")
+    verdict = re.findall("<strong>(.*?)</strong>", rendered)[0]
+    assert verdict in " ".join(done.stdout.split())
+    assert verdict.endswith(".")
     for kind in kinds:
         assert f"<li>{kind}</li>" in rendered
         assert f"<p>{kind}</p>" in written

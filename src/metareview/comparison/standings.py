@@ -111,9 +111,14 @@ class Leaderboard:
     @property
     def scope(self) -> str:
         """What a figure's name ends with where those of the ranked are not on the pull requests that each has."""
+        return f" on {self._which}{counted(self.prs)}" if self._which else ""
+
+    @property
+    def _which(self) -> str:
+        """Of which pull requests figures are, where that is not those that each of the ranked has."""
         if not self.paired or all(row.prs == self.prs for row in self.rows):
             return ""
-        return f" on all {counted(self.prs)}" if self.all_prs else f" on the shared {counted(self.prs)}"
+        return "all " if self.all_prs else "the shared "
 
     def compared(self, row: Standing) -> Figures:
         """Its figures in the `scope`: none of whoever is not ranked, whose figures are on its own pull requests."""
@@ -160,7 +165,7 @@ class Leaderboard:
         value = first.figures.metrics[self.sort.name]
         shown = f"{label} {value:.3f}"
         # Of outcomes nobody need have another's pull requests: the figure is on one's own.
-        where = f"on {plural(self.prs if self.paired else first.prs, 'pull request')}"
+        where = f"on {self._which}{plural(self.prs if self.paired else first.prs, 'pull request')}"
         if len(self.rows) == 1:
             return f"{first.label} has {shown} {where}."
         if not self.tested:

@@ -245,7 +245,7 @@ def _pair_lines(pair: PullRequestPair, result: Comparison, most: int) -> Iterato
 def comparison_section(result: Comparison) -> str:
     """A comparison for the page of a build: the verdict, the figures, the pull requests that made the difference."""
     lines = [f"### {safe(result.b.label)} against {safe(result.a.label)}", ""]
-    lines += [f"**{safe(result.verdict)}**", "", *as_lines(comparison_table(result))]
+    lines += [f"**{safe(result.verdict, longest=1_000)}**", "", *as_lines(comparison_table(result))]
     lines += [f"↓ lower is better. {safe(found_line(result))}".rstrip(), ""]
     if result.samples is not None:
         lines += [IN_BRACKETS, ""]
@@ -275,7 +275,13 @@ def _address(pr: str) -> str:
 
 def leaderboard_section(result: Leaderboard) -> str:
     """A leaderboard for the page of a build."""
-    lines = ["### Leaderboard", "", f"**{safe(result.headline)}**", "", *as_lines(leaderboard_table(result))]
+    lines = [
+        "### Leaderboard",
+        "",
+        f"**{safe(result.headline, longest=1_000)}**",
+        "",
+        *as_lines(leaderboard_table(result)),
+    ]
     costs = costs_table(costs_of_standings(result))
     lines += as_lines(costs) if costs else []
     lines += [ties_remark(result), ""] if result.paired else [ties_remark(result), "", IN_BRACKETS, ""]
