@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
+from io import SEEK_CUR, SEEK_END, SEEK_SET, RawIOBase
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ def open_parquet(pq: Any, path: Path, name: str | Path, fix: str) -> Any:
     """The file, with texts that repeat read once each; InputError where it declares more than it can honestly hold."""
     with pq.ParquetFile(path) as file:
         metadata, schema = file.metadata, file.schema
+        _check_columns(pq, metadata, path.stat().st_size)
         _check_declared(metadata, path.stat().st_size, name, fix)
         repeated = {
             schema.column(number).path
@@ -49,13 +52,49 @@ def _has_dictionary(metadata: Any, column: int) -> bool:
     return any(not _DICTIONARIES.isdisjoint(metadata.row_group(group).column(column).encodings) for group in groups)
 
 
+class _Data(RawIOBase):
+    """In the place of a file of this size: whoever reads any of it has got past the description of its columns."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._at = size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        self._at = offset + {SEEK_SET: 0, SEEK_CUR: self._at, SEEK_END: self._size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        raise _ReachedDataError
+
+
+class _ReachedDataError(Exception):
+    pass
+
+
+def _check_columns(pq: Any, metadata: Any, size: int) -> None:
+    """ArrowException or OSError where the description of a column is damaged. Arrow finds that out when it begins to
+    read; asked for the description alone (`RowGroupMetaData.column`), it would end the process."""
+    source = import_module("pyarrow").PythonFile(_Data(size), mode="r")
+    with pq.ParquetFile(source, metadata=metadata, pre_buffer=True) as file, suppress(_ReachedDataError):
+        groups, columns = range(metadata.num_row_groups), range(metadata.num_columns)
+        next(file.reader.iter_batches(1, row_groups=list(groups), column_indices=list(columns)), None)
+
+
 def _check_declared(metadata: Any, size: int, name: str | Path, fix: str) -> None:
     rows, values = max(_MOST_ROWS, _ROWS_PER_BYTE * size), max(10 * _MOST_ROWS, _ROWS_PER_BYTE * size)
     if metadata.num_rows > rows:
         raise InputError(f"{metadata.num_rows:,} rows in {size:,} bytes", file=name, fix=fix)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        columns = [group.column(column) for column in range(group.num_columns)]
+        columns = [group.column(column) for column in range(metadata.num_columns)]
         if (most := max((column.num_values for column in columns), default=0)) > values:
             raise InputError(f"{most:,} values of one column in {size:,} bytes", file=name, fix=fix)
         unpacked = sum(column.total_uncompressed_size for column in columns)
