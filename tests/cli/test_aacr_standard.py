@@ -174,8 +174,8 @@ def test_an_output_that_says_its_tokens_is_known_by_them(run, write):
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"review_output": "I looked at it, and all is well."}, "review_output is text that holds no JSON"),
-        ({"review_output": ""}, "review_output is text that holds no JSON"),
+        ({"review_output": "I looked at it, and all is well."}, "review_output is text, and not JSON alone"),
+        ({"review_output": ""}, "review_output is text, and not JSON alone"),
         ({"review_output": None}, "review_output must be"),
         ({"review_output": {"verdict": "fine"}}, "review_output must"),
         ({"review_output": ["Leaks."]}, "a finding must be an object, found a string"),
@@ -185,7 +185,7 @@ def test_an_output_that_says_its_tokens_is_known_by_them(run, write):
         ({"review": {"summary": {}}}, "comments is missing"),
         (
             {"review": {"comments": [{"path": "a.py", "note": "", "text": "Leaks."}]}},
-            "a comment without a note, but with text",
+            "a comment without a note where its format has one, but with text",
         ),
         ({"review": {"comments": None}}, "comments must be a list, found null"),
         ({"reference_comments": None}, "reference_comments must be a list, found null"),

@@ -128,7 +128,17 @@ def test_many_warnings_are_cut_short_on_screen_alone(run, here):
     _, out, err = run(*ALL, "--json")
     assert len(json.loads(out)["skipped"]) == 7
     assert len(err.splitlines()) == 6
-    assert err.endswith("… and 3 more; --json lists them all.\n")
+    assert err.endswith("… and 3 more; --json has them.\n")
+
+
+def test_what_a_line_of_warnings_stands_for_is_counted(run, here):
+    """Of 25 fields that cannot be read ten are listed, and a line says how many more there are."""
+    comments = [{"note": f"Leaks {number}.", "path": "a.py", "from_line": "x"} for number in range(25)]
+    record = {"pr": "https://github.com/o/app/pull/1", "reviewer": "bot", "comments": comments}
+    (here / "bad.jsonl").write_text(json.dumps(record) + "\n")
+    code, _, err = run("convert", "bad.jsonl", "--to", "jsonl", "-o", "out.jsonl")
+    assert code == 0
+    assert "… and 20 more; --json has them." in err
 
 
 # What is compared

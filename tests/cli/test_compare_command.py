@@ -128,8 +128,8 @@ def test_what_is_written_has_the_kinds_of_issue_and_the_gates(folder, tmp_path):
         rows = [re.findall("<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall("<tr>.*?</tr>", text, re.DOTALL)]
         gates = [row for row in rows if row and row[0].endswith("no worse than terse")]
         assert [(row[0].partition(" ")[0], *row[1:]) for row in gates] == [
-            ("f1", "noisy", "0.213", "pass"),
-            ("unmatched_rate", "noisy", "0.832", "FAIL"),
+            ("F1", "noisy", "0.213", "pass"),
+            ("noise", "noisy", "0.832", "FAIL"),
         ]
     assert page.read_text("utf-8").strip() == markdown.read_text("utf-8").strip()
 

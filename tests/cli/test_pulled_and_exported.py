@@ -118,6 +118,22 @@ def test_a_comment_that_is_pulled_and_exported_counts_once(pulled, here, run, ex
     assert (counted["total_generated_nums"], counted["positive_match_nums"]) == (3, 3)
 
 
+@pytest.mark.parametrize("bare_first", [True, False])
+def test_the_number_of_a_comment_is_its_id_too(here, run, bare_first):
+    """Files of one's own, and those that were converted earlier, have the number alone."""
+    ids = ["12", *(f"{kind}12" for kind in KINDS)]
+    comments = [
+        {"id": each, "note": "Leaks.", "path": "a.py", "from_line": 1} for each in ids[:: 1 if bare_first else -1]
+    ]
+    for number, comment in enumerate(comments):
+        line = json.dumps({"pr": WEB, "reviewer": "eye[bot]", "comments": [comment]})
+        here.joinpath(f"{number}.jsonl").write_text(line + "\n", "utf-8")
+    summary = run("outcomes", *sorted(here.glob("*.jsonl")), "--json", "--out", "run")
+    assert summary["reviewers"]["eye[bot]"]["comments"] == 3
+    [record] = lines(here / "run" / "results.jsonl")
+    assert {each["comment"]["id"] for each in record["comments"]} == set(ids[1:])
+
+
 def test_comments_of_three_kinds_may_have_one_number(here, run):
     everything = rest({**dict.fromkeys(KINDS, 12), "reply": "13"})
     for number, each in enumerate(everything):

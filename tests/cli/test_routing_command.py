@@ -109,11 +109,17 @@ def test_how_many_were_merged_is_shown_only_within_a_time_that_was_given(history
 def test_an_npm_package_is_no_team_that_was_mentioned(history, tmp_path, capsys):
     """A team is one of the repository's owner's: o/r has no team of the scope types."""
     bodies = ["Bumps @types/node to 20. cc @O/core, @dan", "Bumps @types/node and @babel/core"]
+    bodies += ["Bumps @babel/core@7.1 and @o/core@^2", "Bumps @babel/core@latest, @scope/pkg/sub. cc @dan/"]
     asked = [event(5 + number, 21, "opened", "ann", body=body) for number, body in enumerate(bodies)]
     (tmp_path / history).write_text("".join(json.dumps(each) + "\n" for each in asked))
     assert _run(["routing", history, "--router", "mentions", "-q", "--out", "run"]) == 0
     answers = [record["routers"]["mentions"] for record in mr.load_run("run").records]
-    assert [(answer["candidates"], answer["risk"]) for answer in answers] == [(["O/core", "dan"], "low"), ([], "high")]
+    assert [(answer["candidates"], answer["risk"]) for answer in answers] == [
+        (["O/core", "dan"], "low"),
+        ([], "high"),
+        ([], "high"),
+        (["dan"], "low"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ STORY = [
     happen(5, "review_submitted", "bob", pr=1, state="APPROVED"),
     happen(6, "comment", "helper", pr=1, actor_type="Bot"),
     happen(7, "merged", "ann", pr=1),
-    happen(100, "opened", "bob", pr=2, body="cc @org/team @cy", files=("src/b.c",)),
+    happen(100, "opened", "bob", pr=2, body="cc @o/team @cy", files=("src/b.c",)),
     happen(130, "review_comment", "cy", pr=2),
     happen(140, "review_submitted", "cy", pr=2),
     happen(200, "opened", "dan", pr=3),
@@ -47,13 +47,13 @@ def test_a_small_history_by_hand():
     assert summary["truth"] == {"observed": 2, "no_response": 1, "unknown": 1}
     assert [record.truth.targets for record in result.records] == [("bob",), ("cy",), (), ()]
 
-    assert lists(result, "mentions") == {1: ("bob",), 2: ("org/team", "cy"), 3: (), 4: ("nobody",)}
+    assert lists(result, "mentions") == {1: ("bob",), 2: ("o/team", "cy"), 3: (), 4: ("nobody",)}
     assert ranks(result, "mentions") == {1: 1, 2: 2, 3: 0, 4: 0}
     mentions = summary["routers"]["mentions"]
     assert (mentions["hit@1"], mentions["hit@3"], mentions["mrr"]) == (0.25, 0.5, 1.5 / 4)
     assert mentions["observed_only"] == {"prs": 2, "hit@1": 0.5, "hit@3": 1.0, "hit@5": 1.0, "mrr": 0.75}
-    # bob, cy and ann reviewed; org/team and nobody are only ever recommended: five people, of whom mentions puts bob,
-    # org/team and nobody first, once each. Really bob and cy responded, once each.
+    # bob, cy and ann reviewed; o/team and nobody are only ever recommended: five people, of whom mentions puts bob,
+    # o/team and nobody first, once each. Really bob and cy responded, once each.
     assert mentions["load"] == {
         "gini": pytest.approx(6 / 15),
         "top1_share": pytest.approx(1 / 3),
@@ -62,7 +62,7 @@ def test_a_small_history_by_hand():
         "people": [
             {"login": "bob", "recommended": 1, "actual": 1},
             {"login": "nobody", "recommended": 1, "actual": 0},
-            {"login": "org/team", "recommended": 1, "actual": 0},
+            {"login": "o/team", "recommended": 1, "actual": 0},
             {"login": "cy", "recommended": 0, "actual": 1},
         ],
     }
@@ -108,7 +108,7 @@ def test_a_record_is_one_json_object_with_all_that_the_figures_rest_on():
         "merged_within": None,
         "routers": {
             "mentions": {
-                "candidates": ["org/team", "cy"],
+                "candidates": ["o/team", "cy"],
                 "scores": [1.0, 0.5],
                 "listed": 2,
                 "rank": 2,

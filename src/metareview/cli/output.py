@@ -153,12 +153,13 @@ def settings_lines(judge: object) -> list[str]:
 
 def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
     """The first few of them, and how many more there are."""
+    from metareview.formats.remarks import stands_for
     from metareview.report.tables import FIRST_WARNINGS
 
     lines = [f"Warning: {warning}" for warning in warnings]
     lines += [f"Skipped: {item.file}: {item.reason}" for item in skipped]
-    more = len(lines) - FIRST_WARNINGS
-    return lines[:FIRST_WARNINGS] + ([f"… and {more} more; --json lists them all."] if more > 0 else [])
+    more = sum(map(stands_for, lines[FIRST_WARNINGS:]))
+    return lines[:FIRST_WARNINGS] + ([f"… and {more:,} more; --json has them."] if more else [])
 
 
 def _drawn(table: Table) -> list[str]:

@@ -14,7 +14,7 @@ from metareview.formats.protocol import HistoryFormat, Reading, TextsWanted
 from metareview.formats.registry import HISTORY_FORMATS, Paths, history_formats, several
 from metareview.formats.source import Progress, Source, readable
 from metareview.model.event import History
-from metareview.model.words import plural
+from metareview.model.words import none_of
 
 # Of a folder of histories: by their suffixes, without the one of gzip.
 _HISTORY_SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".sqlite", ".sqlite3", ".db"}
@@ -97,7 +97,7 @@ def open_history(paths: Paths, format: str | None = None, *, progress: Progress 
         else:
             chosen.append((source, *found))
     if not chosen:
-        problem = f"none of its {plural(len(given.files), 'file')} is a history in a known format"
+        problem = f"{none_of(len(given.files))} a history in a known format"
         raise InputError(problem, file=str(several(paths)[0]), fix=_history_fix())
     (first, name, known), *rest = chosen
     for source, other, _ in rest:

@@ -246,7 +246,7 @@ class Record(NamedTuple):
         if not note or note.isspace():
             key = next((key for key in NAMES_OF_NOTES if _has_text(self.value.get(key))), None)
             if key:
-                self.fail(key, f"a comment without a note, but with {key}", _NOTE_FIX)
+                self.fail(key, f"a comment without a note where its format has one, but with {key}", _NOTE_FIX)
         return note or ""
 
     def _field(self, read: Callable[[str], Value | None], key: str) -> Value | None:

@@ -19,7 +19,7 @@ from metareview.model.comment import Comment, ReferenceSet, Review, Skipped, mer
 from metareview.model.facts import facts_of, written_by
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.selection import EVERYBODY, Selection
-from metareview.model.words import plural
+from metareview.model.words import none_of, plural
 from metareview.plugins import Registry
 
 # Formats of other packages share one group of entry points; the type of what is loaded tells the two kinds apart.
@@ -243,7 +243,7 @@ def read_inputs(
         if reviewer and all(_reviewer_of(without_run(name, repeat=repeat)[0]) for name in names):
             inputs.warnings.append(f"{path}: each subfolder names its reviewer, so --name {reviewer} is not used")
         if not inputs.formats:
-            problem = f"none of its {plural(len(files), 'file')} is in a known format"
+            problem = f"{none_of(len(files))} in a known format"
             raise InputError(problem, file=path, fix=_choose_format())
     return inputs
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _LOCATED = 10
+_MORE = " more like this: "
 
 
 @dataclass(slots=True)
@@ -41,4 +42,14 @@ class Remarks:
         """All that is to be said of the file of this name."""
         more = [(kind, count - _LOCATED) for kind, count in self.counts.items() if count > _LOCATED]
         sentences = [sentence for _, sentence in self.located]
-        return sentences + [f"{name}: {count} more like this: {kind}" for kind, count in more]
+        return sentences + [f"{name}: {count}{_MORE}{kind}" for kind, count in more]
+
+
+def stands_for(line: str) -> int:
+    """How many remarks a line of `Remarks.lines` stands for.
+
+    >>> stands_for("a.json: 15 more like this: a field that cannot be read"), stands_for("a.json:3: no text")
+    (15, 1)
+    """
+    number = line.partition(_MORE)[0].rpartition(" ")[2] if _MORE in line else ""
+    return int(number) if number.isdecimal() else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,9 @@ LONG_NOTE = 100_000
 """More characters than this, and a judge reads the beginning alone."""
 _FIELDS = ("note", "path", "id", "in_reply_to", "neutral", "author", "category", "context", "severity")
 _GETTERS = {name: attrgetter(name) for name in _FIELDS}
+
+# How the address of a comment of GitHub or GitLab ends; the number alone is its id in other files.
+_ANCHOR = re.compile(r"(?:discussion_r|pullrequestreview-|issuecomment-|note_)(\d+)", re.ASCII)
 
 
 class CommentFacts(NamedTuple):
@@ -62,7 +66,7 @@ def facts_by_column(comments: int, column: Callable[[str], list[Any] | None]) ->
         counted = sum(counts_so for counts_so, _ in counts)
         expected = sum(counts_so and not aside for counts_so, aside in counts)
     paths = [path for path in column("path") or () if path]
-    ids = [str(each) for each in column("id") or () if each not in (None, "")]
+    ids = [number_of(str(each)) for each in column("id") or () if each not in (None, "")]
     return CommentFacts(
         comments,
         counted,
@@ -77,6 +81,11 @@ def facts_by_column(comments: int, column: Callable[[str], list[Any] | None]) ->
         any(any(column(name) or ()) for name in ("category", "context", "severity")),
         bool(answers) and None not in (answers or ()),
     )
+
+
+def number_of(known_as: str) -> str:
+    """The number of an id that is the end of an address; any other id as it is."""
+    return anchor[1] if (anchor := _ANCHOR.fullmatch(known_as)) else known_as
 
 
 def joined_facts(parts: Sequence[CommentFacts]) -> CommentFacts:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from metareview.model.comment import Comment, Review, merged, normal_path
-from metareview.model.facts import KnownComments, facts_of
+from metareview.model.facts import KnownComments, facts_of, number_of
 from metareview.model.words import plural
 
 
@@ -40,9 +40,9 @@ def said_once(comments: Sequence[Comment]) -> Sequence[Comment]:
     what only one of the two has, such as whether it was resolved, is kept; else the later counts.
 
     Without ids, equal notes are as many comments as they are; an id with another note is another comment's, because
-    files number as they like.
+    files number as they like. `discussion_r12` and `12` are one id.
     """
-    ids = [comment.id for comment in comments if comment.id]
+    ids = [number_of(comment.id) for comment in comments if comment.id]
     if len(set(ids)) == len(ids):
         return comments if isinstance(comments, KnownComments) else tuple(comments)
     once: list[Comment] = []
@@ -64,13 +64,16 @@ def _shared_by_repeats(comment: Comment) -> Iterator[tuple[str | None, ...]]:
     """What another comment must share one of to be the same: compared with all of its id, a file in which every
     comment has the same id would take for ever."""
     if comment.id:
-        path = normal_path(comment.path)
-        yield comment.id, path, "note", *comment.note.split()
+        number, path = number_of(comment.id), normal_path(comment.path)
+        yield number, path, "note", *comment.note.split()
         if comment.at is not None:
-            yield comment.id, path, "at", comment.at
+            yield number, path, "at", comment.at
 
 
 def _are_one(first: Comment, second: Comment) -> bool:
+    """Of two with the same number. Ends of addresses say of what kind, and those of two kinds are two."""
+    if first.id != second.id and number_of(first.id or "") != first.id and number_of(second.id or "") != second.id:
+        return False
     if normal_path(first.path) != normal_path(second.path) or (first.author or second.author) != (
         second.author or first.author
     ):
@@ -86,4 +89,5 @@ def joined(first: Comment, second: Comment) -> Comment:
     if commit is None and ((other.from_line, other.to_line) in ((None, None), (lines.from_line, lines.to_line))):
         commit = other.commit
     told = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line, "commit": commit}
+    told["id"] = max(first.id or "", second.id or "", key=len) or None  # the end of an address, if either is one
     return replace(first, **told)

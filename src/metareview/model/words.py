@@ -20,6 +20,14 @@ def plural(number: float, one: str, many: str | None = None) -> str:
     return f"{counted(number)} {one if number == 1 else many or one + 's'}"
 
 
+def none_of(files: int) -> str:
+    """
+    >>> none_of(1), none_of(3)
+    ('its only file is not', 'none of its 3 files is')
+    """
+    return "its only file is not" if files == 1 else f"none of its {plural(files, 'file')} is"
+
+
 def format_score(score: float) -> str:
     """A judge's score.
 

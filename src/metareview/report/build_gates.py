@@ -35,7 +35,7 @@ def loss_gates_table(result: Comparison) -> Table:
     """The gates of a comparison, in the same columns."""
     metrics = [gate.metric for gate in result.gates]
     return [
-        Column("Gate", [f"{metric.measure} no worse than {result.a.label}" for metric in metrics], text=True),
+        Column("Gate", [f"{metric.measure.label} no worse than {result.a.label}" for metric in metrics], text=True),
         Column("For", [result.b.label] * len(metrics), text=True),
         Column("Found", [rate(metric.b) for metric in metrics]),
         Column("Result", [_MARKS[gate.passed] for gate in result.gates], text=True),

@@ -44,7 +44,7 @@ def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
         ]
         columns += [
             Column(
-                f"{INTERVAL} of {measure.label}",
+                f"{INTERVAL} of {named_corrected(measure).label}",
                 [interval(each.intervals[name]) for each in rows],
                 optional=1 if measure is f1 else 5,
             )
@@ -82,7 +82,7 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
 
 def _planned(reviewer: str, plan: Plan, all_blocks: int) -> str:
     whose = f"{reviewer}: " if reviewer else ""
-    now = f"{whose}F1 is known to ±{plan.half_width:.3f}"
+    now = f"{whose}{named_corrected(f1).label} is known to ±{plan.half_width:.3f}"
     if plan.half_width <= GOAL:
         return f"{now}."
     if plan.blocks is not None:

@@ -10,6 +10,7 @@ from itertools import islice
 
 from metareview.comments.summary import CommentsSummary
 from metareview.comparison.standings import Leaderboard
+from metareview.formats.remarks import stands_for
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural
@@ -120,9 +121,9 @@ def _repeats(summary: CommentsSummary) -> list[str]:
 
 
 def _first_warnings(warnings: Sequence[str]) -> list[str]:
-    more = len(warnings) - FIRST_WARNINGS
+    more = sum(map(stands_for, warnings[FIRST_WARNINGS:]))
     shown = [f"- Warning: {safe(warning)}" for warning in warnings[:FIRST_WARNINGS]]
-    rest = [f"- … and {plural(more, 'more warning')}"] if more > 0 else []
+    rest = [f"- … and {plural(more, 'more warning')}"] if more else []
     return [*shown, *rest, ""] if shown else []
 
 

@@ -76,9 +76,11 @@ def actual_lines(summary: RoutingSummary) -> list[str]:
             f" respond who had worked on a file before{unknown}."
         )
     if risk := summary.files_at_risk:
+        one = risk.files == 1
         lines.append(
-            f"As it came, {of_all(risk.at_risk, risk.files, 'file')} ({rate(risk.share)}) are at risk: fewer than two"
-            f" of the {plural(risk.active_people, 'active person', 'active people')} know them."
+            f"As it came, {of_all(risk.at_risk, risk.files, 'file')} ({rate(risk.share)}) {'is' if one else 'are'} at"
+            f" risk: fewer than two of the {plural(risk.active_people, 'active person', 'active people')} know"
+            f" {'it' if one else 'them'}."
         )
     return lines
 

@@ -20,4 +20,4 @@ def labelled_of(done: int, drawn: int, what: str) -> str:
     >>> labelled_of(3, 120, "block")
     '3 of the 120 blocks in the sample labelled'
     """
-    return f"{count(done)} of the {plural(drawn, what)} in the sample labelled"
+    return f"{count(done)} of {'' if drawn == 1 else 'the '}{plural(drawn, what)} in the sample labelled"

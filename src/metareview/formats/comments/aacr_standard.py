@@ -97,7 +97,7 @@ def _json_of(record: Record, text: str) -> object:
     except InputError:
         value = None
     if value is None:
-        record.fail(_OUTPUT, f"{_OUTPUT} is text that holds no JSON, and so no findings", _RUN_AGAIN)
+        record.fail(_OUTPUT, f"{_OUTPUT} is text, and not JSON alone", _RUN_AGAIN)
     return value
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
+from metareview.formats.remarks import stands_for
 from metareview.model.comment import Comment
 from metareview.model.words import plural
 from metareview.report.names import location
@@ -102,7 +103,7 @@ def warnings(messages: Sequence[str]) -> Html | None:
     """The warnings of a run, the first ones in sight."""
     first, rest = messages[:FIRST_WARNINGS], messages[FIRST_WARNINGS:]
     shown = [remark(f"Warning: {message}") for message in first]
-    more = behind(plural(len(rest), "more warning"), capped(rest, "warning")) if rest else None
+    more = behind(plural(sum(map(stands_for, rest)), "more warning"), capped(rest, "warning")) if rest else None
     return join([*shown, more]) if shown else None
 
 

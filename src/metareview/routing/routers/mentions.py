@@ -9,16 +9,17 @@ from metareview.routing.protocol import Ranking, Router
 from metareview.routing.visible_text import visible_text
 
 _MENTION = re.compile(
-    r"@(?<![\w@/.`+-]@)([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))?(?![A-Za-z0-9@])"
+    r"@(?<![\w@/.`+-]@)([A-Za-z0-9](?:[A-Za-z0-9_-]{0,38}))"
+    r"(?:(/[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,99}))(?![A-Za-z0-9@])|(?![A-Za-z0-9@]|/[A-Za-z0-9]))"
 )
 
 
 class Mentions(Router):
     """@user and @org/team in order of appearance, each once; a team is a candidate named `org/team`.
 
-    A team is one of the repository's owner: `@types/node` is a package. As on GitHub, code and HTML comments mention
-    nobody. The score is 1 for the first, 1/2 for the second,
-    and so on. Risk: low where a person is mentioned, medium where only teams are, high where nobody is.
+    A team is one of the repository's owner: `@types/node` is a package, with or without a version. As on GitHub, code
+    and HTML comments mention nobody. The score is 1 for the first, 1/2 for the second, and so on. Risk: low where a
+    person is mentioned, medium where only teams are, high where nobody is.
     """
 
     needs_bodies = True
