@@ -44,9 +44,7 @@ def corrected_table(figures: Mapping[str, CorrectedFigures]) -> Table:
         ]
         columns += [
             Column(
-                f"{INTERVAL} of {named_corrected(measure).label}",
-                [interval(each.intervals[name]) for each in rows],
-                optional=1 if measure is f1 else 5,
+                f"its {INTERVAL}", [interval(each.intervals[name]) for each in rows], optional=1 if measure is f1 else 5
             )
         ]
     return columns
