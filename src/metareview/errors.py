@@ -28,6 +28,14 @@ def nearest(text: str, names: Iterable[str]) -> str | None:
     return known[found[0]] if found else None
 
 
+def is_slip(typed: str, meant: str) -> bool:
+    """Whether the one was typed for the other: written otherwise (actorType), or with one letter wrong."""
+    from rapidfuzz.distance import OSA
+
+    one, other = (text.casefold().replace("_", "").replace("-", "") for text in (typed[:80], meant))
+    return one == other or (len(other) > 3 and OSA.distance(one, other, score_cutoff=1) <= 1)
+
+
 def did_you_mean(text: str, names: Iterable[str]) -> str:
     """` Did you mean 'offline'?`, to stand behind a sentence that refuses the text; nothing where no name is near."""
     meant = nearest(text, names)

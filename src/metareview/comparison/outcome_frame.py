@@ -59,7 +59,7 @@ def outcome_frame(
     seed = before.seed if before else seed
     earlier = None if before is None else _earlier(before)
     population = {unit.key: unit for unit in units}
-    if earlier is not None:
+    if earlier is not None and earlier.strata:
         fineness = tuple(part is not None for part in earlier.strata[0])
         keys = {key: _stratum(unit, *fineness) for key, unit in population.items()}
     else:

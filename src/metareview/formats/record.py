@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from metareview.errors import InputError, nearest
+from metareview.errors import InputError, is_slip, nearest
 from metareview.formats.over_lines import one_per_line
 from metareview.formats.plain_comments import is_plain, plain_comment
 from metareview.model.comment import MAX_AMOUNT, MAX_LINE, Comment
@@ -354,14 +354,6 @@ def _has_text(value: object, levels: int = 3) -> bool:
         return bool(value) and not value.isspace()
     items = value if isinstance(value, list) else map(value.get, NAMES_OF_NOTES) if isinstance(value, dict) else ()
     return levels > 0 and any(_has_text(item, levels - 1) for item in items)
-
-
-def is_slip(typed: str, meant: str) -> bool:
-    """Whether the one was typed for the other: written otherwise (actorType), or with one letter wrong."""
-    from rapidfuzz.distance import OSA
-
-    one, other = (text.casefold().replace("_", "").replace("-", "") for text in (typed[:80], meant))
-    return one == other or (len(other) > 3 and OSA.distance(one, other, score_cutoff=1) <= 1)
 
 
 def joined_lines(first: LineEnds | None, last: LineEnds | None) -> tuple[int | None, int | None]:

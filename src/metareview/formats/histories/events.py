@@ -15,9 +15,10 @@ from typing import Any
 
 import orjson
 
+from metareview.errors import is_slip
 from metareview.formats.parquet import MAGIC, Columns, read_columns
 from metareview.formats.protocol import HistoryFormat, Reading
-from metareview.formats.record import Nanoseconds, Record, is_slip
+from metareview.formats.record import Nanoseconds, Record
 from metareview.formats.source import Source
 from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_times
