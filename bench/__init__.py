@@ -25,7 +25,7 @@ SPEED = {
 }
 """What is measured, and what people call it; the largest last."""
 
-TRUTH = ("simulation", "unpaired", "agreement", "labels", "outcome_labels", "unlisted", "cascade")
+TRUTH = ("simulation", "equal_reviewers", "unpaired", "agreement", "labels", "outcome_labels", "unlisted", "cascade")
 """Simulations, and verdicts replayed: they say how far figures are off, not how fast they come."""
 
 GROWTH = ("growth",)

@@ -1,14 +1,15 @@
 """How far chance reaches: intervals and paired tests, over pull requests or weeks of them.
 
 Everything here sees a run as one table: a row is a unit (a pull request, or a week), a column a count. A measure is a
-ratio y / x of the summed counts; `Measure.parts` gives both. Units are left out and turned round whole, never comment
+ratio y / x of the summed counts; `Measure.parts` gives both. Units are left out and exchanged whole, never comment
 by comment: comments on one pull request succeed and fail together. docs/statistics.md says in plain words what each of
 these can and cannot tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -16,27 +17,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, expit, logit, stdtrit
 
+from metareview.exchange import DRAWS as DRAWS
+from metareview.exchange import ROUNDING, exchange_test
 from metareview.model.measure import Measure, ratio
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Interval = tuple[float, float]
 Key = TypeVar("Key", bound=Hashable)
+Group = TypeVar("Group", str, int, tuple[int, str])
 
 LEVEL = 0.95
 _TAIL = (1 - LEVEL) / 2
-DRAWS = 10_000
-"""Random signs for the units that a test tries."""
 POWER = 0.8
 """How often a true difference of the detectable size is found."""
 FEWEST_MATCHES = 5
 """Nothing is tested where both rates being equal would bring the smaller side fewer matches than this."""
-_EXACT_UNITS = 13
-"""Up to this many units, every combination of signs is tried."""
-BLOCK_CELLS = 1 << 20
-"""Draws are made in blocks of about this many cells, 8 MB, however many units or pairs there are."""
-ROUNDING = 1e-12
-"""Figures that are equal on paper differ by less than this."""
 
 
 def intervals(counts: Array, measures: Iterable[Measure]) -> dict[str, Interval | None]:
@@ -73,25 +69,36 @@ def ratio_interval(y: Array, x: Array) -> Interval | None:
     """The 95 % interval of sum(y) / sum(x) where that is no rate, but an amount per something: t on its own scale, not
     below 0. None for fewer than two units, and where one unit holds all of x."""
     figure, without = _ratio_left_out(y, x)
-    ends = _t_interval(figure, without)
+    ends = t_interval(figure, without)
     return None if ends is None else (max(0.0, ends[0]), ends[1])
 
 
 def ratio_difference(y_a: Array, x_a: Array, y_b: Array, x_b: Array) -> Interval | None:
     """The same of B's ratio minus A's; row i of all four is the same unit."""
     (of_a, without_a), (of_b, without_b) = _ratio_left_out(y_a, x_a), _ratio_left_out(y_b, x_b)
-    return _t_interval(of_b - of_a, without_b - without_a)
+    return t_interval(of_b - of_a, without_b - without_a)
 
 
 def _ratio_left_out(y: Array, x: Array) -> tuple[float, Array]:
     return float(ratio(y.sum(), x.sum())), ratio(y.sum() - y, x.sum() - x)
 
 
-def _t_interval(figure: float, without: Array) -> Interval | None:
+def t_interval(figure: float, without: Array) -> Interval | None:
+    """The 95 % interval of a figure on its own scale, from what it is without each unit; None for fewer than two."""
     if len(without) < 2 or np.isnan(without).any():
         return None
     reach = float(stdtrit(len(without) - 1, (1 + LEVEL) / 2)) * jackknife_error(without)
     return figure - reach, figure + reach
+
+
+def summed(counts: Array, keys: Sequence[Group]) -> tuple[list[Group], Array]:
+    """Each key once, in order, and the sum of its rows, each rounded once, so that their order changes nothing."""
+    rows: dict[Group, list[int]] = {}
+    for row, key in enumerate(keys):
+        rows.setdefault(key, []).append(row)
+    distinct = sorted(rows)
+    sums = [[math.fsum(column) for column in counts[rows[key]].T.tolist()] for key in distinct]
+    return distinct, np.array(sums, np.float64).reshape(len(distinct), counts.shape[1])
 
 
 def left_out(counts: Array, measure: Measure) -> tuple[float, Array, Mask]:
@@ -133,6 +140,10 @@ class Difference:
     """The standard error; None where nothing varies, so that nothing is known of the noise."""
     p: float | None = None
     """Two-sided; None where nothing was tested."""
+    differing: int = 0
+    """Units on which what is measured differs."""
+    least_p: float = 1.0
+    """The least p that exchanging these could give."""
     too_few_matches: bool = False
     """That is why nothing was tested."""
 
@@ -176,13 +187,12 @@ def differences(a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 
     if a.shape != b.shape:
         raise ValueError(f"paired tables must have one shape, got {a.shape} and {b.shape}")
     found: dict[str, Difference] = {}
-    tested: dict[str, Array] = {}
     for measure in measures:
-        found[measure.name] = _difference(a, b, measure)
-        if found[measure.name].value is not None and not found[measure.name].too_few_matches:
-            tested[measure.name] = contributions(a, b, measure)
-    for name, p in zip(tested, _flip_signs(list(tested.values()), seed), strict=True):
-        found[name] = replace(found[name], p=p)
+        each = _difference(a, b, measure)
+        if each.value is not None and not each.too_few_matches:
+            p, differing = exchange_test(a, b, measure, seed=seed)
+            each = replace(each, p=p, differing=differing, least_p=min(1.0, 2.0 ** (1 - differing)))
+        found[measure.name] = each
     return found
 
 
@@ -207,66 +217,6 @@ def _too_few_matches(a: Array, b: Array, measure: Measure) -> bool:
     (y_a, x_a), (y_b, x_b) = (measure.parts(counts.sum(axis=0)) for counts in (a, b))
     few = (y_a + y_b) * min(x_a, x_b) < FEWEST_MATCHES * (x_a + x_b)
     return bool(few) and not np.array_equal(a, b)
-
-
-def contributions(a: Array, b: Array, measure: Measure) -> Array:
-    """What each unit adds to B - A, which is their mean.
-
-    A unit's y counts by how far it lies from what the pooled rate would bring for its x: so one that only says more
-    adds nothing. Where y does not add up over units, the differences of the jackknife's pseudo-values.
-    """
-    (y_a, x_a), (y_b, x_b) = measure.parts(a), measure.parts(b)
-    if measure.adds_up:
-        pooled = (y_a.sum() + y_b.sum()) / (x_a.sum() + x_b.sum())
-        return rounded((y_b - pooled * x_b) / x_b.mean() - (y_a - pooled * x_a) / x_a.mean())
-    (of_a, without_a, in_a), (of_b, without_b, in_b) = left_out(a, measure), left_out(b, measure)
-    measurable = in_a | in_b
-    n = int(measurable.sum())
-    values = n * (of_b - of_a) - (n - 1) * (without_b - without_a)
-    # The mean is over all rows, of which those with nothing to measure add nothing.
-    return rounded(np.where(measurable, np.nan_to_num(values, nan=of_b - of_a), 0.0) * (len(values) / max(n, 1)))
-
-
-def rounded(values: Array) -> Array:
-    """What is 0 on paper is 0: rounding leans one way on all units, and a test would take that for a difference."""
-    return np.where(np.abs(values) > ROUNDING, values, 0.0)
-
-
-def can_tell(a: Array, b: Array, alpha: float) -> bool:
-    """Whether the counts of A and B differ on so many units that exchanging them there could reach the level at all.
-
-    The pooled rate leans on every unit, also on those where A and B did the same; one unit with a great many comments
-    can thereby look like evidence from all.
-    """
-    unequal = int((a != b).any(axis=1).sum())
-    return 2.0 ** (1 - unequal) <= alpha
-
-
-def _flip_signs(tested: Sequence[Array], seed: int) -> list[float]:
-    """The two-sided p of each sum of contributions, if every unit's sign were as likely to be the other."""
-    if not tested:
-        return []
-    values = np.column_stack(tested)
-    least = np.abs(values.mean(axis=0)) - ROUNDING
-    n = len(values)
-    extreme = np.zeros(len(tested), dtype=np.int64)
-    exact = n <= _EXACT_UNITS
-    for signs in [_all_signs(n)] if exact else random_signs(n, seed):
-        extreme += (np.abs(signs @ values) / n >= least).sum(axis=0)
-    return [int(c) / 2**n if exact else (1 + int(c)) / (1 + DRAWS) for c in extreme]
-
-
-def _all_signs(units: int) -> Array:
-    bits = np.arange(2**units)[:, np.newaxis] >> np.arange(units)
-    return np.where(bits & 1, -1.0, 1.0)
-
-
-def random_signs(units: int, seed: int) -> Iterator[Array]:
-    """DRAWS rows of random signs, in blocks; the same ones for everybody who has as many units."""
-    rng = np.random.default_rng(seed)
-    block = max(1, BLOCK_CELLS // max(1, units))
-    for start in range(0, DRAWS, block):
-        yield np.where(rng.integers(0, 2, size=(min(block, DRAWS - start), units), dtype=np.bool_), -1.0, 1.0)
 
 
 def holm(ps: Mapping[Key, float | None]) -> dict[Key, float | None]:

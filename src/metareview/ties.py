@@ -10,19 +10,9 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.exchange import BLOCK_CELLS, DRAWS, Array, Exchange, Mask, least_extreme, random_bits
 from metareview.model.measure import Measure
-from metareview.stats import (
-    BLOCK_CELLS,
-    DRAWS,
-    FEWEST_MATCHES,
-    ROUNDING,
-    Array,
-    Mask,
-    can_tell,
-    left_out,
-    random_signs,
-    rounded,
-)
+from metareview.stats import FEWEST_MATCHES, left_out, t_interval
 
 Numbers = NDArray[np.int64]
 
@@ -39,17 +29,17 @@ class PairTest:
     p: float | None = None
     p_family: float | None = None
     separated: bool = False
-    """Whether the letters tell them apart: p_family up to the level, on enough unequal units."""
+    """Whether the letters tell them apart: p_family up to the level, and an interval of the difference without 0."""
 
 
 def pairwise_tests(
     tables: Mapping[str, Array], measure: Measure, *, alpha: float = 0.05, seed: int = 0
 ) -> dict[tuple[str, str], PairTest]:
-    """Every two tables, whose rows are the same units, tested on one measure as one family, in their order.
+    """Test every two tables, whose rows are the same units, on one measure as one family; pairs in their order.
 
-    Step-down max-T (Westfall and Young): each draw gives every unit one sign, the same for all pairs, so that what the
-    pairs have in common is not paid for twice. T = |sum of contributions| / root of the sum of their squares. From the
-    pair with the greatest T down, p is the share of draws in which this or any later pair reaches it.
+    Step-down max-T (Westfall and Young) over the studentised exchange: each draw gives every unit one bit, the same for
+    all pairs, so that what the pairs have in common is not paid for twice. From the pair with the greatest T down, p is
+    the share of draws in which this or any later pair reaches it.
     """
     pairs = list(combinations(tables, 2))
     if not pairs:
@@ -64,23 +54,19 @@ def pairwise_tests(
     }
     if not len(tested):
         return tests
-    ps, family = _step_down(everybody.contributions(first[tested], second[tested]), seed)
-    for at, p, p_family in zip(tested.tolist(), ps, family, strict=True):
-        one, other = pairs[at]
-        separated = p_family <= alpha and can_tell(tables[one], tables[other], alpha)
-        tests[one, other] = PairTest(tests[one, other].value, p, p_family, separated)
+    ps, family = _step_down(Exchange(list(tables.values()), measure), tested, seed)
+    without_0 = everybody.intervals_exclude_0(first[tested], second[tested]).tolist()
+    for at, p, p_family, excluded in zip(tested.tolist(), ps, family, without_0, strict=True):
+        pair = pairs[at]
+        tests[pair] = PairTest(tests[pair].value, p, p_family, separated=p_family <= alpha and excluded)
     return tests
 
 
 class _Everybody:
-    """What a test needs of each table, worked out once and not for each of its pairs."""
+    """What all pairs need of each table, worked out once."""
 
     def __init__(self, tables: Sequence[Array], measure: Measure) -> None:
         self._tables = tables
-        self._adds_up = measure.adds_up
-        parts = [measure.parts(counts) for counts in tables]
-        self._y, self._x = (np.column_stack(column) for column in zip(*parts, strict=True))
-        self._sums = np.array([(y.sum(), x.sum(), x.mean()) for y, x in parts]).T
         self._totals = np.array([measure.parts(counts.sum(axis=0)) for counts in tables], np.float64).T
         figures, without, measurable = zip(*(left_out(counts, measure) for counts in tables), strict=True)
         self.figures = np.array(figures)
@@ -94,46 +80,31 @@ class _Everybody:
             few[pair] = not np.array_equal(self._tables[first[pair]], self._tables[second[pair]])
         return few
 
-    def contributions(self, first: Numbers, second: Numbers) -> Array:
-        """What each unit adds to the difference of each pair, as `stats.contributions` has it: units x pairs."""
-        found = np.empty((len(self._y), len(first)))
-        starts = np.flatnonzero(np.diff(first, prepend=-1))
-        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(first)], strict=True):
-            found[:, start:end] = self._of_one(first[start], second[start:end])
+    def intervals_exclude_0(self, first: Numbers, second: Numbers) -> Mask:
+        """For which pairs the jackknife's interval of the difference does not hold 0."""
+        found = np.zeros(len(first), dtype=np.bool_)
+        for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            measurable = self._measurable[:, a] | self._measurable[:, b]
+            without = (self._without[:, b] - self._without[:, a])[measurable]
+            ends = t_interval(float(self.figures[b] - self.figures[a]), without)
+            found[at] = ends is not None and not ends[0] <= 0 <= ends[1]
         return found
 
-    def _of_one(self, a: int, b: Numbers) -> Array:
-        """Of one table and several others."""
-        if self._adds_up:
-            (y_a, x_a, mean_a), (y_b, x_b, mean_b) = self._sums[:, a], self._sums[:, b]
-            pooled = (y_a + y_b) / (x_a + x_b)
-            ours = (self._y[:, [a]] - pooled * self._x[:, [a]]) / mean_a
-            return rounded((self._y[:, b] - pooled * self._x[:, b]) / mean_b - ours)
-        difference = self.figures[b] - self.figures[a]
-        measurable = self._measurable[:, [a]] | self._measurable[:, b]
-        n = measurable.sum(axis=0)
-        values = n * difference - (n - 1) * (self._without[:, b] - self._without[:, [a]])
-        values = np.where(np.isnan(values), difference, values)
-        return rounded(np.where(measurable, values, 0.0) * (len(values) / np.maximum(n, 1)))
 
-
-def _step_down(values: Array, seed: int) -> tuple[list[float], list[float]]:
-    """For each column of contributions its p alone and its p among all columns."""
-    size = np.sqrt((values**2).sum(axis=0))
-    scaled = np.divide(values, size, out=np.zeros_like(values), where=size > 0)
-    observed = np.abs(scaled.sum(axis=0))
+def _step_down(everybody: Exchange, tested: Numbers, seed: int) -> tuple[list[float], list[float]]:
+    """For each tested pair its p alone and its p among all of them."""
+    observed = everybody.observed[tested]
     order = np.argsort(-observed, kind="stable")
-    scaled, least = scaled[:, order], observed[order] - ROUNDING
-    pairs = len(order)
-    alone, among = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64)
-    rows = max(1, BLOCK_CELLS // pairs)
-    for block in random_signs(len(values), seed):
-        for start in range(0, len(block), rows):
-            drawn = np.abs(block[start : start + rows] @ scaled)
-            alone += (drawn >= least).sum(axis=0)
+    columns, least = tested[order], least_extreme(observed[order])[:, np.newaxis]
+    alone, among = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
+    width = max(1, BLOCK_CELLS // everybody.pairs)
+    for block in random_bits(everybody.differing, seed):
+        for start in range(0, block.shape[1], width):
+            drawn = everybody.squared(block[:, start : start + width])[columns]
+            alone += (drawn >= least).sum(axis=1)
             # From here on backwards: the greatest of this pair and all that come after it.
-            greatest = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
-            among += (greatest >= least).sum(axis=0)
+            greatest = np.maximum.accumulate(drawn[::-1], axis=0)[::-1]
+            among += (greatest >= least).sum(axis=1)
     p_alone, p_among = (1 + alone) / (1 + DRAWS), np.maximum.accumulate((1 + among) / (1 + DRAWS))
     back = np.argsort(order, kind="stable")
     return p_alone[back].tolist(), p_among[back].tolist()

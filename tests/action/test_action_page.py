@@ -190,8 +190,11 @@ def test_what_is_cut_stays_whole_markdown():
     assert bounded(text, len(text), len) == text
 
 
-def change(measure, before, now, p=0.001, can_tell=True):
-    return MetricDifference(measure, before, now, Difference(p=p), p, None, can_tell)
+def change(measure, before, now, p=0.001, reach=0.1):
+    """A change with an interval that reaches so far to either side."""
+    diff = None if None in (before, now) else now - before
+    interval = None if diff is None else (diff - reach, diff + reach)
+    return MetricDifference(measure, before, now, Difference(interval=interval, p=p), p, None)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +212,7 @@ def change(measure, before, now, p=0.001, can_tell=True):
             "new is neither better nor worse than old beyond chance: F1 0.300 (was 0.700).",
         ),
         (
-            [change(F1, 0.7, 0.3, can_tell=False)],
+            [change(F1, 0.7, 0.3, reach=0.5)],
             "new is neither better nor worse than old beyond chance: F1 0.300 (was 0.700).",
         ),
         ([change(F1, 0.5, 0.5)], "new is neither better nor worse than old beyond chance: F1 0.500 (was 0.500)."),

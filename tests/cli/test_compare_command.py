@@ -108,6 +108,35 @@ def test_the_annotation_of_a_missed_gate_says_who_is_worse_than_whom(folder, mon
     assert done.stderr.count("Error: noisy is worse than repetitive: positive_match_rate is ") == 1
 
 
+def test_no_worse_needs_an_interval_that_rules_the_loss_out(folder):
+    """terse against itself is no worse by any margin; noisy's F1 may be, which a lack of evidence does not deny."""
+    same = ["compare", "runs/demo", "--reviewer", "terse", "--reviewer", "terse"]
+    done = metareview(*same, "--no-worse", "f1=0", "--json", cwd=folder)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["no_worse"] == {"f1": {"margin": 0, "shown": True}}
+    others = ["compare", "runs/demo", "--reviewer", "terse", "--reviewer", "noisy"]
+    assert metareview(*others, "--fail-if-worse", "f1", cwd=folder).returncode == 0
+    done = metareview(*others, "--no-worse", "F1=0.03", cwd=folder)
+    assert done.returncode == 3
+    assert "It is not shown that noisy is no worse than terse on F1 by more than 0.03" in " ".join(done.stdout.split())
+    assert "noisy is not shown to be no worse than terse by more than 0.03: f1 is" in " ".join(done.stderr.split())
+    low = json.loads(metareview(*others, "--json", cwd=folder).stdout)["metrics"]["f1"]["interval"][0]
+    for margin, code in ((-low + 1e-6, 0), (-low - 1e-6, 3)):
+        assert metareview(*others, "--no-worse", f"f1={margin}", cwd=folder).returncode == code
+    high = json.loads(metareview(*others, "--json", cwd=folder).stdout)["metrics"]["unmatched_rate"]["interval"][1]
+    for margin, code in ((high + 1e-6, 0), (high - 1e-6, 3)):
+        assert metareview(*others, "--no-worse", f"noise={margin}", cwd=folder).returncode == code
+
+
+@pytest.mark.parametrize("wrong", ["f1", "f1=", "f1=much", "f1=-0.1", "f1=1.5", "f1=nan", "=0.1", "fun=0.1"])
+def test_a_margin_that_means_nothing_is_refused(folder, wrong):
+    done = metareview(
+        "compare", "runs/demo", "--reviewer", "terse", "--reviewer", "noisy", "--no-worse", wrong, cwd=folder
+    )
+    assert done.returncode == 2
+    assert "--no-worse" in done.stderr
+
+
 def test_what_is_written_has_the_kinds_of_issue_and_the_gates(folder, tmp_path):
     page, markdown, html = (tmp_path / name for name in ("summary.md", "pr.md", "pr.html"))
     arguments = ["--reviewer", "terse", "--reviewer", "noisy", "-o", markdown, "-o", html]
@@ -126,7 +155,7 @@ def test_what_is_written_has_the_kinds_of_issue_and_the_gates(folder, tmp_path):
         assert f"<p>{kind}</p>" in written
     for text in (rendered, written):
         rows = [re.findall("<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall("<tr>.*?</tr>", text, re.DOTALL)]
-        gates = [row for row in rows if row and row[0].endswith("no worse than terse")]
+        gates = [row for row in rows if row and row[0].endswith("not worse than terse beyond chance")]
         assert [(row[0].partition(" ")[0], *row[1:]) for row in gates] == [
             ("F1", "noisy", "0.213", "pass"),
             ("noise", "noisy", "0.832", "FAIL"),

@@ -162,7 +162,7 @@ def test_one_pull_request_makes_nobody_better(make):
     b = {**a, 12: ("leak", *["hm"] * 100)}
     result = compare(make("run", {"A": a, "B": b}, TWELVE))
     assert "better" not in result.verdict
-    assert "The counts differ on 1 of 12 pull requests, too few for any test to tell." in result.verdict
+    assert "F1 differs on 1 of 12 pull requests: so few cannot show any difference." in result.verdict
     assert not any(metric.is_loss(0.05) for metric in result.metrics.values())
 
 

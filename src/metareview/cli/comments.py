@@ -74,6 +74,8 @@ if TYPE_CHECKING:
               help="The format of the references and negatives.")  # fmt: skip
 @filter_options
 @click.option("--all-prs", is_flag=True, help="A pull request that a reviewer has no file for counts as silence.")
+@click.option("--unit", type=click.Choice(["pr", "repository"]), default="pr", show_default=True,
+              help="What intervals and tests are over.")  # fmt: skip
 @click.option("--repeat", is_flag=True,
               help="Runs of one reviewer (subfolders run-1, run-2 …, or run in records) are one.")  # fmt: skip
 @click.option("--reviewer", multiple=True, metavar="GLOB",
@@ -147,7 +149,7 @@ def command(
     screen.say(warning_lines(run.result.warnings, run.result.skipped))
     board = cache(lambda: board_of(run))
     append_step_summary(lambda: run_section(run, board()))
-    judged = f"{judged_by(run.result.judge)} The pairing behind every figure: {folder}"
+    judged = f"{judged_by(run.result)} The pairing behind every figure: {folder}"
     if screen.as_json:
         screen.show(run.summary)
     else:

@@ -15,8 +15,10 @@ from metareview.cli.options import (
     metrics_to_choose,
     one_of,
     table_output_option,
+    unit_option,
 )
 from metareview.cli.output import Screen, append_step_summary, warning_lines
+from metareview.errors import UsageError
 
 if TYPE_CHECKING:
     from metareview.comparison.verdict import Comparison
@@ -32,9 +34,12 @@ KINDS = ("severity", "category", "path", "week")
               help="The reviewer or router to compare: once for both runs, or twice, A's and B's.")  # fmt: skip
 @click.option("--fail-if-worse", multiple=True, metavar="METRIC", shell_complete=completing(metrics_to_choose),
               help="Exit 3 where B is worse than A by more than chance explains; repeatable.")  # fmt: skip
+@click.option("--no-worse", multiple=True, metavar="METRIC=M",
+              help="Exit 3 unless the interval shows that B loses no more than M to A; repeatable.")  # fmt: skip
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Level of significance, after Holm's correction."
 )
+@unit_option
 @click.option("--common", is_flag=True, help="Compare on the pull requests that both have; of outcomes then paired.")
 @click.option("--plan", type=float, metavar="D",
               help="Say how many pull requests a true difference of D would take, such as 0.05.")  # fmt: skip
@@ -76,4 +81,21 @@ def _compared(typed: Mapping[str, Any]) -> Comparison:
     options = {name: typed[name] for name in CompareKeywords.__annotations__ if name in typed}
     result = compare(typed["run_a"], typed["run_b"], **options)
     measures = [metric.measure for metric in result.metrics.values()]
-    return result.with_gates(find_measure(text, measures, "--fail-if-worse").name for text in typed["fail_if_worse"])
+    held = [find_measure(text, measures, "--fail-if-worse").name for text in typed["fail_if_worse"]]
+    margins = {}
+    for text in typed["no_worse"]:
+        name, margin = _margin(text)
+        margins[find_measure(name, measures, "--no-worse").name] = margin
+    return result.with_gates(held, margins)
+
+
+def _margin(text: str) -> tuple[str, float]:
+    """The metric and the margin of `METRIC=M`."""
+    name, equals, number = text.rpartition("=")
+    try:
+        margin = float(number)
+    except ValueError:
+        margin = -1.0
+    if not equals or not 0 <= margin <= 1:
+        raise UsageError(f"--no-worse takes a metric and a margin from 0 to 1, such as f1=0.03, found {text!r}.")
+    return name.strip(), margin

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metareview.cli.options import PATH, Paths, common_options, completing, metrics_to_choose, table_output_option
+from metareview.cli.options import (
+    PATH,
+    Paths,
+    common_options,
+    completing,
+    metrics_to_choose,
+    table_output_option,
+    unit_option,
+)
 from metareview.cli.output import Screen, append_step_summary, warning_lines
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
               help="Rank whoever has at least this share of the pull requests that anybody has.")  # fmt: skip
 @click.option("--all-prs", is_flag=True,
               help="Rank everybody on all pull requests; what one has no file for is its silence.")  # fmt: skip
+@unit_option
 @click.option("--mixed-examples", is_flag=True,
               help="Go on, with a warning, where judges learned from different --examples.")  # fmt: skip
 @table_output_option
@@ -32,6 +41,7 @@ def command(
     beta: float | None,
     min_coverage: float,
     all_prs: bool,
+    unit: str | None,
     mixed_examples: bool,
     outputs: Paths,
     screen: Screen,
@@ -47,7 +57,7 @@ def command(
 
     targets = [check_path(path, TABLE_FORMATS) for path in outputs]
     result = leaderboard(
-        runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs, mixed_examples=mixed_examples
+        runs, sort=sort, beta=beta, min_coverage=min_coverage, all_prs=all_prs, mixed_examples=mixed_examples, unit=unit
     )
     screen.say(warning_lines(result.warnings))
     append_step_summary(lambda: leaderboard_section(result))

@@ -151,6 +151,11 @@ table_output_option = click.option(
     help="Also write the table: .md, .csv, .tex, .html or .json, by suffix. May be given several times.",
 )  # fmt: skip
 
+unit_option = click.option(
+    "--unit", type=click.Choice(["pr", "repository"]),
+    help="What intervals and tests of reviewers are over.  [default: as in the runs]",
+)  # fmt: skip
+
 
 def _options(*options: Command) -> Callable[[Command], Command]:
     """Several options as one decorator, in the order of the help text."""

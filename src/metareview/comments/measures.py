@@ -127,7 +127,8 @@ def _f(name: str, label: str, definition: str, precision: Measure, recall: Measu
         under = (precision.parts(sums)[1] + weight * recall.parts(sums)[1]) / (1 + weight)
         return np.nan_to_num(formula(sums)) * under, under
 
-    return Measure(name, name, label, definition, formula, parts, needs=recall.needs, adds_up=False)
+    of = (precision, recall, weight)
+    return Measure(name, name, label, definition, formula, parts, needs=recall.needs, adds_up=False, harmonic=of)
 
 
 positive_match_rate = _rate(

@@ -25,6 +25,7 @@ from metareview.comments.measures import (
 )
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.comments.repeated_runs import Repeats, repeats_of
+from metareview.comments.units import PULL_REQUEST, ReviewerTable, repository_intervals, unit_rows
 from metareview.judges.offline.trust import HeldOut
 from metareview.model.address import pull_request_key
 from metareview.model.build_gates import GateResult
@@ -92,6 +93,8 @@ class ReviewerSummary:
     run that did not note it."""
     costs: Costs | None = None
     """What its reviews took; None where the input does not say."""
+    repository_intervals: Intervals = field(default_factory=dict)
+    """Intervals over repositories, where they are wider by a quarter than those over pull requests."""
 
     @property
     def repeated_rate(self) -> float | None:
@@ -152,6 +155,8 @@ class CommentsConfig:
     """Whether several runs of a reviewer are one reviewer."""
     pr: str | None = None
     """The pull request of files that name none."""
+    unit: str = PULL_REQUEST
+    """What intervals and tests are over."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -205,12 +210,13 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
     available = config.measures
     counts = table(record.counts for record in scored)
     sums = total(counts)
+    prs = [record.pr for record in scored]
     return ReviewerSummary(
         prs=len(scored),
         prs_with_references=prs_with_references,
         counts=Counts.from_sums(sums, location=config.location),
         metrics=rates(sums, available),
-        intervals=_intervals(counts, available, MEASURES),
+        intervals=_intervals(counts, prs, config, MEASURES),
         bounds=_bounds(scored, config),
         macro=macro_of(counts, available),
         by_pull_request={
@@ -221,7 +227,14 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         repeats=repeats,
         repeated=_repeated(scored),
         costs=costs_of([record.spent for record in scored], (record.counts.matched for record in scored)),
+        repository_intervals=repository_intervals(counts, prs, available) if config.unit == PULL_REQUEST else {},
     )
+
+
+def reviewer_table(name: str, records: Sequence[CommentRecord]) -> ReviewerTable:
+    """One reviewer's counts by pull request; repeated runs by their means."""
+    scored = [record for record in averaged_by_pull_request(records) if not record.skipped]
+    return ReviewerTable(name, [record.pr for record in scored], table(record.counts for record in scored))
 
 
 def _repeated(records: Sequence[CommentRecord]) -> float | None:
@@ -229,9 +242,9 @@ def _repeated(records: Sequence[CommentRecord]) -> float | None:
     return whole(sum(known)) if len(known) == len(records) else None
 
 
-def _intervals(counts: Sums, available: Iterable[Measure], measures: Iterable[Measure]) -> Intervals:
+def _intervals(counts: Sums, prs: Sequence[str], config: CommentsConfig, measures: Iterable[Measure]) -> Intervals:
     """The interval of each measure over the rows of `counts`, one per pull request; None where it is not available."""
-    ends = intervals(counts, available)
+    ends = intervals(unit_rows(counts, prs, config.unit), config.measures)
     return {measure.name: ends.get(measure.name) for measure in measures}
 
 
@@ -279,19 +292,19 @@ def _pull_request_slices(
             len(group),
             Counts.from_sums(sums, location=config.location),
             rates(sums, config.measures),
-            _intervals(counts, config.measures, MEASURES),
+            _intervals(counts, [record.pr for record in group], config, MEASURES),
         )
     return slices
 
 
 def _reference_slices(records: Iterable[CommentRecord], name: str, config: CommentsConfig) -> dict[str, ReferenceSlice]:
-    groups: dict[str, list[Tally]] = {}
+    groups: dict[str, list[tuple[str, Tally]]] = {}
     for record in records:
         for value, tally in record.slices[name].items():
-            groups.setdefault(value, []).append(tally)
+            groups.setdefault(value, []).append((record.pr, tally))
     slices = {}
     for value, group in sorted(groups.items()):
-        counts = recall_table(map(Tally.values, group))
+        counts = recall_table(tally.values() for _, tally in group)
         sums = total(counts)
         of_slice = Counts.from_sums(sums, location=config.location)
         slices[value] = ReferenceSlice(
@@ -300,6 +313,6 @@ def _reference_slices(records: Iterable[CommentRecord], name: str, config: Comme
             of_slice.covered,
             of_slice.line_covered,
             rates(sums, config.measures, RECALLS),
-            _intervals(counts, config.measures, RECALLS),
+            _intervals(counts, [pr for pr, _ in group], config, RECALLS),
         )
     return slices

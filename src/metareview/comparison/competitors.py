@@ -18,6 +18,7 @@ import numpy as np
 
 from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
+from metareview.comments.units import PULL_REQUEST, ReviewerTable, check_unit, repository_key_of, unit_rows
 from metareview.comparison.corrected import Correction, correction_of
 from metareview.comparison.outcome_corrected import (
     OutcomeCorrection,
@@ -28,10 +29,11 @@ from metareview.comparison.outcome_corrected import (
 from metareview.errors import UsageError
 from metareview.model.address import full_addresses, pull_request_key
 from metareview.model.measure import Measure
+from metareview.model.time import instant
 from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of
 from metareview.routing.list_measures import ListMeasure
 from metareview.routing.measures import RankMeasure
-from metareview.routing.weeks import FEWEST_WEEKS, by_week, week_of
+from metareview.routing.weeks import REPOSITORIES, Place, Units, by_unit, units_of, week_of
 from metareview.runs.run import (
     ROUTING,
     AnyRun,
@@ -65,7 +67,7 @@ class Row:
     record: Any
     """The run's record, where it was asked for."""
     week: int | None = None
-    """Of the cutoff; None for comments."""
+    """Of the cutoff; for outcomes of the first comment. None where it is not known, and for comments."""
     corrected: tuple[float, ...] | None = None
     """The counts with what labels make of the matches; None where too little is labelled."""
     judged: tuple[float, ...] | None = None
@@ -85,6 +87,8 @@ class Competitor:
     rows: Mapping[str, Row]
     labelled: int = 0
     """Blocks of its run that people labelled, where a frame was drawn."""
+    unit: str = PULL_REQUEST
+    """What its intervals and tests are over, if it is a reviewer."""
 
     @property
     def has_corrected(self) -> bool:
@@ -95,18 +99,22 @@ class Competitor:
         rows = [self.rows[key].counts for key in prs]
         return np.array(rows, np.float64).reshape(len(rows), _columns(self.run))
 
-    def units(self, prs: Collection[str]) -> Array:
-        """The table that intervals and tests are over: pull requests, or for routers their weeks."""
+    def rows_of_units(self, prs: Collection[str]) -> Array:
+        """The table that intervals and tests are over: pull requests or repositories, for routers blocks of weeks."""
         counts = self.counts(prs)
-        return by_week(counts, self.weeks(prs)) if is_routing(self.run) else counts
+        if is_routing(self.run):
+            return by_unit(counts, self._places(prs))
+        return unit_rows(counts, list(prs), self.unit)
 
-    def by_weeks(self, prs: Collection[str]) -> int | None:
-        """Over how many weeks intervals and tests are; None where they are over pull requests."""
-        weeks = len(set(self.weeks(prs)))
-        return weeks if weeks >= FEWEST_WEEKS else None
+    def units(self, prs: Collection[str]) -> Units | None:
+        """What intervals and tests are over; None where that is pull requests, whatever their weeks."""
+        if is_routing(self.run):
+            return units_of(Counter(self._places(prs)))
+        return None if self.unit == PULL_REQUEST else Units(REPOSITORIES, len(set(map(repository_key_of, prs))), 0)
 
-    def weeks(self, prs: Iterable[str]) -> list[int]:
-        return [week for key in prs if (week := self.rows[key].week) is not None]
+    def _places(self, prs: Iterable[str]) -> list[Place]:
+        """The week and the repository of each, which its key begins with."""
+        return [(self.rows[key].week or 0, key.rpartition("#")[0]) for key in prs]
 
     def with_silence(self, silence: Mapping[str, Row]) -> Competitor:
         """The same on all these pull requests, without a word where it has nothing."""
@@ -172,6 +180,27 @@ def corrected_alike(everybody: Sequence[Competitor]) -> tuple[list[Competitor], 
         )
         for one in everybody
     ], True
+
+
+def over_one_unit(everybody: Sequence[Competitor], unit: str | None) -> list[Competitor]:
+    """Everybody with intervals and tests over this unit, or that of their runs; UsageError where these have several."""
+    if unit is not None:
+        check_unit(unit)
+        if not all(is_comments(one.run) for one in everybody):
+            raise UsageError("--unit is for runs of comments: those of others have units of their own.")
+    units = {one.run.result.config.unit for one in everybody if is_comments(one.run)} if unit is None else {unit}
+    if len(units) > 1:
+        raise UsageError(
+            "The runs have intervals over pull requests and over repositories. Choose: --unit pr, or --unit repository."
+        )
+    return [replace(one, unit=next(iter(units), PULL_REQUEST)) for one in everybody]
+
+
+def tables_of(everybody: Mapping[str, Competitor], prs: Collection[str]) -> list[ReviewerTable]:
+    """The counts of reviewers on these pull requests, by label; none of anybody else."""
+    return [
+        ReviewerTable(label, list(prs), one.counts(prs)) for label, one in everybody.items() if is_comments(one.run)
+    ]
 
 
 def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
@@ -270,7 +299,9 @@ def _outcome_rows(run: OutcomesRun, correction: OutcomeCorrection | None) -> Ite
         corrected = None if estimates is None else with_estimates(counted, estimates.get(record.key))
         # What comments and changes say is long, and nothing here reads it.
         light = [replace(each, code=None, later_change=None, replies=()) for each in record.comments]
-        row = Row(tuple(counted.tolist()), "", None, replace(record, comments=light), corrected=corrected)
+        weeks = [week_of(made) for each in record.comments if (made := instant(each.comment.at)) is not None]
+        week = min(weeks, default=None)
+        row = Row(tuple(counted.tolist()), "", None, replace(record, comments=light), week, corrected)
         yield record.reviewer, pull_request_key(record.pr), row
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from metareview.comments.measures import whole
 from metareview.comments.records import DIMENSIONS, CommentRecord, ScoredReference
 from metareview.comparison.competitors import Competitor
+from metareview.exchange import ROUNDING, Array
 from metareview.model.comment import Comment
 from metareview.model.measure import Formula, Measure
 from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.runs.files import JsonObject
 from metareview.runs.run import is_comments
-from metareview.stats import Array
 
 EXCERPT = 240
 """Characters of a note that are quoted."""
@@ -210,7 +210,7 @@ def effects(a: Array, b: Array, metric: Formula) -> Array:
         whole = metric(sums_b) - metric(sums_a)
         exchanged = metric(sums_b - b + a) - metric(sums_a - a + b)
         added = np.nan_to_num((whole - exchanged) / 2)
-    return np.where((a != b).any(axis=1), added, 0.0)  # equal counts add nothing, whatever the rounding
+    return np.where(np.abs(added) > ROUNDING, added, 0.0)  # what is 0 on paper is 0
 
 
 def excerpt(text: str, length: int = EXCERPT) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from metareview.comments.measures import rates, total
+from metareview.comments.units import dominant_warnings
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.corrected import named_corrected
@@ -15,11 +16,18 @@ from metareview.comparison.judge_parameters import mixed_examples as check_examp
 from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.outcome_board import outcome_board
 from metareview.comparison.settings import check_settings
-from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing, has_enough
+from metareview.comparison.standings import (
+    MIN_COVERAGE,
+    TIES_AT,
+    Figures,
+    Leaderboard,
+    Standing,
+    has_enough,
+    unit_warnings,
+)
 from metareview.errors import UsageError
 from metareview.model.measure import find_measure
 from metareview.model.words import plural
-from metareview.routing.weeks import week_warning
 from metareview.runs.run import AnyRun, is_comments, is_outcomes
 from metareview.stats import intervals
 from metareview.ties import MOST_TESTED, pairwise_tests, tie_letters
@@ -36,6 +44,7 @@ def leaderboard(
     min_coverage: float = MIN_COVERAGE,
     all_prs: bool = False,
     mixed_examples: bool = False,
+    unit: str | None = None,
 ) -> Leaderboard:
     """Everybody in these runs, the best first by `sort` (f1; mrr for routers, lines_changed for outcomes).
 
@@ -44,12 +53,13 @@ def leaderboard(
     are not separated at 0.05. `all_prs`: everybody on all pull requests, silent where it has nothing. UsageError where
     the figures of two would not mean the same (another judge, distance, cutoff, other references), or a run shares
     no pull request with the others. So too where judges learned from different examples, unless `mixed_examples`, which
-    only warns. Runs of outcomes are ranked as `outcome_board` says.
+    only warns. `unit`: what intervals and tests of reviewers are over, `pr` or `repository`, if not what the runs have.
+    Runs of outcomes are ranked as `outcome_board` says.
     """
     if not 0 <= min_coverage <= 1:
         raise UsageError(f"--min-coverage must lie between 0 and 1, found {min_coverage:g}.")
     everybody = _everybody(runs)
-    alike, corrected = competitors.corrected_alike(list(everybody.values()))
+    alike, corrected = competitors.corrected_alike(competitors.over_one_unit(list(everybody.values()), unit))
     partly = not corrected and any(one.has_corrected for one in alike)
     everybody = dict(zip(everybody, alike, strict=True))
     first = next(iter(everybody.values())).run
@@ -78,7 +88,7 @@ def leaderboard(
 
     def figures(label: str, prs: Collection[str]) -> Figures:
         one, available = everybody[label], own[label].values()
-        ends = dict.fromkeys(measures) | intervals(one.units(prs), available)
+        ends = dict.fromkeys(measures) | intervals(one.rows_of_units(prs), available)
         of_all = rates(total(one.counts(prs)), available, measures.values())
         if corrected:  # estimated counts, so that a rate of them may lie beyond
             of_all = {name: None if value is None else min(1.0, max(0.0, value)) for name, value in of_all.items()}
@@ -100,7 +110,8 @@ def leaderboard(
 
     ranked = sorted((label for label in compared if compared[label].metrics[measure.name] is not None), key=best_first)
     tested = ranked if len(ranked) <= MOST_TESTED else []
-    pairs = pairwise_tests({label: everybody[label].units(prs) for label in tested}, measure, alpha=TIES_AT, seed=seed)
+    tables = {label: everybody[label].rows_of_units(prs) for label in tested}
+    pairs = pairwise_tests(tables, measure, alpha=TIES_AT, seed=seed)
     ties = tie_letters(tested, [pair for pair, test in pairs.items() if test.separated])
 
     def standing(label: str, rank: int | None) -> Standing:
@@ -133,8 +144,10 @@ def leaderboard(
         pairs=pairs,
     )
     board = _by_labels(board, everybody.values()) if corrected else board
-    few_weeks = week_warning(everybody[ranked[0]].weeks(prs)) if ranked and competitors.is_routing(first) else None
-    more = [*([few_weeks] if few_weeks else []), *([_PARTLY] if partly else [])]
+    of_units = unit_warnings(everybody[ranked[0]].units(prs)) if ranked and competitors.is_routing(first) else ()
+    tables_of_ranked = competitors.tables_of({label: everybody[label] for label in ranked}, prs)
+    dominant = dominant_warnings(tables_of_ranked, list(measures.values()))
+    more = [*of_units, *dominant, *([_PARTLY] if partly else [])]
     return replace(board, warnings=[*mixed, *servers, *_warnings(board, len(known)), *more], mixed_examples=bool(mixed))
 
 

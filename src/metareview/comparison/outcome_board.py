@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 from metareview.comments.measures import rates
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor
+from metareview.comparison.sample_units import TwoSamples, in_units, weeks_of
 from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing
 from metareview.model.measure import Measure, find_measure
 from metareview.model.words import plural
@@ -32,7 +35,8 @@ def outcome_board(everybody: Mapping[str, Competitor], *, sort: str | None = Non
 
     Nobody is left out for having other pull requests than the others; who has a figure on fewer than `FEWEST_UNITS`, of
     which no test can tell anything, is listed without a rank. All pairs are tested as two samples, with Holm's
-    correction over the pairs, and two share a letter where they are not separated at 0.05.
+    correction over the pairs, and two share a letter where they are not separated at 0.05. A pair's units are its own:
+    blocks of weeks where both have 10 of them.
     """
     measures = {measure.name: measure for one in everybody.values() for measure in one.measures}
     first = next(iter(everybody.values())).run
@@ -58,7 +62,13 @@ def outcome_board(everybody: Mapping[str, Competitor], *, sort: str | None = Non
 
     ranked = sorted((label for label in everybody if units[label] >= FEWEST_UNITS), key=best_first)
     tested = ranked if len(ranked) <= MOST_TESTED else []
-    pairs = independent_pairs({label: samples[label] for label in tested}, measure, alpha=TIES_AT, seed=seed)
+    compared = {
+        (one, other): in_units(samples[one], samples[other], weeks_of(everybody[one], everybody[other]))
+        for one, other in combinations(tested, 2)
+    }
+    pairs = independent_pairs(
+        {names: (pair.a, pair.b) for names, pair in compared.items()}, measure, alpha=TIES_AT, seed=seed
+    )
     ties = tie_letters(tested, [pair for pair, test in pairs.items() if test.separated])
 
     def standing(label: str, rank: int | None) -> Standing:
@@ -79,7 +89,7 @@ def outcome_board(everybody: Mapping[str, Competitor], *, sort: str | None = Non
         rows=[standing(label, rank) for rank, label in enumerate(ranked, 1)],
         unranked=unranked,
         pairs=pairs,
-        warnings=list(_warnings(unranked, measure)),
+        warnings=[*_warnings(unranked, measure), *_unit_warnings(list(compared.values()))],
     )
 
 
@@ -91,6 +101,13 @@ def _warnings(unranked: Sequence[Standing], measure: Measure) -> Iterator[str]:
         yield f"not ranked, with {measure.label} known on fewer than {least}: {_listed(few)}"
     if none:
         yield f"not ranked, without a figure for {measure.label}: {_listed(none)}"
+
+
+def _unit_warnings(compared: Sequence[TwoSamples]) -> Iterator[str]:
+    """What the tests of some pairs do not know, each once."""
+    for warning, number in Counter(pair.warning for pair in compared).items():
+        if warning:
+            yield f"{warning} ({number} of {plural(len(compared), 'pair')})"
 
 
 def _listed(names: Sequence[str], most: int = 10) -> str:

@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from metareview.comments.costs import CostsCompared, compared_costs
 from metareview.comments.measures import total
+from metareview.comments.units import dominant_warnings
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.corrected import named_corrected
@@ -21,9 +22,8 @@ from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDif
 from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
 from metareview.model.words import plural
-from metareview.routing.weeks import week_warning
 from metareview.runs.run import AnyRun, is_comments, is_outcomes
-from metareview.stats import Array, can_tell, differences, holm
+from metareview.stats import Array, differences, holm
 
 _SHOWN_NAMES = 3
 LABELS = "labels/"
@@ -41,6 +41,7 @@ class CompareKeywords(TypedDict, total=False):
     plan: float | None
     by: Sequence[str]
     mixed_examples: bool
+    unit: str | None
 
 
 def compare(
@@ -55,6 +56,7 @@ def compare(
     plan: float | None = None,
     by: Sequence[str] = (),
     mixed_examples: bool = False,
+    unit: str | None = None,
 ) -> Comparison:
     """Compare two runs, or two reviewers (or routers) of one.
 
@@ -64,7 +66,8 @@ def compare(
     that are. Runs of outcomes are compared on the pull requests that each has, as two independent samples, or paired
     on those that both have with `common`; `by` also compares them by severity, category, path or week of the comments.
     `plan`: a difference to say how many pull requests it would take. `mixed_examples`: go on, with a warning, where the
-    two judges learned from different examples.
+    two judges learned from different examples. `unit`: what intervals and tests of reviewers are over, `pr` or
+    `repository`, if not what the runs have.
     """
     if plan is not None and not 0 < plan < 1:
         raise UsageError(f"--plan must be a difference between 0 and 1, such as 0.05, found {plan:g}.")
@@ -74,7 +77,8 @@ def compare(
     if second is not None:
         check_kinds([first, second])
     check_by(by, first)
-    sides = _chosen(first, second, reviewers)
+    side_a, side_b = competitors.over_one_unit(_chosen(first, second, reviewers), unit)
+    sides = side_a, side_b
     check_settings(one.run for one in sides)
     mixed = check_examples([one.run for one in sides], allowed=mixed_examples)
     servers = mixed_servers([one.run for one in sides])
@@ -83,11 +87,13 @@ def compare(
         warnings = (*servers, *_warnings(*sides, list(sides[0].rows), LeftOut()))
         options = SampleOptions(common, alpha, seed, plan, by)
         (ours, theirs), corrected = competitors.corrected_alike(sides)
-        sampled = replace(compare_samples(ours, theirs, options), warnings=warnings)
+        sampled = compare_samples(ours, theirs, options)
+        sampled = replace(sampled, warnings=(*warnings, *sampled.warnings))
         return _by_labels(sampled, ours, theirs) if corrected else sampled
     (ours, theirs), corrected = competitors.corrected_alike(sides)
     prs, left_out = _shared(ours, theirs, common)
-    units = ours.units(prs), theirs.units(prs)
+    units = ours.rows_of_units(prs), theirs.rows_of_units(prs)
+    over = ours.units(prs)
     known = {measure.name for measure in theirs.measures}
     measures = {
         name: measure
@@ -105,20 +111,25 @@ def compare(
         a=Side(ours.name, competitors.folder_of(ours.run), label_a),
         b=Side(theirs.name, competitors.folder_of(theirs.run), label_b),
         prs=len(prs),
-        weeks=ours.by_weeks(prs),
+        weeks=over.weeks if over and over.blocks else None,
         left_out=left_out,
         alpha=alpha,
         beta=beta,
         metrics=metrics,
         main=main,
         explanation=explain(ours, theirs, prs, measures[main]),
-        unequal_units=int((units[0] != units[1]).any(axis=1).sum()),
         undecided={name: counted.undecided if counted else 0 for name, counted in summed.items()},
         family=_family([first] if second is None else [first, second], ours, theirs, main, seed, mixed_examples),
         plan=None if plan is None else _planned(plan, metrics, level),
-        warnings=(*mixed, *servers, *_warnings(ours, theirs, prs, left_out)),
+        warnings=(
+            *mixed,
+            *servers,
+            *_warnings(ours, theirs, prs, left_out),
+            *dominant_warnings(competitors.tables_of({label_a: ours, label_b: theirs}, prs), list(measures.values())),
+        ),
         costs=_costs(ours, theirs, prs),
         mixed_examples=bool(mixed),
+        over=over,
     )
     return _by_labels(result, ours, theirs) if corrected else result
 
@@ -151,9 +162,11 @@ def _metrics(
     p_holm = holm({name: tests[name].p for name in measures if name not in same_as})
     level = alpha / max(1, sum(p is not None for p in p_holm.values()))
     for name, twin in same_as.items():
-        tests[name] = replace(tests[name], p=tests[twin].p, too_few_matches=tests[twin].too_few_matches)
+        tests[name] = replace(
+            tests[name],
+            **{each: getattr(tests[twin], each) for each in ("p", "too_few_matches", "differing", "least_p")},
+        )
         p_holm[name] = p_holm[twin]
-    enough = can_tell(*units, alpha)
     found = {
         name: MetricDifference(
             each,
@@ -162,7 +175,7 @@ def _metrics(
             tests[name],
             p_holm[name],
             tests[name].detectable(level),
-            enough,
+            tests[name].least_p <= level,
         )
         for name, each in measures.items()
     }
@@ -186,12 +199,16 @@ def _family(
 ) -> Family | None:
     """The two on the leaderboard of these runs; None where there is none for them."""
     try:
-        board = leaderboard(runs, sort=main, seed=seed, mixed_examples=mixed_examples)
+        board = leaderboard(runs, sort=main, seed=seed, mixed_examples=mixed_examples, unit=_unit_of(a))
     except UsageError:
         return None
     labels = {row.label for one in (a, b) for row in board.rows if row.name == one.name and row.source is one.run}
     pair = next((test for names, test in board.pairs.items() if set(names) == labels), None)
     return None if pair is None else Family(len(board.rows), board.prs, pair.p_family, pair.separated)
+
+
+def _unit_of(one: Competitor) -> str | None:
+    return one.unit if is_comments(one.run) else None
 
 
 def _chosen(first: AnyRun, second: AnyRun | None, names: Sequence[str]) -> tuple[Competitor, Competitor]:
@@ -261,9 +278,9 @@ def _shared(a: Competitor, b: Competitor, common: bool) -> tuple[list[str], Left
 def _warnings(a: Competitor, b: Competitor, prs: Sequence[str], left_out: LeftOut) -> Iterator[str]:
     if a.name == b.name and (a.run is b.run or (a.run.folder is not None and a.run.folder == b.run.folder)):
         yield f"A and B are the same: {a.name} of {a.run.label}"
-    few_weeks = week_warning(a.weeks(prs)) if competitors.is_routing(a.run) else None
-    if few_weeks:
-        yield few_weeks
+    over = a.units(prs)
+    if over and over.warning and competitors.is_routing(a.run):
+        yield over.warning
     if left_out != LeftOut():
         yield (
             f"left out: {plural(left_out.only_a, 'pull request')} that only A has, "

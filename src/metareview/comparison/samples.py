@@ -11,6 +11,7 @@ from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor
 from metareview.comparison.explain import SHOWN_PULL_REQUESTS, Explanation, OutcomePair
 from metareview.comparison.outcome_board import known_of, sample_of
+from metareview.comparison.sample_units import TwoSamples, Weeks, in_units, weeks_of
 from metareview.comparison.verdict import (
     Comparison,
     LeftOut,
@@ -72,9 +73,11 @@ def compare_samples(a: Competitor, b: Competitor, options: SampleOptions) -> Com
     in_both = {measure.name for measure in b.measures}
     measures = {measure.name: measure for measure in a.measures if measure.name in in_both}
     main = competitors.main_measure(a.run)
-    metrics, level = _metrics(ours, theirs, measures, alpha=alpha, seed=seed)
+    weeks = weeks_of(a, b)
+    sides = in_units(ours, theirs, weeks)
+    metrics, level = _metrics(sides, measures, alpha=alpha, seed=seed)
     known = zip(known_of(ours, measures).items(), known_of(theirs, measures).values(), strict=True)
-    slices = {name: _slices((a, b), keys, name, measures[main], alpha=alpha, seed=seed) for name in options.by}
+    slices = {name: _slices((a, b), keys, name, measures[main], weeks, alpha=alpha, seed=seed) for name in options.by}
     label_a, label_b = competitors.labels([a, b], [("A",), ("B",)])
     planned = {name: metric.test.units_needed(plan, level) for name, metric in metrics.items()} if plan else {}
     return Comparison(
@@ -82,18 +85,18 @@ def compare_samples(a: Competitor, b: Competitor, options: SampleOptions) -> Com
         a=Side(a.name, competitors.folder_of(a.run), label_a),
         b=Side(b.name, competitors.folder_of(b.run), label_b),
         prs=len({*keys[0], *keys[1]}),
-        weeks=None,
+        weeks=sides.units.weeks if sides.units.blocks else None,
         left_out=left_out,
         alpha=alpha,
         beta=None,
         metrics=metrics,
         main=main,
         explanation=_explanation(ours, theirs, measures[main], _addresses(a, b)),
-        unequal_units=len({*keys[0], *keys[1]}),
         undecided={"a": _undecided(a), "b": _undecided(b)},
         family=None,
         plan=None if plan is None else PlannedSize(plan, planned),
-        warnings=(),
+        warnings=(sides.warning,) if sides.warning else (),
+        over=sides.units,
         samples=Samples(
             len(keys[0]),
             len(keys[1]),
@@ -101,14 +104,16 @@ def compare_samples(a: Competitor, b: Competitor, options: SampleOptions) -> Com
             common,
             {name: (one, other) for (name, one), other in known},
             slices,
+            units=(len(sides.a.keys), len(sides.b.keys), sides.shared),
         ),
     )
 
 
 def _metrics(
-    a: Sample, b: Sample, measures: Mapping[str, Measure], *, alpha: float, seed: int
+    sides: TwoSamples, measures: Mapping[str, Measure], *, alpha: float, seed: int
 ) -> tuple[dict[str, MetricDifference], float]:
     """Each metric's difference, and the level that Holm's correction leaves to the first of them."""
+    a, b = sides.a, sides.b
     tests = independent_differences(a, b, measures.values(), seed=seed)
     p_holm = holm({name: test.p for name, test in tests.items()})
     level = alpha / max(1, sum(p is not None for p in p_holm.values()))
@@ -134,6 +139,7 @@ def _slices(
     keys: tuple[Sequence[str], Sequence[str]],
     dimension: str,
     measure: Measure,
+    weeks: Weeks,
     *,
     alpha: float,
     seed: int,
@@ -143,11 +149,11 @@ def _slices(
     empty = Sample([], sides[0].counts([]))
     values = {value: tuple(table.get(value, empty) for table in tables) for value in {**tables[0], **tables[1]}}
     known = {value: (_known(a, measure), _known(b, measure)) for value, (a, b) in values.items()}
-    tests = {
-        value: independent_differences(a, b, [measure], seed=seed)[measure.name]
-        for value, (a, b) in values.items()
-        if any(known[value])
-    }
+    tests: dict[str, IndependentDifference] = {}
+    for value, (a, b) in values.items():
+        if any(known[value]):
+            of_value = in_units(a, b, weeks)
+            tests[value] = independent_differences(of_value.a, of_value.b, [measure], seed=seed)[measure.name]
     p_holm = holm({value: test.p for value, test in tests.items()})
     level = alpha / max(1, sum(p is not None for p in p_holm.values()))
     order = sorted(tests, key=lambda value: (-sum(known[value]), value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from metareview.comments.costs import Costs
@@ -11,6 +11,7 @@ from metareview.comments.repeated_runs import Repeats
 from metareview.comparison.judge_parameters import MIXED
 from metareview.model.measure import Measure
 from metareview.model.words import counted, plural
+from metareview.routing.weeks import Units
 from metareview.runs.comments_json import counts_to_json, repeats_to_json
 from metareview.runs.costs_json import costs_to_json
 from metareview.runs.files import JsonObject, as_json
@@ -208,3 +209,14 @@ class Leaderboard:
 def has_enough(prs: int, anybodys: int, min_coverage: float = MIN_COVERAGE) -> bool:
     """Whether somebody with so many of the pull requests that anybody has is ranked."""
     return prs >= min_coverage * anybodys
+
+
+def unit_warnings(units: Units | None) -> Iterator[str]:
+    """What tests of routers over these units do not know, and where they cannot tell anybody apart."""
+    if units is None:
+        return
+    if units.warning:
+        yield units.warning
+    # Every exchange and its opposite are equally clear, for all pairs at once.
+    if units.n and 2 / 2**units.n > TIES_AT:
+        yield f"{units.words} cannot show any difference: the least p is {min(1.0, 2 / 2**units.n):g}"

@@ -14,6 +14,7 @@ from metareview.comparison.explain import Explanation
 from metareview.comparison.judge_parameters import MIXED
 from metareview.model.measure import Measure
 from metareview.model.words import counted, plural
+from metareview.routing.weeks import PULL_REQUESTS, Units
 from metareview.runs.files import JsonObject, as_json
 from metareview.stats import Difference, Interval
 
@@ -40,8 +41,8 @@ class MetricDifference:
     p_holm: float | None
     minimum_detectable: float | None
     """The true difference that a set of this size would show four times in five, at the corrected level."""
-    can_tell: bool = True
-    """Whether A and B differ on enough pull requests for anything to be found."""
+    enough_differing_units: bool = True
+    """Whether A and B differ on so many units that exchanging them could reach the corrected level at all."""
 
     @property
     def diff(self) -> float | None:
@@ -65,10 +66,27 @@ class MetricDifference:
         return {figure: getattr(self, figure) for figure in ("a", "b", "diff", "interval", "p", "p_holm")}
 
     def winner(self, alpha: float) -> str | None:
-        """`a` or `b`, whichever is better by more than chance explains, Holm's correction applied."""
-        if not self.can_tell or not self.diff or self.p_holm is None or self.p_holm > alpha:
+        """`a` or `b`, whichever is better by more than chance explains: p is small enough after Holm's correction, and
+        the interval of the difference does not hold 0."""
+        if not self.diff or not self.is_significant(alpha) or self.interval_holds_0:
             return None
         return "b" if (self.diff > 0) != self.measure.lower_is_better else "a"
+
+    def is_significant(self, alpha: float) -> bool:
+        """Whether p, after Holm's correction, is small enough."""
+        return self.p_holm is not None and self.p_holm <= alpha
+
+    @property
+    def interval_holds_0(self) -> bool:
+        """Whether the difference may be none; so too where there is no interval."""
+        return self.interval is None or self.interval[0] <= 0 <= self.interval[1]
+
+    def is_within(self, margin: float) -> bool:
+        """Whether the interval shows that B is no worse than A by more than this; not where there is no interval."""
+        if self.interval is None:
+            return False
+        low, high = self.interval
+        return high <= margin if self.measure.lower_is_better else low >= -margin
 
     def is_loss(self, alpha: float) -> bool:
         """Whether B is worse by more than chance explains. A figure that A has and B has not (a reviewer that fell
@@ -78,11 +96,13 @@ class MetricDifference:
 
 @dataclass(frozen=True, slots=True)
 class LossGate:
-    """A gate of `--fail-if-worse`: B must not lose to A on this metric."""
+    """A gate of a comparison. `--fail-if-worse`: B must not be shown to lose to A on this metric. With a margin,
+    `--no-worse`: B must be shown not to lose more than that."""
 
     metric: MetricDifference
     passed: bool | None
     """None where what the judge left undecided leaves it open."""
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +150,8 @@ class Samples:
     """How many comments of A and of B each figure is over."""
     slices: Mapping[str, Mapping[str, SliceDifference]] = field(default_factory=dict)
     """The main metric by dimension and value, those with the most comments first."""
+    units: tuple[int, int, int] = (0, 0, 0)
+    """Units of the tests that A has, that B has, and that both have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +171,7 @@ class Comparison:
     b: Side
     prs: int
     weeks: int | None
-    """How many weeks the tests are over; None where they are over pull requests."""
+    """How many weeks the tests are over, from the first to the last; None where units are no blocks of weeks."""
     left_out: LeftOut
     alpha: float
     beta: float | None
@@ -157,8 +179,6 @@ class Comparison:
     main: str
     """The metric that the explanation is about."""
     explanation: Explanation
-    unequal_units: int
-    """Pull requests, or weeks, on which the counts of A and B differ."""
     undecided: Mapping[str, float]
     """Pairs of `a` and `b` without a verdict, on the pull requests that are compared."""
     family: Family | None
@@ -174,27 +194,44 @@ class Comparison:
     """Whether the two judges learned from different examples."""
     gates: tuple[LossGate, ...] = ()
     """What came of the gates that the comparison was held to."""
+    over: Units | None = None
+    """The units of tests and intervals; None for comments, where they are pull requests."""
 
-    def with_gates(self, metrics: Iterable[str]) -> Self:
-        """A copy that is held to a gate for each of these metrics."""
-        return replace(self, gates=tuple(self._gate(self.metrics[name]) for name in dict.fromkeys(metrics)))
+    def with_gates(self, metrics: Iterable[str], margins: Mapping[str, float] | None = None) -> Self:
+        """A copy that is held to a gate for each of these metrics, and to a margin for each of those."""
+        held = [(name, None) for name in dict.fromkeys(metrics)]
+        return replace(
+            self,
+            gates=tuple(self._gate(self.metrics[name], margin) for name, margin in [*held, *(margins or {}).items()]),
+        )
 
-    def _gate(self, metric: MetricDifference) -> LossGate:
+    def _gate(self, metric: MetricDifference, margin: float | None) -> LossGate:
         asks_judge = self.samples is None or bool(metric.measure.needs)
         is_open = asks_judge and any(self.undecided.values())
-        return LossGate(metric, None if is_open else not metric.is_loss(self.alpha))
+        passed = not metric.is_loss(self.alpha) if margin is None else metric.is_within(margin)
+        return LossGate(metric, None if is_open else passed, margin)
 
     @property
     def units(self) -> str:
         """What the tests are over, in words: `12 pull requests`, `120 and 95 pull requests`."""
         if self.samples is not None and not self.samples.paired:
-            return f"{self.samples.a} and {plural(self.samples.b, 'pull request')}"
-        return plural(self.prs, "pull request") if self.weeks is None else plural(self.weeks, "week")
+            of_a, of_b, _ = self.samples.units
+            return f"{counted(of_a)} and {self.units_in_words(of_b)}"
+        return self.units_in_words(self.prs if self.over is None else self.over.n)
+
+    def units_in_words(self, units: int) -> str:
+        """So many units like those of the tests."""
+        return plural(units, "pull request") if self.over is None else self.over.counted(units)
 
     @property
     def verdict(self) -> str:
         """What the figures say, in plain sentences."""
         return " ".join(_sentences(self))
+
+    def _units_to_json(self) -> JsonObject:
+        units = Units(PULL_REQUESTS, self.prs, 0) if self.over is None else self.over
+        of_sides = {} if self.samples is None else dict(zip(("a", "b", "shared"), self.samples.units, strict=True))
+        return {"kind": units.kind, "n": units.n, "weeks_per_block": units.weeks_per_block, **of_sides}
 
     def to_dict(self) -> JsonObject:
         why, unit = self.explanation, "references" if self.kind == "comments" else "prs"
@@ -206,6 +243,7 @@ class Comparison:
             "minimum_detectable_difference": {name: metric.minimum_detectable for name, metric in self.metrics.items()},
             "too_few_matches": [name for name, metric in self.metrics.items() if metric.too_few_matches],
             "weeks": self.weeks,
+            "units": self._units_to_json(),
             "leaderboard": self.family,
             "plan": self.plan,
             "undecided": self.undecided,
@@ -232,6 +270,10 @@ class Comparison:
             document["mixed_examples"] = True
         if self.costs:
             document["costs"] = {kind: _costs_to_json(each) for kind, each in self.costs.items()}
+        if margins := {gate.metric.measure.name: gate for gate in self.gates if gate.margin is not None}:
+            document["no_worse"] = {
+                name: {"margin": each.margin, "shown": each.passed} for name, each in margins.items()
+            }
         if self.labelled is not None:
             of = "blocks" if self.samples is None else "comments"
             document[f"corrected_by_{of}"] = dict(zip(("a", "b"), self.labelled, strict=True))
@@ -290,9 +332,12 @@ def _sentences(result: Comparison) -> Iterator[str]:
     yield "; ".join(parts) + "."
     if result.samples is not None:
         yield _sampled(result, result.samples)
+    yield from _held_back(result)
+    yield from _margin_sentences(result)
     main = result.metrics[result.main]
-    if result.unequal_units and not main.can_tell and result.samples is None:
-        yield f"The counts differ on {result.unequal_units} of {result.units}, too few for any test to tell."
+    if main.test.differing and not main.enough_differing_units and result.samples is None:
+        differing = f"{main.measure.label} differs on {main.test.differing} of {result.units}"
+        yield f"{differing}: so few cannot show any difference."
     elif "unknown" in lists and main.minimum_detectable is not None:
         yield (
             f"With these {result.units}, a true difference in {main.measure.label} has to be about"
@@ -316,17 +361,60 @@ def _sentences(result: Comparison) -> Iterator[str]:
             yield f"Comments that the judge left undecided are not in addressed: {of_each}."
 
 
+def _held_back(result: Comparison) -> Iterator[str]:
+    """Metrics that a test tells apart and an interval does not: nobody is called better on these."""
+    labels = [
+        metric.measure.label
+        for metric in result.metrics.values()
+        if metric.diff and metric.is_significant(result.alpha) and metric.interval_holds_0
+    ]
+    if labels:
+        yield (
+            f"On {' and '.join(filter(None, (', '.join(labels[:-1]), labels[-1])))} p alone would tell them apart, but"
+            " the interval of the difference holds 0, so nobody is called better."
+        )
+
+
+def _margin_sentences(result: Comparison) -> Iterator[str]:
+    """What came of each margin that B was held to."""
+    for gate in result.gates:
+        if gate.margin is None:
+            continue
+        label, margin, interval = gate.metric.measure.label, f"{gate.margin:g}", gate.metric.interval
+        if gate.passed:
+            yield f"On {label}, {result.b.label} is no worse than {result.a.label} by more than {margin}."
+        elif gate.passed is None:
+            yield f"Whether {result.b.label} loses more than {margin} on {label} depends on what is undecided."
+        else:
+            worst = None if interval is None else interval[1 if gate.metric.measure.lower_is_better else 0]
+            reach = "there is no interval" if worst is None else f"the interval of the difference reaches {worst:+.3f}"
+            yield (
+                f"It is not shown that {result.b.label} is no worse than {result.a.label} on {label} by more than"
+                f" {margin}: {reach}."
+            )
+
+
 def _sampled(result: Comparison, samples: Samples) -> str:
-    """What the tests rest on."""
+    """What the tests rest on, and what else may be behind a difference."""
+    in_blocks = result.weeks is not None
     if samples.paired:
-        return f"Paired, on the {plural(samples.shared, 'pull request')} that both have, and on no others."
-    sizes = f"{samples.a} of {result.a.label} and {samples.b} of {result.b.label}"
-    if not samples.shared:
-        return f"Not paired: two independent samples of pull requests, {sizes}; none is in both."
-    both = "1 is in both, and the test takes it as a pair"
-    if samples.shared > 1:
-        both = f"{samples.shared} are in both, and the test takes these in pairs"
-    return f"Two samples of pull requests, {sizes}; {both}."
+        over = f", over {result.units}" if in_blocks else ""
+        return f"Paired, on the {plural(samples.shared, 'pull request')} that both have, and on no others{over}."
+    of_a, of_b, pairs = samples.units
+    both = f"{plural(samples.shared, 'is', 'are') if samples.shared else 'none is'} in both"
+    head = f"Two samples of pull requests, {samples.a} of {result.a.label} and {samples.b} of {result.b.label}; {both}"
+    taken = "the test takes it as a pair" if pairs == 1 else "the test takes these in pairs"
+    if in_blocks:
+        over = f", tested over {result.units}"
+        over += f"; {plural(pairs, 'block has', 'blocks have')} both, and {taken}" if pairs else ""
+    else:
+        over = f", and {taken}" if pairs else ""
+    if pairs == of_a == of_b:
+        weeks = "in the same weeks" if in_blocks else ""
+    else:
+        weeks = "in other weeks" if in_blocks else "and may be from other weeks"
+    beside = f" They are other pull requests {weeks}, which may be why the figures differ." if weeks else ""
+    return f"{head}{over}.{beside}"
 
 
 def _no_winner(metric: MetricDifference) -> str:
@@ -361,9 +449,8 @@ def _plan_sentences(result: Comparison) -> Iterator[str]:
     if units is None:
         yield f"What a difference of {difference} in {label} would take is not known: these {result.units} do not vary."
         return
-    word = "pull request" if result.weeks is None else "week"
     of_each = " of each" if result.samples is not None and not result.samples.paired else ""
     yield (
         f"To find a true difference of {difference} in {label} four times in five would take about"
-        f" {plural(units, word)}{of_each} like these."
+        f" {result.units_in_words(units)}{of_each} like these."
     )

@@ -1,4 +1,4 @@
-"""The leaderboard of the routers of one run, from sums by week that the run has when it was just made.
+"""The leaderboard of the routers of one run, from the sums by unit that the run has when it was just made.
 
 It is the one that `leaderboard` makes of the run's records, of which there may be a million.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from metareview.comparison import competitors
-from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing
+from metareview.comparison.standings import MIN_COVERAGE, TIES_AT, Figures, Leaderboard, Standing, unit_warnings
 from metareview.model.measure import find_measure
 from metareview.runs.run import RoutingRun
 from metareview.stats import Array
@@ -16,14 +16,14 @@ from metareview.ties import pairwise_tests, tie_letters
 
 
 def weekly_board(run: RoutingRun) -> Leaderboard | None:
-    """Every router that has figures, the best MRR first; None where the run does not have its sums by week."""
+    """Every router that has figures, the best MRR first; None where the run does not have its sums by unit."""
     summary = run.result
     routers = {name: router for name, router in summary.routers.items() if not router.not_applicable}
     units: dict[str, Array] = {}
     for name, router in routers.items():
-        if router.weekly is None:
+        if router.by_unit is None:
             return None
-        units[name] = np.array(router.weekly)
+        units[name] = np.array(router.by_unit)
     measures = summary.measures
     measure = find_measure(competitors.main_measure(run), measures, "--sort")
     ranked = sorted(routers, key=lambda name: (-(routers[name].metrics[measure.name] or 0.0), name))
@@ -46,4 +46,5 @@ def weekly_board(run: RoutingRun) -> Leaderboard | None:
         rows=[standing(rank, name) for rank, name in enumerate(ranked, 1)],
         unranked=[],
         pairs=pairs,
+        warnings=list(unit_warnings(summary.units)),
     )

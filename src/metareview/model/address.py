@@ -218,6 +218,22 @@ def pull_request_of_path(path: str) -> str | None:
     return pull_request_of_stem(stem) or (stem if instance and "__" in instance["name"][1:-1] else None)
 
 
+def repository_of(pr: str) -> str | None:
+    """The key of a pull request's repository; None where its name does not tell.
+
+    >>> [repository_of(pr) for pr in ("https://github.com/Acme/Shop/pull/7", "acme/shop@0f1e2d3", "acme__shop-7", "7")]
+    ['github.com/acme/shop', 'acme/shop', 'acme__shop', None]
+    """
+    address = parse_address(pr)
+    if address:
+        return address.key.rpartition("#")[0]
+    name = pr.strip().casefold()
+    if found := _COMMIT.fullmatch(name):
+        return found["repository"]
+    instance = _INSTANCE.fullmatch(name)
+    return instance["name"] if instance and "__" in instance["name"][1:-1] else None
+
+
 def repository_and_number(text: str) -> tuple[str, int] | None:
     """The repository's own name (without owner) and the number, or None for what is no address of a pull request."""
     address = parse_address(text)

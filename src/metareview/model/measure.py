@@ -42,6 +42,8 @@ class Measure:
     adds_up: bool = True
     complement_of: str = ""
     """The name of the measure that this one is 1 minus, or always equal to, so that one test serves both."""
+    harmonic: tuple[Measure, Measure, float] | None = None
+    """The two measures that this one is a harmonic mean of, and the weight of the second, where it is one."""
 
     def __call__(self, sums: Sums) -> Sums:
         return self.formula(sums)

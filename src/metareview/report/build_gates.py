@@ -10,7 +10,7 @@ from metareview.errors import GateFailed, Undecided
 from metareview.judges.registry import VERDICTS
 from metareview.model.build_gates import GateResult
 from metareview.model.words import plural
-from metareview.report.numbers import p_value, rate
+from metareview.report.numbers import p_value, rate, signed_interval
 from metareview.report.tables import Column, Table
 
 _MARKS = {True: "pass", False: "FAIL", None: "undecided"}
@@ -35,7 +35,7 @@ def loss_gates_table(result: Comparison) -> Table:
     """The gates of a comparison, in the same columns."""
     metrics = [gate.metric for gate in result.gates]
     return [
-        Column("Gate", [f"{metric.measure.label} no worse than {result.a.label}" for metric in metrics], text=True),
+        Column("Gate", [_demand(result, gate) for gate in result.gates], text=True),
         Column("For", [result.b.label] * len(metrics), text=True),
         Column("Found", [rate(metric.b) for metric in metrics]),
         Column("Result", [_MARKS[gate.passed] for gate in result.gates], text=True),
@@ -44,7 +44,7 @@ def loss_gates_table(result: Comparison) -> Table:
 
 def missed_losses(result: Comparison) -> list[str]:
     """A sentence for each gate of the comparison that was missed."""
-    return [f"{_worse(result)} {_loss(gate)}" for gate in result.gates if gate.passed is False]
+    return [_missed(result, gate) for gate in result.gates if gate.passed is False]
 
 
 def check_losses(result: Comparison) -> None:
@@ -56,18 +56,27 @@ def check_losses(result: Comparison) -> None:
             f"{what} {'is' if undecided == 1 else 'are'} undecided, so no loss can be ruled out. Run the command that"
             " made the run again, with the same --out, to ask again."
         )
-    lost = [_loss(gate) for gate in result.gates if gate.passed is False]
-    if lost:
-        raise GateFailed(f"{_worse(result)} {'; '.join(lost)}.", missed_losses(result))
+    if missed := missed_losses(result):
+        raise GateFailed(f"{'; '.join(missed)}.", missed)
 
 
-def _worse(result: Comparison) -> str:
-    return f"{result.b.label} is worse than {result.a.label}:"
+def _demand(result: Comparison, gate: LossGate) -> str:
+    label, other = gate.metric.measure.label, result.a.label
+    if gate.margin is None:
+        return f"{label} not worse than {other} beyond chance"
+    return f"{label} shown to be no worse than {other} by more than {gate.margin:g}"
 
 
-def _loss(gate: LossGate) -> str:
-    metric = gate.metric
-    return f"{metric.measure} is {rate(metric.b)}, was {rate(metric.a)} (p {p_value(metric.p_holm)} after Holm)"
+def _missed(result: Comparison, gate: LossGate) -> str:
+    metric, now, before = gate.metric, result.b.label, result.a.label
+    figures = f"{metric.measure} is {rate(metric.b)}, was {rate(metric.a)}"
+    if gate.margin is None:
+        return f"{now} is worse than {before}: {figures} (p {p_value(metric.p_holm)} after Holm)"
+    shown = signed_interval(metric.interval)
+    return (
+        f"{now} is not shown to be no worse than {before} by more than {gate.margin:g}: {figures}"
+        f" (95 % interval of the difference {shown})"
+    )
 
 
 def check_undecided(judge: JudgeSummary, what: str = "pair") -> None:

@@ -106,7 +106,7 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
             *as_lines(reviewers_table(summary, board)),
             *(as_lines(costs) if (costs := costs_table(costs_of_reviewers(summary))) else []),
             *([_BY_LABELS, ""] if board and board.labelled else []),
-            judged_by(summary.judge, safe(summary.judge.name)),
+            judged_by(summary, safe(summary.judge.name)),
             "",
             safe(trust_of(run, labels or read_labels(run)).line(), longest=1_000),
             "",

@@ -16,6 +16,7 @@ from metareview.comments.measures import (
 )
 from metareview.comments.repeated_runs import Repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary
+from metareview.comments.units import REPOSITORY
 from metareview.comparison.standings import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
@@ -225,14 +226,15 @@ def definition(measure: Measure) -> str:
     return f"{capital(measure.definition).rstrip('.')}.{lower}"
 
 
-def judged_by(judge: JudgeSummary, name: str = "") -> str:
-    """`name`: the judge's, as the format needs it."""
+def judged_by(summary: CommentsSummary, name: str = "") -> str:
+    """Who decided, and what intervals are over. `name`: the judge's, as the format needs it."""
+    judge, unit = summary.judge, "repositories" if summary.config.unit == REPOSITORY else "pull requests"
     calls = f" ({plural(judge.llm_calls, 'model call')}, {count(judge.cached)} from the cache)"
     undecided = f", {plural(judge.errors, 'pair')} undecided" if judge.errors else ""
     return (
         f"Judged by {name or judge.name}: {plural(judge.pairs, 'pair')}"
         f"{calls if judge.llm_calls or judge.cached else ''}{undecided}.{learned(judge)}"
-        " Intervals are over pull requests."
+        f" Intervals are over {unit}."
     )
 
 

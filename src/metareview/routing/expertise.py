@@ -83,14 +83,14 @@ def actual_expertise(pulls: Counter[Pull]) -> ActualExpertise | None:
     measure = expertise_at(1)
     told = WeeklyCells(
         (
-            Cell(pull.week, True, (float(pull.truth_expertise),), number)
+            Cell((pull.week, pull.repo), True, (float(pull.truth_expertise),), number)
             for pull, number in pulls.items()
             if pull.has_files and pull.truth_expertise is not None
         ),
         1,
     )
     sums = told.sums()
-    ends = intervals(told.units(), [measure])[measure.name]
+    ends = intervals(told.rows(), [measure])[measure.name]
     return ActualExpertise(known, pulls.total() - known, int(sums[0]), measure.value(sums), ends)
 
 
@@ -101,8 +101,8 @@ def router_expertise(experts: Counter[Expert], ks: Sequence[int]) -> RouterExper
     measures = expertise_measures(ks)
     cells = WeeklyCells(
         (
-            Cell(week, observed, tuple([float(0 < first <= k) for k in ks]), number)
-            for (week, observed, first), number in experts.items()
+            Cell((week, repo), observed, tuple([float(0 < first <= k) for k in ks]), number)
+            for (week, repo, observed, first), number in experts.items()
         ),
         len(ks),
     )
@@ -110,7 +110,7 @@ def router_expertise(experts: Counter[Expert], ks: Sequence[int]) -> RouterExper
     return RouterExpertise(
         int(everybody[0]),
         {measure.name: measure.value(everybody) for measure in measures},
-        intervals(cells.units(), measures),
+        intervals(cells.rows(), measures),
         int(observed_only[0]),
         {measure.name: measure.value(observed_only) for measure in measures},
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +13,8 @@ from metareview.model.event import RISKS, Eligibility, Event
 from metareview.model.time import SECOND
 from metareview.routing.multiset import Multiset, merged_multisets, multiset
 
+_NEARLY = 1e-9
+"""A product of many factors is never quite one half; whether it would be is then worked out in whole numbers."""
 REVIEWS = frozenset({"review_submitted"})
 COMMENTS = frozenset({"review_comment", "comment"})
 
@@ -111,17 +115,38 @@ def _times(waits: Waits, end: int, ttfc: bool) -> QueueTimes:
 def kaplan_meier_median(reviewed: Multiset, watched: Multiset) -> float | None:
     """The wait by which half have been reviewed, by the product-limit estimate.
 
-    `reviewed` holds the waits that ended, `watched` how long the others were seen to wait. None where the estimate
-    never falls to one half.
+    `reviewed` holds the waits that ended, `watched` how long the others were seen to wait. Where the estimate is one
+    half from one review to the next, the midpoint between them, so that it is the median where all were reviewed. None
+    where the estimate never falls to one half.
 
     >>> kaplan_meier_median(multiset([10, 20, 30], np.float64), multiset([25], np.float64))
-    20.0
+    25.0
     """
-    left = merged_multisets([reviewed, watched], np.float64)
-    times = left.values
-    ended = np.zeros(len(times))
-    ended[np.searchsorted(times, reviewed.values)] = reviewed.counts
-    waiting = left.total - np.cumsum(left.counts) + left.counts
-    share = np.cumprod(1 - ended / waiting)
-    half = np.flatnonzero(share <= 0.5 + 1e-9)  # A product of many factors is never quite one half.
-    return float(times[half[0]]) if len(half) else None
+    times = reviewed.values
+    waiting = reviewed.total - np.cumsum(reviewed.counts) + reviewed.counts
+    waiting += watched.total - np.append(0, np.cumsum(watched.counts))[np.searchsorted(watched.values, times)]
+    share = np.cumprod(1 - reviewed.counts / waiting)
+    for at in np.flatnonzero(share <= 0.5 + _NEARLY).tolist():
+        compared = _against_half(share[at], waiting[: at + 1].tolist(), reviewed.counts[: at + 1].tolist())
+        if compared < 0:
+            return float(times[at])
+        if compared == 0:
+            return float(times[at : at + 2].mean())
+    return None
+
+
+def _against_half(share: float, waiting: Sequence[int], ended: Sequence[int]) -> float:
+    """Below, at or above 0, as the product of all 1 - ended / waiting, about `share`, is to one half."""
+    if abs(share - 0.5) > _NEARLY:
+        return share - 0.5
+    over = Counter(left - done for left, done in zip(waiting, ended, strict=True))
+    under = Counter(waiting)
+    return 2 * _product((over - under).elements()) - _product((under - over).elements())
+
+
+def _product(numbers: Iterable[int]) -> int:
+    """Multiplied in pairs, which is fast for many."""
+    factors = list(numbers) or [1]
+    while len(factors) > 1:
+        factors = [math.prod(factors[at : at + 2]) for at in range(0, len(factors), 2)]
+    return factors[0]

@@ -9,7 +9,7 @@ from functools import cache
 from metareview.routing.list_measures import Places, RoutingMeasure
 from metareview.routing.measures import RankMeasure
 from metareview.routing.sums import Ranked
-from metareview.routing.weekly_cells import Cell, WeeklyCells, WeeklyRows
+from metareview.routing.weekly_cells import Cell, UnitRows, WeeklyCells
 from metareview.stats import Interval, intervals
 
 
@@ -24,7 +24,9 @@ class RankFigures:
         def worth(places: Places) -> tuple[float, ...]:
             return tuple([of_one(places) for of_one in worths])
 
-        cells = (Cell(week, observed, worth(places), prs) for (week, observed, places), prs in ranked.items())
+        cells = (
+            Cell((week, repo), observed, worth(places), prs) for (week, repo, observed, places), prs in ranked.items()
+        )
         self.cells = WeeklyCells(cells, len(measures))
 
     def means(self, *, observed: bool = False) -> dict[str, float | None]:
@@ -33,13 +35,14 @@ class RankFigures:
         return {measure.name: measure.value(sums) for measure in self._measures}
 
     def intervals(self) -> dict[str, Interval | None]:
-        """Over the weeks that the pull requests are of."""
-        return intervals(self.cells.units(), self._measures)
+        """Over the blocks of weeks that the pull requests are of, or what there is instead."""
+        return intervals(self.cells.rows(), self._measures)
 
-    def weekly(self) -> WeeklyRows | None:
-        """What two routers of one run are compared on, which have the same weeks: its pull requests, and what the lists
-        are worth in all under each measure. None where chance is not measured over weeks."""
-        return None if not self.cells.enough_weeks else tuple(map(tuple, self.cells.by_week().tolist()))
+    def by_unit(self) -> UnitRows | None:
+        """What two routers of one run are compared on, which have the same units; None where those are pull requests,
+        which sums do not tell apart."""
+        rows = self.cells.by_unit()
+        return None if rows is None else tuple(map(tuple, rows.tolist()))
 
     def absent(self) -> dict[str, None]:
         """Of a router that is not applicable."""

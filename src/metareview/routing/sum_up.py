@@ -12,7 +12,17 @@ from metareview.routing.list_measures import SEVERAL, Places
 from metareview.routing.queue import waits_of
 from metareview.routing.records import RouterAnswer, RoutingRecord
 from metareview.routing.summary import RoutingConfig
-from metareview.routing.sums import Declared, Expert, Outcomes, Pull, Ranked, Risks, RouterSums, RoutingSums
+from metareview.routing.sums import (
+    Declared,
+    Expert,
+    Outcomes,
+    Pull,
+    Ranked,
+    Risks,
+    RouterSums,
+    RoutingSums,
+    needs_repositories,
+)
 from metareview.routing.weeks import week_of
 
 NO_OUTCOMES = Outcomes()
@@ -25,7 +35,7 @@ def sum_up(records: Sequence[RoutingRecord], config: RoutingConfig, outcomes: Ou
     """
     scored = _Scored(records)
     return RoutingSums(
-        pulls=Counter({Pull(*key): number for key, number in scored.pulls().items()}),
+        pulls=scored.pulls(),
         declared=_declared(records),
         targets=Counter(fold(target) for record in records for target in record.truth.targets),
         unknown=Counter(record.repo for record in records if record.truth.state == "unknown"),
@@ -40,14 +50,19 @@ class _Scored:
 
     def __init__(self, records: Sequence[RoutingRecord]) -> None:
         self._records = records
-        self._weeks = [week_of(record.cutoff) for record in records]
+        weeks = [week_of(record.cutoff) for record in records]
+        apart = needs_repositories(weeks)
+        self._places = [(week, record.repo if apart else "") for week, record in zip(weeks, records, strict=True)]
         self._states = [record.truth.state for record in records]
         self._observed = [state == "observed" for state in self._states]
         self._has_files = [record.files > 0 for record in records]
 
-    def pulls(self) -> Counter[tuple[int, str, bool, bool | None]]:
-        told = [record.truth_expertise for record in self._records]
-        return Counter(zip(self._weeks, self._states, self._has_files, told, strict=True))
+    def pulls(self) -> Counter[Pull]:
+        experts = [record.truth_expertise for record in self._records]
+        found = Counter(zip(self._places, self._states, self._has_files, experts, strict=True))
+        return Counter(
+            {Pull(*place, state, has_files, told): number for (place, state, has_files, told), number in found.items()}
+        )
 
     def router(self, name: str, config: RoutingConfig) -> RouterSums:
         answers = [record.answers[name] for record in self._records]
@@ -63,16 +78,16 @@ class _Scored:
             Places(answer.ranks or ((answer.rank,) if answer.rank else ()), len(record.truth.targets))
             for answer, record in zip(answers, self._records, strict=True)
         ]
-        found = Counter(zip(self._weeks, self._observed, places, strict=True))
-        return Counter({Ranked(*key): number for key, number in found.items()})
+        found = Counter(zip(self._places, self._observed, places, strict=True))
+        return Counter({Ranked(*at, observed, each): number for (at, observed, each), number in found.items()})
 
     def _first_places(self, answers: Iterable[RouterAnswer]) -> Counter[Ranked]:
         ranks = [answer.rank for answer in answers]
-        found = Counter(zip(self._weeks, self._observed, ranks, strict=True))
+        found = Counter(zip(self._places, self._observed, ranks, strict=True))
         return Counter(
             {
-                Ranked(week, observed, _one_place(rank, observed)): number
-                for (week, observed, rank), number in found.items()
+                Ranked(*place, observed, _one_place(rank, observed)): number
+                for (place, observed, rank), number in found.items()
             }
         )
 
@@ -84,9 +99,9 @@ class _Scored:
         shared = {id(answer.figures): answer.figures for answer in compress(answers, self._has_files)}
         first = {key: next((k for k, name in names if figures[name]), 0) for key, figures in shared.items()}
         firsts = [first[id(answer.figures)] for answer in compress(answers, self._has_files)]
-        weeks, observed = compress(self._weeks, self._has_files), compress(self._observed, self._has_files)
-        found = Counter(zip(weeks, observed, firsts, strict=True))
-        return Counter({Expert(*key): number for key, number in found.items()})
+        places, observed = compress(self._places, self._has_files), compress(self._observed, self._has_files)
+        found = Counter(zip(places, observed, firsts, strict=True))
+        return Counter({Expert(*place, seen, first): number for (place, seen, first), number in found.items()})
 
 
 @lru_cache(maxsize=4096)

@@ -68,6 +68,7 @@ def summary_of(
         expertise=actual_expertise(sums.pulls),
         files_at_risk=outcomes.files_at_risk,
         responses=add_up(outcomes.requests, facts.names) if facts.has_requests else None,
+        units=sums.units,
     )
 
 
@@ -95,7 +96,7 @@ def _router_summary(
         not_applicable=lacking,
         expertise=router_expertise(of_one.experts, config.ks) if has_figures else None,
         files_at_risk=sums.outcomes.recommended.get(name) if has_figures else None,
-        weekly=figures.weekly() if has_figures else None,
+        by_unit=figures.by_unit() if has_figures else None,
     )
 
 

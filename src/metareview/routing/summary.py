@@ -15,7 +15,8 @@ from metareview.routing.queue import QueueTimes
 from metareview.routing.responses import Responses
 from metareview.routing.truth import USUAL_SOURCES
 from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
-from metareview.routing.weekly_cells import WeeklyRows
+from metareview.routing.weekly_cells import UnitRows
+from metareview.routing.weeks import Units
 from metareview.stats import Interval
 
 
@@ -99,9 +100,9 @@ class RouterSummary:
     expertise: RouterExpertise | None = None
     """None, as for files at risk, where no pull request has files, or where the router is not applicable."""
     files_at_risk: RecommendedRisk | None = None
-    weekly: WeeklyRows | None = field(default=None, compare=False, repr=False)
-    """For each week in order of time its pull requests and what the lists are worth in all under each measure; not
-    stored. None where there are too few weeks to measure chance over, and for a run that was loaded."""
+    by_unit: UnitRows | None = field(default=None, compare=False, repr=False)
+    """For each unit that chance is measured over its pull requests and what the lists are worth in all under each
+    measure; not stored. None where pull requests are the units, and for a run that was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,9 @@ class RoutingSummary:
     """As it came."""
     responses: Responses | None = None
     """Of people who were asked; None where the history has no requests."""
+
+    units: Units | None = field(default=None, compare=False, repr=False)
+    """What intervals and tests are over; not stored."""
 
     def with_gates(self, results: tuple[GateResult, ...]) -> Self:
         return replace(self, build_gates=results)

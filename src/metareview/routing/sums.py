@@ -15,6 +15,7 @@ from metareview.routing.list_measures import Places
 from metareview.routing.queue import Waits, merged_waits
 from metareview.routing.responses import Request
 from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
+from metareview.routing.weeks import FEWEST_WEEKS, Units, span_of, units_of
 
 Key = TypeVar("Key")
 Risks = tuple[str, ...]
@@ -26,6 +27,8 @@ class Pull(NamedTuple):
 
     week: int
     """Of its cutoff."""
+    repo: str
+    """Empty where weeks are enough to measure chance over."""
     state: str
     """Of its truth."""
     has_files: bool
@@ -46,6 +49,7 @@ class Ranked(NamedTuple):
     """Where a router's list has the truth of a pull request. Where one person is right, the places are of one."""
 
     week: int
+    repo: str
     observed: bool
     """Whether there is a truth."""
     places: Places
@@ -55,9 +59,13 @@ class Expert(NamedTuple):
     """Where a router's list has the first person who had worked on the files of a pull request."""
 
     week: int
+    repo: str
     observed: bool
     first: int
     """The least k of the run with an expert among the first k; 0: none."""
+
+
+Placed = TypeVar("Placed", Pull, Ranked, Expert)
 
 
 class Missing(NamedTuple):
@@ -124,9 +132,9 @@ class RoutingSums:
         return self.pulls.total()
 
     @property
-    def weeks(self) -> list[int]:
-        """Those that the cutoffs are of, each once."""
-        return sorted({pull.week for pull in self.pulls})
+    def units(self) -> Units:
+        """What chance is measured over."""
+        return units_of(counted(((pull.week, pull.repo), number) for pull, number in self.pulls.items()))
 
     @property
     def states(self) -> Counter[str]:
@@ -147,15 +155,34 @@ def counted(pairs: Iterable[tuple[Key, int]]) -> Counter[Key]:
     return total
 
 
+def needs_repositories(weeks: Iterable[int]) -> bool:
+    """Whether repositories have to be told apart: the weeks are too few to measure chance over."""
+    return span_of(weeks) < FEWEST_WEEKS
+
+
+def by_place(numbers: Counter[Placed], *, repositories: bool) -> Counter[Placed]:
+    """The same, with repositories told apart or by week alone."""
+    if repositories:
+        return numbers
+    return counted((key._replace(repo="") if key.repo else key, number) for key, number in numbers.items())
+
+
 def merged(parts: Iterable[RoutingSums]) -> RoutingSums:
-    """The sum of all; parts that come from an iterator are let go of one by one, but for their waits."""
+    """The sum of all; parts that come from an iterator are let go of one by one, but for their waits.
+
+    Weeks become more and never fewer: once there are enough, repositories are told apart no longer.
+    """
     total = RoutingSums()
+    weeks: set[int] = set()
+    apart = True
     waits: dict[Risks, list[Waits]] = {}
     answered: Counter[str] = Counter()
     routers: dict[str, RouterSums] = {}
     outcomes: list[Outcomes] = []
     for part in parts:
-        total.pulls.update(part.pulls)
+        weeks.update(pull.week for pull in part.pulls)
+        apart = apart and needs_repositories(weeks)
+        total.pulls.update(by_place(part.pulls, repositories=apart))
         total.declared.update(part.declared)
         total.targets.update(part.targets)
         total.unknown.update(part.unknown)
@@ -164,17 +191,25 @@ def merged(parts: Iterable[RoutingSums]) -> RoutingSums:
         for name, of_router in part.routers.items():
             into = routers.setdefault(name, RouterSums())
             answered[name] += of_router.answered
-            into.ranked.update(of_router.ranked)
-            into.experts.update(of_router.experts)
+            into.ranked.update(by_place(of_router.ranked, repositories=apart))
+            into.experts.update(by_place(of_router.experts, repositories=apart))
             into.firsts.update(of_router.firsts)
         outcomes.append(part.outcomes)
     return RoutingSums(
-        total.pulls,
+        by_place(total.pulls, repositories=apart),
         total.declared,
         total.targets,
         total.unknown,
         {risks: merged_waits(of_risks) for risks, of_risks in waits.items()},
-        {name: RouterSums(answered[name], one.ranked, one.experts, one.firsts) for name, one in routers.items()},
+        {
+            name: RouterSums(
+                answered[name],
+                by_place(one.ranked, repositories=apart),
+                by_place(one.experts, repositories=apart),
+                one.firsts,
+            )
+            for name, one in routers.items()
+        },
         merged_outcomes(outcomes),
     )
 

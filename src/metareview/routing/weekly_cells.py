@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metareview.routing.exact import Scale
-from metareview.routing.weeks import FEWEST_WEEKS
+from metareview.routing.weeks import PULL_REQUESTS, Place, Units, units_of
 
 Table = NDArray[np.float64]
-WeeklyRows = tuple[tuple[float, ...], ...]
-"""What `by_week` gives, to be kept."""
+UnitRows = tuple[tuple[float, ...], ...]
+"""A table, to be kept."""
 
 
 class Cell(NamedTuple):
-    """Pull requests of one week that are worth the same under every measure."""
+    """Pull requests of one place that are worth the same under every measure."""
 
-    week: int
+    place: Place
     observed: bool
     worth: tuple[float, ...]
     prs: int
@@ -35,42 +37,47 @@ class WeeklyCells:
         self._cells = list(cells)
         worths = {cell.worth for cell in self._cells}
         self._scale = Scale(value for worth in worths for value in worth)
-        wholes = {worth: [*map(self._scale.whole, worth)] for worth in worths}
+        self._wholes = {worth: [*map(self._scale.whole, worth)] for worth in worths}
         self._columns = 1 + measures
-        self._sums: dict[tuple[int, bool], list[int]] = {}
-        """By week and whether there is a truth."""
-        for week, observed, worth, prs in self._cells:
-            sums = self._sums.setdefault((week, observed), [0] * self._columns)
-            sums[0] += prs
-            for column, whole in enumerate(wholes[worth], 1):
-                sums[column] += whole * prs
+
+    @cached_property
+    def units(self) -> Units:
+        """What chance is measured over."""
+        prs: Counter[Place] = Counter()
+        for place, _, _, number in self._cells:
+            prs[place] += number
+        return units_of(prs)
 
     def sums(self, *, observed: bool = False) -> Table:
         """The row of all; `observed`: of those with a truth only."""
-        return np.array(self._row(sums for (_, has_truth), sums in self._sums.items() if has_truth or not observed))
+        return np.array(self._row(cell for cell in self._cells if cell.observed or not observed))
 
-    def by_week(self) -> Table:
-        """A row for each week, in order of time."""
-        weeks: dict[int, list[list[int]]] = {}
-        for (week, _), sums in sorted(self._sums.items()):
-            weeks.setdefault(week, []).append(sums)
-        return self._table([self._row(of_week) for of_week in weeks.values()])
+    def by_unit(self) -> Table | None:
+        """A row for each block of weeks in order of time, or for each repository in order of its name; None where each
+        pull request is a unit."""
+        if self.units.kind == PULL_REQUESTS:
+            return None
+        groups: dict[Place, list[Cell]] = {}
+        for cell in self._cells:
+            groups.setdefault(self.units.unit_of(cell.place), []).append(cell)
+        return self._table([self._row(groups[unit]) for unit in sorted(groups)])
 
-    @property
-    def enough_weeks(self) -> bool:
-        """Whether chance is measured over weeks."""
-        return len({week for week, _ in self._sums}) >= FEWEST_WEEKS
-
-    def units(self) -> Table:
-        """What chance is measured over: weeks, or where there are too few, a row for each pull request."""
-        if self.enough_weeks:
-            return self.by_week()
-        cells = sorted(self._cells)  # rounding depends on the order of rows, which must depend on nothing
+    def rows(self) -> Table:
+        """A row for each unit."""
+        by_unit = self.by_unit()
+        if by_unit is not None:
+            return by_unit
+        # Rounding depends on the order of rows, which must depend on nothing.
+        cells = sorted(self._cells)
         return np.repeat(self._table([[1.0, *cell.worth] for cell in cells]), [cell.prs for cell in cells], axis=0)
 
-    def _row(self, parts: Iterable[list[int]]) -> list[float]:
-        prs, *totals = map(sum, zip([0] * self._columns, *parts, strict=True))
-        return [float(prs), *map(self._scale.value, totals)]
+    def _row(self, cells: Iterable[Cell]) -> list[float]:
+        sums = [0] * self._columns
+        for _, _, worth, prs in cells:
+            sums[0] += prs
+            for column, whole in enumerate(self._wholes[worth], 1):
+                sums[column] += whole * prs
+        return [float(sums[0]), *map(self._scale.value, sums[1:])]
 
     def _table(self, rows: list[list[float]]) -> Table:
         return np.array(rows, np.float64).reshape(len(rows), self._columns)

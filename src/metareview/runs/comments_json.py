@@ -30,6 +30,7 @@ from metareview.comments.summary import (
     ReferenceSlice,
     ReviewerSummary,
 )
+from metareview.comments.units import PULL_REQUEST
 from metareview.judges.offline.trust import HeldOut, parse_held_out
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Comment, Skipped
@@ -236,8 +237,9 @@ def config_to_json(config: CommentsConfig) -> JsonObject:
     stored = {field.name: getattr(config, field.name) for field in fields(config)}
     stored |= {"judge_parameters": dict(config.judge_parameters), "filters": config.filters.to_dict()}
     stored |= {name: list(stored[name]) for name in ("reviewer", "reference_reviewer")}
-    if not config.repeat:
-        del stored["repeat"]
+    for name, default in (("repeat", False), ("unit", PULL_REQUEST)):
+        if stored[name] == default:
+            del stored[name]
     return {"place" if name == "location" else name: value for name, value in stored.items()}
 
 
@@ -273,6 +275,11 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
         "repeated_nums": block.repeated,
         "metrics": dict(block.metrics),
         "intervals": _intervals_to_json(block.intervals),
+        **(
+            {"repository_intervals": _intervals_to_json(block.repository_intervals)}
+            if block.repository_intervals
+            else {}
+        ),
         "bounds": _intervals_to_json(block.bounds),
         "macro": {**block.macro.means, "nulls": dict(block.macro.nulls)},
         **costs_to_json(block.costs),
@@ -391,6 +398,7 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
         repeats=_repeats(stored["repeats"]) if "repeats" in stored else None,
         repeated=stored.get("repeated_nums"),
         costs=costs_from_json(stored.get("costs")),
+        repository_intervals=_intervals(stored.get("repository_intervals", {})),
     )
 
 

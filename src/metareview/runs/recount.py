@@ -255,10 +255,10 @@ def check_routing(summary: RoutingSummary, lines: Iterable[JsonObject]) -> None:
             answered[name] += answer["listed"] > 0
             ranks = tuple(answer.get("ranks") or ()) if several else ()
             places = ranks or ((answer["rank"],) if answer["rank"] else ())
-            ranked[name][Ranked(0, observed, Places(places, targets if several else int(observed)))] += 1
+            ranked[name][Ranked(0, "", observed, Places(places, targets if several else int(observed)))] += 1
             if line.get("files", 0) > 0:
                 first = next((k for k, figure in expertise if answer.get(figure)), 0)
-                experts[name][Expert(0, observed, first)] += 1
+                experts[name][Expert(0, "", observed, first)] += 1
     _hold("pull requests", summary.prs, states.total())
     for state in ("observed", "no_response", "unknown"):
         _hold(f"pull requests with the truth {state}", getattr(summary.truth, state), states[state])

@@ -23,7 +23,18 @@ from metareview.routing.list_measures import Places
 from metareview.routing.multiset import multiset
 from metareview.routing.queue import Waits
 from metareview.routing.responses import Request
-from metareview.routing.sums import Declared, Expert, Missing, Outcomes, Pull, Ranked, Risks, RouterSums, RoutingSums
+from metareview.routing.sums import (
+    Declared,
+    Expert,
+    Missing,
+    Outcomes,
+    Pull,
+    Ranked,
+    Risks,
+    RouterSums,
+    RoutingSums,
+    merged,
+)
 from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
 
 _MOST = 10**12
@@ -66,8 +77,8 @@ def _written(sums: RoutingSums) -> Iterator[tuple[tuple[Any, ...], int]]:
             yield from (((kind, risks, value), number) for value, number in times.items())
     for name, router in sums.routers.items():
         yield ("answered", name), router.answered
-        for (week, observed, places), number in router.ranked.items():
-            yield ("ranked", name, week, observed, places.targets, places.ranks), number
+        for (week, repo, observed, places), number in router.ranked.items():
+            yield ("ranked", name, week, repo, observed, places.targets, places.ranks), number
         yield from ((("expert", name, *expert), number) for expert, number in router.experts.items())
         yield from ((("first", name, login), number) for login, number in router.firsts.items())
 
@@ -75,7 +86,7 @@ def _written(sums: RoutingSums) -> Iterator[tuple[tuple[Any, ...], int]]:
 _WAITS = ("reviewed", "unreviewed", "commented")
 _OPEN = (bool, type(None))
 _TYPES: dict[str, set[tuple[type, ...]]] = {
-    "pull": {(int, str, bool, each) for each in _OPEN},
+    "pull": {(int, str, str, bool, each) for each in _OPEN},
     "declared": {(bool, bool, bool, bool, each) for each in _OPEN},
     "request": {(str, str)},
     "missing": {(str, str)},
@@ -89,12 +100,12 @@ _TYPES: dict[str, set[tuple[type, ...]]] = {
     "unreviewed": {(list, int)},
     "commented": {(list, float)},
     "answered": {(str,)},
-    "ranked": {(str, int, bool, int, list)},
-    "expert": {(str, int, bool, int)},
+    "ranked": {(str, int, str, bool, int, list)},
+    "expert": {(str, int, str, bool, int)},
     "first": {(str, str)},
 }
 """Of what stands in a key after its kind."""
-_PLACE_OF_LIST = dict.fromkeys(_WAITS, 0) | {"ranked": 4}
+_PLACE_OF_LIST = dict.fromkeys(_WAITS, 0) | {"ranked": 5}
 
 
 def _parsed(text: str) -> Any:
@@ -129,10 +140,10 @@ def _read(parts: Iterable[tuple[Any, Any]]) -> RoutingSums:
 def _built(found: Mapping[str, Mapping[Any, int]]) -> RoutingSums:
     routers = {name: RouterSums(number) for (name,), number in found["answered"].items()}
     try:
-        for (name, week, observed, targets, ranks), number in found["ranked"].items():
+        for (name, week, repo, observed, targets, ranks), number in found["ranked"].items():
             if not all(type(rank) is int and rank > 0 for rank in ranks):
                 raise ValueError(f"not ranks: {str(ranks)[:40]!r}")
-            routers[name].ranked[Ranked(week, observed, Places(ranks, targets))] = number
+            routers[name].ranked[Ranked(week, repo, observed, Places(ranks, targets))] = number
         for (name, *expert), number in found["expert"].items():
             routers[name].experts[Expert(*expert)] = number
         for (name, login), number in found["first"].items():
@@ -153,7 +164,7 @@ def _built(found: Mapping[str, Mapping[Any, int]]) -> RoutingSums:
         _by_name(found["active"]),
         sum(found["late"].values()),
     )
-    return RoutingSums(
+    sums = RoutingSums(
         Counter({Pull(*key): number for key, number in found["pull"].items()}),
         Counter({Declared(*key): number for key, number in found["declared"].items()}),
         _by_name(found["target"]),
@@ -162,6 +173,7 @@ def _built(found: Mapping[str, Mapping[Any, int]]) -> RoutingSums:
         routers,
         outcomes,
     )
+    return merged([sums])  # cells of several parts may tell repositories apart that all of them together need not
 
 
 def _by_name(found: Mapping[tuple[str], int]) -> Counter[str]:

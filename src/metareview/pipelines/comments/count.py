@@ -8,7 +8,8 @@ from metareview.comments.case import Case
 from metareview.comments.decide import JudgedCase
 from metareview.comments.outcome import make_records, skip_record
 from metareview.comments.records import CommentRecord
-from metareview.comments.summary import CommentsSummary, JudgeSummary, summarise
+from metareview.comments.summary import CommentsSummary, JudgeSummary, reviewer_table, summarise
+from metareview.comments.units import interval_warnings
 from metareview.judges.offline.trust import held_out
 from metareview.judges.protocol import ModelJudge, Usage
 from metareview.pipelines.comments.answer import Answered
@@ -66,7 +67,16 @@ def count(
             learned_from=plan.learned,
         ),
         prs=prs,
-        warnings=(*plan.inputs.warnings, *(judge.warnings if isinstance(judge, ModelJudge) else ()), *remarks),
+        warnings=(
+            *plan.inputs.warnings,
+            *(judge.warnings if isinstance(judge, ModelJudge) else ()),
+            *remarks,
+            *interval_warnings(
+                [reviewer_table(name, block) for name, block in reviewers.items()],
+                plan.config.measures,
+                plan.config.unit,
+            ),
+        ),
         skipped=plan.inputs.skipped,
         unreviewed=plan.unreviewed,
         trust=held_out() if judge.name == "offline" else None,

@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from metareview.comments.align import MODES, Mode
 from metareview.comments.filters import FilterConfig
+from metareview.comments.units import PULL_REQUEST, check_unit
 from metareview.engines.choice import LOCAL, check_engine
 from metareview.errors import UsageError, did_you_mean
 from metareview.formats.registry import Given, Paths, Records
@@ -43,6 +44,7 @@ class CommentsKeywords(TypedDict, total=False):
     strict: bool
     name: str | None
     pr: str | None
+    unit: str
     limit: int | None
     seed: int
     concurrency: int
@@ -100,6 +102,8 @@ class CommentsOptions:
     """The reviewer's, where the input has none."""
     pr: str | None = None
     """The pull request, for files that do not say which one they are about."""
+    unit: str = PULL_REQUEST
+    """What intervals and tests are over: `pr`, or `repository`, because pull requests of one resemble each other."""
     limit: int | None = None
     """Score a sample of so many pull requests, always the same for a seed."""
     seed: int = 0
@@ -132,6 +136,7 @@ class CommentsOptions:
         ):
             if value is not None and value < least:
                 raise UsageError(f"{option} must be {least} or more, found {value}.")
+        check_unit(self.unit)
         check_engine(self.engine, self.workers, self.spark_master)
         self._check_verdicts()
         self._check_examples()

@@ -15,7 +15,6 @@ from metareview.routing.sum_up import sum_up
 from metareview.routing.summarise import summary_of
 from metareview.routing.summary import HistoryFacts, RoutingConfig, RoutingSummary
 from metareview.routing.sums import Missing, RoutingSums
-from metareview.routing.weeks import week_warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,5 +124,5 @@ def _warnings(sums: RoutingSums, plan: Plan, facts: HistoryFacts, lacking: Mappi
             yield f"{each.router}: {missing} {of_all} have no prediction and count as misses"
     if outcomes.late and facts.has_merges:
         yield f"{outcomes.late} {of_all}: --merged-within runs past the end of the history; a later merge is not seen"
-    if few_weeks := week_warning(sums.weeks):
-        yield few_weeks
+    if unknown := sums.units.warning:
+        yield unknown
