@@ -44,7 +44,7 @@ FIGURES = [
     ("comments.md", r"`--line-distance` \(default (\d+)", [EvaluatorConfig().line_distance_threshold]),
     ("text.md", r"`rouge-chunk`.*greater than ([\d.]+)", [MatchingStrategy.ROUGE_CHUNK_MATCH.default_threshold]),
     ("text.md", r"`rouge-sentence`.*greater than ([\d.]+)", [MatchingStrategy.ROUGE_SENTENCE_MATCH.default_threshold]),
-    ("routing.md", r"over weeks \(with fewer than (\d+)", [FEWEST_WEEKS]),
+    ("routing.md", r"over blocks of weeks \(with fewer than (\d+)", [FEWEST_WEEKS]),
     ("statistics.md", r"With fewer than (\d+) weeks", [FEWEST_WEEKS]),
     ("migration.md", r"`--truth-window (\d+)m` \(default\)", [int(RoutingOptions("x").truth_window.removesuffix("m"))]),
     ("viewer.md", r"`--port N` \| (\d+)", [Settings().port]),

@@ -361,8 +361,9 @@ def test_a_new_version_that_is_heeded_less_fails_the_build(tmp_path):
     assert done.returncode == 3
     assert "bot (after) is worse than bot (before): lines_changed is 0.125, was 0.650" in done.stderr
     told = " ".join(done.stdout.split())
-    assert "Not paired: two independent samples of pull requests, 5 of bot (before) and 6 of bot (after)" in told
-    assert "Not paired&#58; two independent samples" in page.read_text("utf-8")
+    assert "Two samples of pull requests, 5 of bot (before) and 6 of bot (after); none is in both." in told
+    assert "They are other pull requests and may be from other weeks" in told
+    assert "Two samples of pull requests, 5 of bot" in page.read_text("utf-8")
     assert out.read_text("utf-8").startswith("metric,by,value,")
     back = metareview("compare", "after", "before", *gate, "--json", cwd=tmp_path)
     assert back.returncode == 0

@@ -81,6 +81,20 @@ def test_ranks_figures_and_letters(tmp_path):
     assert alone.headline == "half has F1 0.667 on 20 pull requests."
 
 
+def test_pairs_with_too_few_matches_are_called_untested(tmp_path):
+    """Two reviewers that raise a reference or two of so many have too few matches; those that raise half have not."""
+    few = {n: TWENTY[n] for n in list(TWENTY)[:3]}
+    twins = leaderboard([make_run(tmp_path, "few", few, {"a": {1: ["leak"]}, "b": {2: ["leak"]}}, all_prs=True)])
+    assert twins.headline == "a and b have too few matches to be tested at the top by F1, on 3 pull requests."
+    assert ties_remark(twins) == "A shared letter tells nothing here: there are too few matches to test any pair."
+    rare = {n: ["leak"] if n == 1 else ["hm"] for n in TWENTY}
+    reviews = {"half": HALF, "twin": HALF, "rare": rare, "rarer": {n: ["hm"] for n in TWENTY}}
+    board = leaderboard([make_run(tmp_path, "some", TWENTY, reviews)], sort="recall")
+    assert board.untested == [("rare", "rarer")]
+    assert ties_remark(board).endswith("at once, 0.05). 1 pair shares a letter untested, with too few matches.")
+    assert board.headline == "half and twin cannot be told apart at the top by recall, on 20 pull requests."
+
+
 def test_many_at_the_top_are_counted_in_the_headline(tmp_path):
     six = dict.fromkeys("abcdef", HALF)
     board = leaderboard([make_run(tmp_path, "run", TWENTY, six)])

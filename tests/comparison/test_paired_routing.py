@@ -79,7 +79,7 @@ def test_the_leaderboard_sorts_by_mrr():
 
 
 @given(
-    st.integers(18, 60).flatmap(
+    st.integers(48, 90).flatmap(
         lambda prs: st.fixed_dictionaries(
             {name: st.lists(st.integers(0, 4), min_size=prs, max_size=prs) for name in ("old", "new", "third")}
         )

@@ -11,7 +11,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.summary import CommentsConfig
 from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.paired import compare
-from metareview.comparison.settings import COMPARED, SETTINGS
+from metareview.comparison.settings import COMPARED, SETTINGS, UNIT
 from metareview.errors import UsageError
 from metareview.outcomes.summary import OutcomesConfig
 from metareview.routing.summary import RoutingConfig
@@ -75,7 +75,7 @@ def test_every_setting_of_a_run_is_compared_or_named_as_irrelevant():
     assert declared == {config: {each.name for each in fields(config)} for config in CONFIGS}
 
 
-@pytest.mark.parametrize("both", [compare, lambda a, b: leaderboard([a, b])], ids=["compare", "leaderboard"])
+@pytest.mark.parametrize("both", [compare, lambda a, b, **options: leaderboard([a, b], **options)], ids=["compare", "leaderboard"])
 @pytest.mark.parametrize(
     ("config", "name"), [(config, each.name) for config in CONFIGS for each in fields(config) if each.name != "filters"]
 )
@@ -86,6 +86,10 @@ def test_a_run_with_another_setting_is_refused_where_that_changes_what_figures_m
     if SETTINGS[config][name] == COMPARED:
         with pytest.raises(UsageError, match=f"their settings differ: {name.replace('_', ' ')} "):
             both(run, other)
+    elif SETTINGS[config][name] == UNIT:
+        with pytest.raises(UsageError, match="Choose: --unit pr, or --unit repository"):
+            both(run, other)
+        both(run, other, unit="repository")
     else:
         both(run, other)
 

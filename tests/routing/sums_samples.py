@@ -16,7 +16,7 @@ from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
 
 ROUTERS = ("first", "second")
 PEOPLE = ("Ann", "ben", "CY", "dee", "half \ud800 a pair")
-END = 100 * DAY
+END = 300 * DAY
 FACTS = HistoryFacts(end=END, active=frozenset({"ann", "eve"}), names={"ann": "Ann", "cy": "CY"}, has_requests=True)
 
 

@@ -21,13 +21,13 @@ from metareview.routing.sum_up import sum_up
 from metareview.routing.summarise import summarise, summary_of
 from metareview.routing.summary import MergedRates
 from metareview.routing.sums import Outcomes, RoutingSums, merged
-from metareview.routing.weeks import by_week, week_of
+from metareview.routing.weeks import PULL_REQUESTS, by_unit, week_of
 from metareview.runs.routing_json import summary_to_json
 from metareview.runs.routing_sums_json import cells, from_cells
 from metareview.stats import differences, intervals
 
 truths = st.sampled_from(["first_response", SEVERAL])
-few_or_many_weeks = st.sampled_from([1, 3, 12])
+few_or_many_weeks = st.sampled_from([1, 3, 30])
 
 
 def figures(sums, config, **options):
@@ -68,6 +68,11 @@ def test_any_groups_in_any_order_add_up_to_the_same_and_to_the_same_digits(data,
     assert figures(total, config) == figures(whole, config)
     missing = {"first": "nothing to go by"}
     assert figures(total, config, not_applicable=missing) == figures(whole, config, not_applicable=missing)
+
+
+def places_of(made):
+    """The week and the repository of each record."""
+    return [(week_of(record.cutoff), record.repo) for record in made]
 
 
 def mean(values):
@@ -111,7 +116,7 @@ def test_rank_measures_are_those_of_the_records(drawn):
     for name, router in summary.routers.items():
         rows = [[worth(each, r.answers[name], len(r.truth.targets)) for each in config.measures] for r in made]
         table = np.array([[1.0, *row] for row in rows]).reshape(len(rows), 1 + len(config.measures))
-        ends = intervals(by_week(table, [week_of(record.cutoff) for record in made]), config.measures)
+        ends = intervals(by_unit(table, places_of(made)), config.measures)
         for at, measure in enumerate(config.measures):
             assert router.metrics[measure.name] == near(mean([row[at] for row in rows]))
             of_observed = [row[at] for row, r in zip(rows, made, strict=True) if r.truth.state == "observed"]
@@ -122,12 +127,16 @@ def test_rank_measures_are_those_of_the_records(drawn):
 
 
 def product_limit(waits):
-    share = Fraction(1)
-    for at in sorted({ended for ended, over in waits if over}):
+    """The first time at which the share that still waits is below one half; the midpoint to the next where it is one
+    half in between."""
+    share, times = Fraction(1), sorted({ended for ended, over in waits if over})
+    for place, at in enumerate(times):
         waiting = sum(ended >= at for ended, _ in waits)
         share *= 1 - Fraction(sum(ended == at and over for ended, over in waits), waiting)
-        if share <= Fraction(1, 2):
+        if share < Fraction(1, 2):
             return at
+        if share == Fraction(1, 2):
+            return fmean(times[place : place + 2])
     return None
 
 
@@ -209,25 +218,25 @@ def test_declarations_are_those_of_the_records(drawn):
 
 
 @given(st.data(), truths)
-def test_weekly_tables_are_what_routers_are_compared_over(data, truth):
+def test_tables_of_units_are_what_routers_are_compared_over(data, truth):
     """Also where pull requests come in another order, as they do from a folder."""
     config = config_of(truth)
-    made = data.draw(records(config, 12))
+    made = data.draw(records(config, data.draw(few_or_many_weeks)))
     sums = sum_up(made, config)
     routers = summary_of(sums, config, FACTS).routers
-    if len(sums.weeks) < 8:
-        assert all(router.weekly is None for router in routers.values())
+    if sums.units.kind == PULL_REQUESTS:
+        assert all(router.by_unit is None for router in routers.values())
         return
-    tables = [np.array(routers[name].weekly) for name in ROUTERS]
-    assert len(tables[0]) == len(tables[1]) == len(sums.weeks)
+    tables = [np.array(routers[name].by_unit) for name in ROUTERS]
+    assert len(tables[0]) == len(tables[1]) == sums.units.n
     made = data.draw(st.permutations(made))
-    weeks = [week_of(record.cutoff) for record in made]
+    places = places_of(made)
     by_records = [
-        by_week(
+        by_unit(
             np.array(
                 [(1.0, *(figure_of(measure, record.answers[name]) for measure in config.measures)) for record in made]
             ),
-            weeks,
+            places,
         )
         for name in ROUTERS
     ]

@@ -34,6 +34,7 @@ class Inputs:
     fail_over: tuple[str, ...] = ()
     baseline: str = ""
     fail_if_worse: tuple[str, ...] = ()
+    no_worse: tuple[str, ...] = ()
     compare_args: tuple[str, ...] = ()
     since: str | None = None
     """Where comments are to be pulled first: from when on, as a time."""
@@ -47,6 +48,17 @@ class Inputs:
             *(f"--fail-under={gate}" for gate in self.fail_under),
             *(f"--fail-over={gate}" for gate in self.fail_over),
         ]
+
+    @property
+    def comparison_gates(self) -> list[str]:
+        return [
+            *(f"--fail-if-worse={metric}" for metric in self.fail_if_worse),
+            *(f"--no-worse={gate}" for gate in self.no_worse),
+        ]
+
+    @property
+    def is_gated(self) -> bool:
+        return bool(self.gates or self.comparison_gates)
 
     @property
     def paths(self) -> list[str]:
@@ -103,7 +115,7 @@ def read_inputs(environ: Mapping[str, str], now: datetime | None = None) -> Inpu
         raise UsageError(f"command is {command!r}, and must be one of {', '.join(COMMANDS)}.{meant}")
     inputs = Inputs(
         command, lines("FILES"), lines("REFERENCE"), lines("NEGATIVES"), one("JUDGE"), _checked("args", lines("ARGS")),
-        lines("FAIL_UNDER"), lines("FAIL_OVER"), one("BASELINE"), lines("FAIL_IF_WORSE"),
+        lines("FAIL_UNDER"), lines("FAIL_OVER"), one("BASELINE"), lines("FAIL_IF_WORSE"), lines("NO_WORSE"),
         _checked("compare-args", lines("COMPARE_ARGS")), *_since(one("PULL"), now or datetime.now(UTC)),
         one("COMMENT_KEY"),
     )  # fmt: skip
@@ -117,8 +129,9 @@ def read_inputs(environ: Mapping[str, str], now: datetime | None = None) -> Inpu
         raise UsageError("comments are scored against references. Set reference.")
     if command == "outcomes" and (inputs.reference or inputs.negatives):
         raise UsageError("outcomes takes no references. Leave out reference and negatives, or set command to comments.")
-    if inputs.fail_if_worse and not inputs.baseline:
-        raise UsageError("fail-if-worse needs something to compare with. Set baseline.")
+    if inputs.comparison_gates and not inputs.baseline:
+        name = "fail-if-worse" if inputs.fail_if_worse else "no-worse"
+        raise UsageError(f"{name} needs something to compare with. Set baseline.")
     return inputs
 
 

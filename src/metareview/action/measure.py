@@ -92,7 +92,7 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
             headline, remark = pulled.headline(inputs), pulled.sentence(inputs)
             say(f"There are {headline}.")
             if not inputs.is_enough:
-                gates = ", and no gate was checked" if inputs.gates or inputs.fail_if_worse else ""
+                gates = ", and no gate was checked" if inputs.is_gated else ""
                 return Measured(0, headline=headline, remark=f"{remark}: nothing was measured{gates}.")
     run = out / RUN
     scored = run_metareview(inputs.arguments(inputs.files, run, inputs.gates))
@@ -102,7 +102,7 @@ def _measure(inputs: Inputs, out: Path) -> Measured:
 
     result = load_run(run).result
     measured = Measured(
-        scored.code, figures=scored.section, gated=bool(inputs.gates or inputs.fail_if_worse),
+        scored.code, figures=scored.section, gated=inputs.is_gated,
         remark=f"{remark}." if remark else "",
     )  # fmt: skip
     if scored.code == GATE_MISSED:
@@ -151,8 +151,7 @@ def _baseline(inputs: Inputs, out: Path) -> tuple[list[str], Ended | None]:
         scored = run_metareview(inputs.arguments([inputs.baseline], before))
         if not (before / SUMMARY).is_file() or scored.code not in (0, 4):
             return [], Ended(scored.code or 2, problem=f"The baseline cannot be measured. {scored.problem}")
-    worse = [f"--fail-if-worse={metric}" for metric in inputs.fail_if_worse]
-    return [*worse, *inputs.compare_args, "--", str(before), str(out / RUN)], None
+    return [*inputs.comparison_gates, *inputs.compare_args, "--", str(before), str(out / RUN)], None
 
 
 def _report(run: Path, out: Path) -> None:

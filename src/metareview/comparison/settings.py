@@ -27,7 +27,7 @@ _INPUTS = "decides how files are read, and the references or the truth of both r
 _EFFECT = "compared by its effect: locations, or the metrics that both runs have"
 _WARNED = "a warning says where labels override the judge on one side only"
 _DISPLAY = "adds figures that are not compared"
-_UNIT = "decides what intervals and tests are over, and a comparison takes one unit for both"
+UNIT = "decides what intervals and tests are over, and a comparison takes one unit for both"
 
 
 def _declared(*groups: tuple[str, str]) -> dict[str, str]:
@@ -41,7 +41,7 @@ SETTINGS: Mapping[type, Mapping[str, str]] = {
         ("all_prs limit seed", _PULL_REQUESTS),
         ("name reviewer repeat", _COMPETITORS),
         ("format reference_format reference_reviewer pr", _INPUTS),
-        ("unit", _UNIT),
+        ("unit", UNIT),
     ),
     FilterConfig: _declared(
         ("comment_categories comment_contexts severities excluded_producers", COMPARED),

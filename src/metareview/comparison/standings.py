@@ -133,6 +133,16 @@ class Leaderboard:
         return len(self.rows) <= MOST_TESTED
 
     @property
+    def evidence(self) -> str:
+        """What a pair that is not tested has too few of."""
+        return "matches" if self.paired else "comments"
+
+    @property
+    def untested(self) -> list[tuple[str, str]]:
+        """Pairs without enough evidence to be tested; they share a letter."""
+        return [pair for pair, test in self.pairs.items() if test.p is None]
+
+    @property
     def top(self) -> list[Standing]:
         """The first, and everybody who cannot be told apart from it."""
         return [row for row in self.rows if set(row.ties) & set(self.rows[0].ties)]
@@ -174,12 +184,16 @@ class Leaderboard:
             return f"{first.label} has the highest of {len(self.rows):,} figures, {shown} {where}; {few}."
         if self.leader:
             return f"{first.label} leads with {shown} {where}."
-        names = [row.label for row in self.top]
-        if len(names) > _NAMED:
-            names = [*names[: _NAMED - 1], plural(len(names) - _NAMED + 1, "other")]
-        listed = f"{', '.join(names[:-1])} and {names[-1]}"
         where = where if self.paired else "each on its own pull requests"
-        return f"{listed} cannot be told apart at the top by {label}, {where}."
+        untested = {second for best, second in self.untested if best == first.label}
+        names = [row.label for row in self.top]
+        if untested.issuperset(names[1:]):
+            return f"{_listed(names)} have too few {self.evidence} to be tested at the top by {label}, {where}."
+        sentence = f"{_listed(names)} cannot be told apart at the top by {label}, {where}"
+        if lacking := [name for name in names if name in untested]:
+            have = "has" if len(lacking) == 1 else "have"
+            sentence += f"; {_listed(lacking)} {have} too few {self.evidence} to be tested"
+        return f"{sentence}."
 
     def to_dict(self) -> JsonObject:
         of = "blocks" if self.paired else "comments"
@@ -204,6 +218,13 @@ class Leaderboard:
             **by_labels,
             **({"mixed_examples": True} if self.mixed_examples else {}),
         }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names in words; of many, the first and how many others."""
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED - 1], plural(len(names) - _NAMED + 1, "other")]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def has_enough(prs: int, anybodys: int, min_coverage: float = MIN_COVERAGE) -> bool:

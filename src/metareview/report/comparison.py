@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from metareview.comments.costs import CostDifference, Costs
 from metareview.comparison.explain import OutcomePair, PullRequestPair, RouterPair
-from metareview.comparison.standings import Leaderboard
+from metareview.comparison.standings import TIES_AT, Leaderboard
 from metareview.comparison.verdict import Comparison, LeftOut, MetricDifference
 from metareview.model.measure import Measure
 from metareview.model.words import plural
@@ -21,11 +21,6 @@ from metareview.report.outcomes import IN_BRACKETS
 from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns, costs_table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
-TIES = "A shared letter: these pull requests cannot tell them apart (paired test over all pairs at once, 0.05)."
-SAMPLE_TIES = (
-    "A shared letter: these samples of pull requests cannot tell them apart (two independent samples, Holm over all"
-    " pairs, 0.05)."
-)
 _NAMED = 5
 """Pull requests with differing answers that are listed by name."""
 MOST_SLICES = 20
@@ -33,10 +28,19 @@ MOST_SLICES = 20
 
 
 def ties_remark(result: Leaderboard) -> str:
-    """What the letters mean, or why there are none."""
+    """What the letters mean, how many pairs were tested, or why there are none."""
     if not result.tested:
         return "No letters: the pairs of so many grow with the square of their number."
-    return TIES if result.paired else SAMPLE_TIES
+    untested, pairs = len(result.untested), len(result.pairs)
+    if pairs and untested == pairs:
+        return f"A shared letter tells nothing here: there are too few {result.evidence} to test any pair."
+    how = "paired test over all pairs at once" if result.paired else "two independent samples, Holm over all pairs"
+    units = "these pull requests" if result.paired else "these samples of pull requests"
+    remark = f"A shared letter: {units} cannot tell them apart ({how}, {TIES_AT:g})."
+    if not untested:
+        return remark
+    share = plural(untested, "pair shares", "pairs share")
+    return f"{remark} {share} a letter untested, with too few {result.evidence}."
 
 
 def comparison_table(result: Comparison) -> Table:

@@ -33,7 +33,7 @@ _TERMS = (
     (
         "Ties",
         "Two reviewers that share a letter cannot be told apart on F1: a paired test over all pairs at once, at "
-        f"{TIES_AT:g}.",
+        f"{TIES_AT:g}, or too few matches to be tested.",
     ),
 )
 _REPEATED = (
