@@ -75,7 +75,9 @@ def test_every_setting_of_a_run_is_compared_or_named_as_irrelevant():
     assert declared == {config: {each.name for each in fields(config)} for config in CONFIGS}
 
 
-@pytest.mark.parametrize("both", [compare, lambda a, b, **options: leaderboard([a, b], **options)], ids=["compare", "leaderboard"])
+@pytest.mark.parametrize(
+    "both", [compare, lambda a, b, **options: leaderboard([a, b], **options)], ids=["compare", "leaderboard"]
+)
 @pytest.mark.parametrize(
     ("config", "name"), [(config, each.name) for config in CONFIGS for each in fields(config) if each.name != "filters"]
 )

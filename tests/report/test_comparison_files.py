@@ -75,7 +75,7 @@ def test_the_page_escapes_and_needs_nothing_else(runs, tmp_path):
     assert "<b>&_" not in page
     assert "&lt;b&gt;&amp;_" in page
     assert "Lines changed by path" in page
-    assert "Not paired: two independent samples of pull requests, 5 of " in page
+    assert "Two samples of pull requests, 5 of " in page
     assert "<script" not in page
 
 

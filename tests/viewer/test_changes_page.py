@@ -131,6 +131,6 @@ def test_outcomes_are_compared_as_samples_without_a_list_of_changes(tmp_path):
     assert "Pull request" in root.one(id="changes").text
     assert not list(root.one(id="changes").all("article"))
     answer = root.one(id="answer").text
-    assert "Not paired: two independent samples of pull requests, 5 of bot (a) and 5 of bot (b)" in answer
+    assert "Two samples of pull requests, 5 of bot (a) and 5 of bot (b)" in answer
     assert "0.750 (20)" in answer
     assert "In brackets: the comments that a rate is over" in answer
