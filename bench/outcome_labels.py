@@ -93,7 +93,7 @@ def trials(judge: str | None, truth: float, repeats: int, *, budget: int = 120, 
         labelled = LabelledOutcomes(outcome_frame(made.units, budget=budget, seed=repeat), made.truth)
         by_key = corrected_rows(labelled) or {}
         rows: Array = np.array([by_key.get((str(pr), "r"), np.zeros(COLUMNS)) for pr in range(made.prs)])
-        figures = corrected_figures(rows, {}, complete=labelled.complete)
+        figures = corrected_figures(rows, {}, complete=labelled.sample.complete)
         name = CORRECTED[0].name
         low, high = figures.intervals[name] or (np.nan, np.nan)
         held.append(low <= truth <= high)

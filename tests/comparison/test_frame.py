@@ -189,11 +189,11 @@ def test_until_every_stratum_has_two_there_is_no_figure(tmp_path):
     assert correction is not None
     assert not correction.known
     assert corrected_figures(run, correction) == {}
-    assert correction.labelled.missing == sum(min(2, stratum.size) for stratum in frame.strata) - 1
-    assert correction.labelled.skipped == 0
+    assert correction.labelled.sample.missing == sum(min(2, stratum.size) for stratum in frame.strata) - 1
+    assert correction.labelled.sample.passed_over == 0
     last = {(block.pr, block.reviewer, *pair): True for _, block in frame.drawn[-1:] for pair in block.pairs}
     of_last = [stratum for stratum, _ in frame.drawn].count(frame.drawn[-1][0])
-    assert LabelledFrame(frame, last).skipped == of_last - 1
+    assert LabelledFrame(frame, last).sample.passed_over == of_last - 1
 
 
 def test_while_blocks_are_passed_over_there_is_no_interval(tmp_path):
@@ -205,7 +205,7 @@ def test_while_blocks_are_passed_over_there_is_no_interval(tmp_path):
         key: value for key, value in correction_of(run).labelled.verdicts.items() if key[0] != block.pr
     }  # somebody found a whole pull request too hard
     labelled = LabelledFrame(frame, verdicts)
-    assert labelled.skipped > 0
+    assert labelled.sample.passed_over > 0
     assert labelled.estimate("matches") is not None
     assert not Correction(labelled, correction_of(run).held, {}, {}).complete
 

@@ -103,7 +103,7 @@ def test_too_few_labels_estimate_nothing():
     frame = outcome_frame(units({("a", "addressed"): 20, ("a", "unsure"): 20}), budget=16)
     one = {frame.drawn[0][1].key: "fully"}
     assert LabelledOutcomes(frame, one).estimate("addressed") is None
-    assert LabelledOutcomes(frame, one).missing == 3
+    assert LabelledOutcomes(frame, one).sample.missing == 3
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(VERDICTS), st.booleans()), min_size=1, max_size=30))
@@ -118,7 +118,7 @@ def test_with_every_comment_labelled_the_estimate_is_the_count(said):
         true = Counter({unit.record: 0 for unit in population})
         true.update(unit.record for unit in population if verdicts[unit.key] in counted)
         assert labelled.estimate(what) == pytest.approx(dict(true))
-    assert labelled.complete
+    assert labelled.sample.complete
 
 
 def test_the_estimate_is_right_on_average_over_all_samples():
@@ -270,10 +270,10 @@ def test_labels_of_other_notes_are_counted_and_not_used(tmp_path):
 def test_what_was_passed_over_makes_figures_provisional():
     frame = outcome_frame(units({("a", "addressed"): 40}), budget=20)
     drawn = [unit.key for _, unit in frame.drawn]
-    assert LabelledOutcomes(frame, dict.fromkeys(drawn[:12], "not")).complete
+    assert LabelledOutcomes(frame, dict.fromkeys(drawn[:12], "not")).sample.complete
     some = LabelledOutcomes(frame, dict.fromkeys(drawn[1:12], "not"))
-    assert (some.skipped, some.complete) == (1, False)
-    assert not LabelledOutcomes(frame, dict.fromkeys(drawn[:5], "not")).complete
+    assert (some.sample.passed_over, some.sample.provisional) == (1, True)
+    assert not LabelledOutcomes(frame, dict.fromkeys(drawn[:5], "not")).sample.complete
 
 
 @pytest.mark.parametrize("judge", ["good", "lenient", "random", None])

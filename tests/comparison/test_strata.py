@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.comparison.strata import LEAST, allocate, draw, estimated, least_draw, missing, passed_over
+from metareview.comparison.strata import LEAST, allocate, draw, estimated, least_draw, missing, passed_over, sample_of
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.floats(0.01, 100)), min_size=1, max_size=12), st.integers(1, 500))
@@ -90,3 +90,24 @@ def test_passed_over_is_what_stands_open_before_a_labelled_one_of_its_stratum():
     assert passed_over(asked("abAB")) == 2
     assert passed_over(asked("aBbBBa")) == 1  # the open a has no labelled a after it
     assert passed_over(asked("aaA")) == 2
+
+
+@pytest.mark.parametrize(
+    ("labelled", "over", "missing_units", "provisional", "complete"),
+    [
+        ((1, 2), 0, 1, False, False),  # no estimate, so nothing that could be provisional
+        ((2, 3), 0, 0, True, False),
+        ((7, 3), 0, 0, True, False),
+        ((8, 2), 0, 0, True, False),  # the stratum of three has two
+        ((8, 3), 0, 0, False, True),
+        ((8, 3), 1, 0, True, False),
+        ((20, 3), 0, 0, False, True),
+    ],
+)
+def test_an_estimate_is_provisional_until_each_stratum_has_eight_labels_or_all_and_none_was_passed_over(
+    labelled, over, missing_units, provisional, complete
+):
+    stratum = [0] * 20 + [1] * 3
+    known = [True] * labelled[0] + [False] * (20 - labelled[0]) + [True] * labelled[1] + [False] * (3 - labelled[1])
+    sample = sample_of(stratum, known, over)
+    assert (sample.missing, sample.provisional, sample.complete) == (missing_units, provisional, complete)

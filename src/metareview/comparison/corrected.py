@@ -89,10 +89,14 @@ class Correction:
         return self.matched is not None
 
     @property
+    def provisional(self) -> bool:
+        """Whether the estimate has no interval and enters no comparison, nor anything made from it."""
+        return self.labelled.sample.provisional
+
+    @property
     def complete(self) -> bool:
-        """Whether it rests on as many labels as its intervals need, and on a random sample; until then it is
-        provisional."""
-        return self.known and not self.labelled.sample.thin and not self.labelled.skipped
+        """Whether there is an estimate that is not provisional."""
+        return self.labelled.sample.complete
 
     def row(self, key: RecordKey, counts: Sequence[float]) -> tuple[float, ...]:
         """A row of counts with the estimates in the place of the judge's matches."""
@@ -239,8 +243,8 @@ def corrected_to_dict(correction: Correction, figures: Mapping[str, CorrectedFig
         "blocks": labelled.frame.blocks,
         "drawn": len(labelled.frame.drawn),
         "labelled": labelled.done,
-        "missing": labelled.missing,
-        "provisional": correction.known and not correction.complete,
-        "passed_over": labelled.skipped,
+        "missing": labelled.sample.missing,
+        "provisional": correction.provisional,
+        "passed_over": labelled.sample.passed_over,
     }
     return as_json({"frame": frame, "corrected": {name: asdict(each) for name, each in figures.items()}})

@@ -202,18 +202,8 @@ class LabelledFrame:
 
     @cached_property
     def sample(self) -> Sample:
-        return Sample.of([stratum.size for stratum in self.frame.strata], *self.known())
-
-    @property
-    def missing(self) -> int:
-        """How many blocks more are needed before anything can be estimated."""
-        return self.sample.missing
-
-    @property
-    def skipped(self) -> int:
-        """Drawn blocks that were passed over, though later ones of their stratum are known: what is known of that
-        stratum is then no random sample."""
-        return passed_over((stratum, each.number is not None) for (stratum, _), each in self._with_settled())
+        over = passed_over((stratum, each.number is not None) for (stratum, _), each in self._with_settled())
+        return Sample.of([stratum.size for stratum in self.frame.strata], *self.known(), over)
 
     def known(self) -> tuple[list[int], list[float]]:
         """The strata and the numbers of the blocks whose number is known."""

@@ -67,11 +67,18 @@ class OutcomeCorrection:
 
     @property
     def known(self) -> bool:
-        return not self.labelled.missing
+        """Whether there is an estimate."""
+        return not self.labelled.sample.missing
+
+    @property
+    def provisional(self) -> bool:
+        """Whether the estimate has no interval and enters no comparison."""
+        return self.labelled.sample.provisional
 
     @property
     def complete(self) -> bool:
-        return self.known and self.labelled.complete
+        """Whether there is an estimate that is not provisional."""
+        return self.labelled.sample.complete
 
     def worth_of_lines(self) -> dict[str, WorthOfLines]:
         """How much a changed line tells, by `changed`, `unchanged` and `cannot_tell`."""
@@ -117,7 +124,7 @@ def outcome_correction(
         name: corrected_figures(
             np.array([row for _, row in sorted(of_one, key=lambda each: each[0])]),
             {each.name: run.result.metrics[name][each.name] for each in CORRECTED},
-            complete=labelled.complete,
+            complete=labelled.sample.complete,
         )
         for name, of_one in by_reviewer.items()
     }
@@ -161,9 +168,9 @@ def outcome_correction_to_dict(correction: OutcomeCorrection) -> JsonObject:
         "comments": labelled.frame.comments,
         "drawn": len(labelled.frame.drawn),
         "labelled": labelled.done,
-        "missing": labelled.missing,
-        "provisional": correction.known and not correction.complete,
-        "passed_over": labelled.skipped,
+        "missing": labelled.sample.missing,
+        "provisional": correction.provisional,
+        "passed_over": labelled.sample.passed_over,
     }
     return as_json(
         {

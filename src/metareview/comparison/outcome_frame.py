@@ -145,26 +145,11 @@ class LabelledOutcomes:
 
     def _sample(self, what: str) -> Sample:
         sizes = [stratum.size for stratum in self.frame.strata]
-        return Sample.of(sizes, [stratum for stratum, _, _ in self.known], self._values(what))
+        over = passed_over((stratum, unit.key in self.verdicts) for stratum, unit in self.frame.drawn)
+        return Sample.of(sizes, [stratum for stratum, _, _ in self.known], self._values(what), over)
 
     def _values(self, what: str) -> list[float]:
         return [float(VALUES[what](verdict)) for _, _, verdict in self.known]
-
-    @property
-    def missing(self) -> int:
-        """How many labels more it takes before anything can be estimated."""
-        return self.sample.missing
-
-    @property
-    def skipped(self) -> int:
-        """Drawn comments that were passed over, though later ones of their stratum are labelled: what is labelled is
-        then no random sample."""
-        return passed_over((stratum, unit.key in self.verdicts) for stratum, unit in self.frame.drawn)
-
-    @property
-    def complete(self) -> bool:
-        """Whether estimates rest on as many labels as intervals need, and on a random sample."""
-        return not self.sample.thin and not self.skipped
 
     def estimate(self, what: str) -> dict[RecordKey, float] | None:
         """For each reviewer and pull request with comments how many were addressed, fully, or are decidable, so that

@@ -144,25 +144,37 @@ class Sample:
     labelled: NDArray[np.int64]
     mean: Array
     """0 where nothing is labelled."""
+    passed_over: int = 0
+    """Drawn units without a label, though later ones of their stratum have one."""
 
     @classmethod
-    def of(cls, sizes: Sequence[int], stratum: ArrayLike, value: ArrayLike) -> Sample:
+    def of(cls, sizes: Sequence[int], stratum: ArrayLike, value: ArrayLike, passed_over: int = 0) -> Sample:
         """From the strata and the values of the labelled units."""
         of_unit = np.asarray(stratum, np.int64)
         labelled = np.bincount(of_unit, minlength=len(sizes))
         sums = np.bincount(of_unit, np.asarray(value, np.float64), len(sizes))
-        return cls(np.asarray(sizes, np.int64), labelled, sums / np.maximum(labelled, 1))
+        return cls(np.asarray(sizes, np.int64), labelled, sums / np.maximum(labelled, 1), passed_over)
 
     @property
     def missing(self) -> int:
-        """How many units more must be labelled before anything can be estimated."""
+        """How many more units must be labelled before there is an estimate."""
         return self._lacking(FEWEST)
 
     @property
     def thin(self) -> int:
-        """How many units more must be labelled before every stratum has the number that it is drawn with at least:
-        until then an interval may promise too much."""
+        """How many more units must be labelled before every stratum has as many as it is drawn with at least."""
         return self._lacking(LEAST)
+
+    @property
+    def provisional(self) -> bool:
+        """There is an estimate, but it rests on fewer than LEAST labels of a stratum that has more units, or drawn
+        units were passed over. It has no interval and enters no comparison, and nor does anything made from it."""
+        return not self.missing and (self.thin > 0 or self.passed_over > 0)
+
+    @property
+    def complete(self) -> bool:
+        """There is an estimate, and it is not provisional."""
+        return not self.missing and not self.provisional
 
     def _lacking(self, least: int) -> int:
         return int(np.maximum(0, np.minimum(least, self.sizes) - self.labelled).sum())
@@ -223,15 +235,15 @@ def passed_over(asked: Iterable[tuple[int, bool]]) -> int:
 
 def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:
     """How many units more must be labelled before anything can be estimated."""
-    return _counted(stratum, labelled).missing
+    return sample_of(stratum, labelled).missing
 
 
 def thin(stratum: Sequence[int], labelled: ArrayLike) -> int:
     """How many units more must be labelled before intervals hold what they promise: LEAST of every stratum, or all."""
-    return _counted(stratum, labelled).thin
+    return sample_of(stratum, labelled).thin
 
 
-def _counted(stratum: Sequence[int], labelled: ArrayLike) -> Sample:
-    """How many units of each stratum are labelled, whatever their values."""
+def sample_of(stratum: Sequence[int], labelled: ArrayLike, passed_over: int = 0) -> Sample:
+    """The sample by the stratum of every unit and whether it is labelled, whatever the values."""
     of_unit, known = np.asarray(stratum, np.int64), np.asarray(labelled, bool)
-    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum())))
+    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum())), passed_over)

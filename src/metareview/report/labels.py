@@ -60,14 +60,14 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
     labelled, held = correction.labelled, correction.held
     drawn, all_blocks = len(labelled.frame.drawn), labelled.frame.blocks
     yield f"{labelled_of(labelled.done, drawn, 'block')}; the run has {count(all_blocks)} in all."
-    if labelled.missing:
-        yield f"Corrected figures need {plural(labelled.missing, 'more labelled block')}: {FEWEST_NEEDED}."
+    if labelled.sample.missing:
+        yield f"Corrected figures need {plural(labelled.sample.missing, 'more labelled block')}: {FEWEST_NEEDED}."
     elif labelled.sample.thin:
         yield f"Provisional: intervals need {plural(labelled.sample.thin, 'more labelled block')}: {LEAST_NEEDED}."
-    if labelled.skipped and correction.known:
+    if labelled.sample.passed_over and correction.known:
         yield (
-            f"Provisional: {plural(labelled.skipped, 'block')} of the sample passed over, though later ones are"
-            " labelled. Without these, what is labelled is no random sample."
+            f"Provisional: {plural(labelled.sample.passed_over, 'block')} of the sample passed over, though later ones"
+            " are labelled. Without these, what is labelled is no random sample."
         )
     if held.stale:
         yield f"{plural(held.stale, 'label')} of other notes, from an earlier run in this folder, not used."
