@@ -329,7 +329,7 @@ def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_pat
 @pytest.mark.parametrize("judge", list(JUDGES))
 def test_intervals_hold_the_truth_whatever_the_judge(judge):
     truth = true_f1(prs=4000)
-    trial = trials(judge, truth, repeats=60, seed=5)
+    trial = trials(JUDGES[judge], truth, repeats=60, seed=5)
     assert trial.coverage >= 0.85  # 95 % of 60, three standard errors down; python -m bench labels has 1,000
     assert abs(trial.bias) < 0.012
     if judge == "lenient":
@@ -338,6 +338,6 @@ def test_intervals_hold_the_truth_whatever_the_judge(judge):
 
 def test_a_good_judge_makes_labels_go_further():
     truth = true_f1(prs=4000)
-    good, alone = (trials("good", truth, repeats=30, seed=6, strata=strata) for strata in (True, False))
+    good, alone = (trials(JUDGES["good"], truth, repeats=30, seed=6, strata=strata) for strata in (True, False))
     assert good.width < 0.75 * alone.width
     assert np.isfinite(good.width)
