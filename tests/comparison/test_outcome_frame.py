@@ -19,7 +19,7 @@ from metareview.outcomes.sample import Stratum, Unit, unit_of
 from metareview.runs.outcome_frame_json import frame_from_json, frame_to_json, read_outcome_frame
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
-from bench.outcome_labels import trials, true_rate
+from bench.outcome_labels import JUDGES, RARELY, SURE, trials, true_rate
 
 VERDICTS = ("fully", "partly", "not", "unknown")
 
@@ -279,6 +279,12 @@ def test_what_was_passed_over_makes_figures_provisional():
 @pytest.mark.parametrize("judge", ["good", "lenient", "random", None])
 def test_intervals_hold_the_truth(judge):
     # A small part of `python -m bench outcome_labels`: one that held 85 % of the time would be seen.
-    trial = trials(judge, true_rate(prs=20_000), repeats=120, seed=5)
+    trial = trials(JUDGES[judge] if judge else None, true_rate(prs=20_000), repeats=120, seed=5)
     assert 0.90 <= trial.coverage <= 0.99
     assert abs(trial.bias) < 0.015
+
+
+def test_intervals_hold_the_truth_where_a_sure_judge_misses_what_is_rarely_addressed():
+    # Of 80 seeded sets; about 60 % where labels that are all alike count as certain.
+    truth = true_rate(prs=20_000, heeded_by=RARELY)
+    assert trials(SURE, truth, repeats=80, budget=40, seed=5, heeded_by=RARELY).coverage >= 0.9
