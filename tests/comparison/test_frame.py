@@ -326,6 +326,23 @@ def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_pat
     assert found.plan.at_best == pytest.approx(found.plan.half_width) == pytest.approx((high - low) / 2, rel=0.1)
 
 
+def test_corrected_intervals_are_over_the_units_of_the_run(tmp_path):
+    reviews, references = records(prs=24)
+    for each in (*reviews, *references):  # two pull requests in each of twelve repositories
+        number = int(each["pr"].rpartition("/")[2])
+        each["pr"] = f"https://github.com/o/r{number // 2}/pull/{number}"
+    widths = []
+    for unit in ("pr", "repository"):
+        evaluate_comments(reviews, reference=references, judge=People(), unit=unit, out=tmp_path / unit)
+        run = load_run(tmp_path / unit)
+        label_all(run, budget=10_000)
+        found = corrected_figures(run, correction_of(run))["x"]
+        # With every block labelled and a judge that is right, they are the run's own.
+        assert found.intervals["f1"] == pytest.approx(run.result.reviewers["x"].intervals["f1"])
+        widths.append(found.intervals["f1"])
+    assert widths[0] != widths[1]
+
+
 @pytest.mark.parametrize("judge", list(JUDGES))
 def test_intervals_hold_the_truth_whatever_the_judge(judge):
     truth = true_f1(prs=4000)

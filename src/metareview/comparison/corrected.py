@@ -24,6 +24,7 @@ from metareview.comments.measures import (
     table,
     unmatched_rate,
 )
+from metareview.comments.units import PULL_REQUEST, unit_rows
 from metareview.comparison.frame import LabelledFrame
 from metareview.comparison.held_labels import HeldLabels, labels_of
 from metareview.comparison.hidden_units import HiddenUnits, extra_variances
@@ -138,35 +139,39 @@ def corrected_figures(run: CommentsRun, correction: Correction) -> dict[str, Cor
     for record in run.read_records():
         if not record.skipped:
             counts.setdefault(record.reviewer, {})[record.key] = table([record.counts])[0].tolist()
-    return figures_of_counts(run.result.measures, correction, counts)
+    return figures_of_counts(run.result.measures, correction, counts, unit=run.result.config.unit)
 
 
 def figures_of_counts(
-    measures: Sequence[Measure], correction: Correction, counts: Mapping[str, Mapping[RecordKey, Sequence[float]]]
+    measures: Sequence[Measure],
+    correction: Correction,
+    counts: Mapping[str, Mapping[RecordKey, Sequence[float]]],
+    *,
+    unit: str = PULL_REQUEST,
 ) -> dict[str, CorrectedFigures]:
-    """The same from each reviewer's rows of counts."""
+    """The same from each reviewer's rows of counts; `unit`: what intervals are over."""
     corrected_names = {each.name for each in CORRECTED}
     shown = [measure for measure in measures if measure.name in corrected_names]
-    return {
-        name: _figures(rates(np.array(list(rows.values())).sum(axis=0), shown, CORRECTED), rows, shown, correction)
-        for name, rows in counts.items()
-    }
+    return {name: _figures(rows, shown, correction, unit) for name, rows in counts.items()}
 
 
 def _figures(
-    judged: Rates, counts: Mapping[RecordKey, Sequence[float]], measures: Sequence[Measure], correction: Correction
+    counts: Mapping[RecordKey, Sequence[float]], measures: Sequence[Measure], correction: Correction, unit: str
 ) -> CorrectedFigures:
     """From one reviewer's rows of counts, one per pull request."""
+    keys = list(counts)
+    judged = rates(np.array(list(counts.values())).sum(axis=0), measures, CORRECTED)
     rows = np.array([correction.row(key, row) for key, row in counts.items()])
     totals = rows.sum(axis=0)
     cut = _cut(rates(totals, measures, CORRECTED))
-    bias = _label_bias(correction, list(counts), totals, cut, measures)
+    bias = _label_bias(correction, keys, totals, cut, measures)
     if not correction.complete:
         return CorrectedFigures(judged, cut, dict.fromkeys(cut), None, bias)
-    extra = extra_variances(correction.hidden, list(counts), totals, measures)
+    extra = extra_variances(correction.hidden, keys, totals, measures)
     of_f1 = next(measure for measure in measures if measure.name == f1.name)
-    plan = plan_of(rows, of_f1, correction.labelled, correction.hidden, list(counts))
-    return CorrectedFigures(judged, cut, intervals(rows, measures, extra), plan, bias)
+    of_units = unit_rows(rows, [pr for pr, _ in keys], unit)
+    plan = plan_of(of_units, of_f1, correction.labelled, correction.hidden, keys)
+    return CorrectedFigures(judged, cut, intervals(of_units, measures, extra), plan, bias)
 
 
 def _label_bias(
