@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelled_outcomes import give, label, make_run, outcome, pr
-from metareview.comparison.outcome_corrected import corrected_rows, outcome_correction_of
+from labelled_outcomes import AT, give, label, make_run, outcome, pr
+from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.outcome_corrected import corrected_rows, outcome_correction_of, outcome_correction_to_dict
 from metareview.comparison.outcome_frame import LabelledOutcomes, open_outcome_frame, outcome_frame
+from metareview.comparison.paired import compare
 from metareview.errors import InputError, UsageError
+from metareview.model.label import OutcomeLabel
 from metareview.outcomes.measures import MEASURES
 from metareview.outcomes.sample import Stratum, Unit, unit_of
 from metareview.runs.outcome_frame_json import frame_from_json, frame_to_json, read_outcome_frame
@@ -274,6 +277,27 @@ def test_what_was_passed_over_makes_figures_provisional():
     some = LabelledOutcomes(frame, dict.fromkeys(drawn[1:12], "not"))
     assert (some.sample.passed_over, some.sample.provisional) == (1, True)
     assert not LabelledOutcomes(frame, dict.fromkeys(drawn[:5], "not")).sample.complete
+
+
+@pytest.mark.parametrize("kept", [range(5), range(1, 12)], ids=["too few", "one passed over"])
+def test_a_provisional_correction_has_no_interval_and_enters_no_comparison(tmp_path, kept):
+    comments = {(pr(n), "bot"): [outcome(at, True, "fully" if n % 3 else "not") for at in (0, 1)] for n in range(20)}
+    runs = [make_run(tmp_path / name, comments) for name in ("a", "b")]
+    for run in runs:
+        frame = open_outcome_frame(run, budget=30)
+        of_stratum = {at: [unit for place, unit in frame.drawn if place == at] for at, _ in frame.drawn}
+        asked = [each for of_one in of_stratum.values() for at, each in enumerate(of_one) if at in kept]
+        give(run, *(OutcomeLabel(*unit.key, f"note {unit.position}", "not", AT) for unit in asked))
+        correction = outcome_correction_of(run)
+        assert correction.provisional
+        assert outcome_correction_to_dict(correction)["frame"]["provisional"] is True
+        assert correction.figures["bot"].metrics["addressed"] == 0
+        assert set(correction.figures["bot"].intervals.values()) == {None}
+    result, board = compare(*runs), leaderboard(runs)
+    assert result.labelled is None
+    assert result.metrics["addressed"].a == runs[0].metrics["bot"]["addressed"] > 0
+    assert board.labelled is None
+    assert {row.figures.metrics["addressed"] for row in board.rows} == {runs[0].metrics["bot"]["addressed"]}
 
 
 @pytest.mark.parametrize("judge", ["good", "lenient", "random", None])

@@ -94,21 +94,22 @@ def _wrong_labels(two: Disagreement, biases: Mapping[str, float | None]) -> str:
         return f"{often}: so often that their labels tell nothing of the truth."
     if not (known := {name: bias for name, bias in biases.items() if bias is not None}):
         return f"{often}."
-    largest = sorted(known, key=lambda name: -abs(known[name]))[:_NAMED_BIASES]
-    parts = [_off(known[name]) + (f" ({name})" if len(biases) > 1 else "") for name in largest]
-    more = ", the others by no more" if len(known) > len(largest) else ""
-    errs = f"if each errs as often as that implies ({100 * two.error_rate:.0f} %)"
-    return f"{often}: {errs}, recall may be {', '.join(parts)}{more}."
+    errs = f"{often}: if each errs as often as that implies ({100 * two.error_rate:.0f} %), recall"
+    shown = [name for name in known if round(abs(known[name]), 2) > 0]
+    if not shown:
+        return f"{errs} is off by less than 0.01."
+    largest = sorted(shown, key=lambda name: -abs(known[name]))[:_NAMED_BIASES]
+    parts = [_off(known[name]) + (f" ({name})" if len(known) > 1 else "") for name in largest]
+    others = ", that of the others by less" if len(known) > len(largest) else ""
+    return f"{errs} may be {', '.join(parts)}{others}."
 
 
 def _off(bias: float) -> str:
     """A bias in words.
 
-    >>> _off(0.041), _off(-0.1), _off(0.001)
-    ('too high by 0.04', 'too low by 0.10', 'off by less than 0.01')
+    >>> _off(0.041), _off(-0.1)
+    ('too high by 0.04', 'too low by 0.10')
     """
-    if round(abs(bias), 2) == 0:
-        return "off by less than 0.01"
     return f"too {'high' if bias > 0 else 'low'} by {abs(bias):.2f}"
 
 
