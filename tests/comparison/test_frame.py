@@ -189,11 +189,11 @@ def test_until_every_stratum_has_two_there_is_no_figure(tmp_path):
     assert correction is not None
     assert not correction.known
     assert corrected_figures(run, correction) == {}
-    assert correction.labelled.missing == sum(min(2, stratum.size) for stratum in frame.strata) - 1
-    assert correction.labelled.skipped == 0
+    assert correction.labelled.sample.missing == sum(min(2, stratum.size) for stratum in frame.strata) - 1
+    assert correction.labelled.sample.passed_over == 0
     last = {(block.pr, block.reviewer, *pair): True for _, block in frame.drawn[-1:] for pair in block.pairs}
     of_last = [stratum for stratum, _ in frame.drawn].count(frame.drawn[-1][0])
-    assert LabelledFrame(frame, last).skipped == of_last - 1
+    assert LabelledFrame(frame, last).sample.passed_over == of_last - 1
 
 
 def test_while_blocks_are_passed_over_there_is_no_interval(tmp_path):
@@ -205,7 +205,7 @@ def test_while_blocks_are_passed_over_there_is_no_interval(tmp_path):
         key: value for key, value in correction_of(run).labelled.verdicts.items() if key[0] != block.pr
     }  # somebody found a whole pull request too hard
     labelled = LabelledFrame(frame, verdicts)
-    assert labelled.skipped > 0
+    assert labelled.sample.passed_over > 0
     assert labelled.estimate("matches") is not None
     assert not Correction(labelled, correction_of(run).held, {}, {}).complete
 
@@ -303,7 +303,7 @@ def test_with_few_pull_requests_no_number_of_labels_is_enough(tmp_path):
 
 
 def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_path):
-    # No two labelled blocks of a stratum differ: all that is left in the standard error is the pull requests'.
+    # No two labelled blocks of a stratum differ: beside the pull requests, half a surprise is in the error of each.
     at = {"path": "a.py", "from_line": 1, "to_line": 1}
     prs = [f"https://github.com/o/r/pull/{number}" for number in range(60)]
     references = [{"pr": pr, "comments": [{**at, "note": "i0 said"}]} for pr in prs]
@@ -318,14 +318,35 @@ def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_pat
     assert found.metrics["f1"] == pytest.approx(run.metrics["x"]["f1"])
     low, high = found.intervals["f1"]
     assert found.plan.half_width == pytest.approx((high - low) / 2, rel=0.1)
-    assert found.plan.at_best == pytest.approx(found.plan.half_width)
+    assert found.plan.at_best < found.plan.half_width
     assert found.plan.blocks is None
+    label_all(run, budget=60)
+    found = corrected_figures(run, correction_of(run))["x"]
+    low, high = found.intervals["f1"]
+    assert found.plan.at_best == pytest.approx(found.plan.half_width) == pytest.approx((high - low) / 2, rel=0.1)
+
+
+def test_corrected_intervals_are_over_the_units_of_the_run(tmp_path):
+    reviews, references = records(prs=24)
+    for each in (*reviews, *references):  # two pull requests in each of twelve repositories
+        number = int(each["pr"].rpartition("/")[2])
+        each["pr"] = f"https://github.com/o/r{number // 2}/pull/{number}"
+    widths = []
+    for unit in ("pr", "repository"):
+        evaluate_comments(reviews, reference=references, judge=People(), unit=unit, out=tmp_path / unit)
+        run = load_run(tmp_path / unit)
+        label_all(run, budget=10_000)
+        found = corrected_figures(run, correction_of(run))["x"]
+        # With every block labelled and a judge that is right, they are the run's own.
+        assert found.intervals["f1"] == pytest.approx(run.result.reviewers["x"].intervals["f1"])
+        widths.append(found.intervals["f1"])
+    assert widths[0] != widths[1]
 
 
 @pytest.mark.parametrize("judge", list(JUDGES))
 def test_intervals_hold_the_truth_whatever_the_judge(judge):
     truth = true_f1(prs=4000)
-    trial = trials(judge, truth, repeats=60, seed=5)
+    trial = trials(JUDGES[judge], truth, repeats=60, seed=5)
     assert trial.coverage >= 0.85  # 95 % of 60, three standard errors down; python -m bench labels has 1,000
     assert abs(trial.bias) < 0.012
     if judge == "lenient":
@@ -334,6 +355,6 @@ def test_intervals_hold_the_truth_whatever_the_judge(judge):
 
 def test_a_good_judge_makes_labels_go_further():
     truth = true_f1(prs=4000)
-    good, alone = (trials("good", truth, repeats=30, seed=6, strata=strata) for strata in (True, False))
+    good, alone = (trials(JUDGES["good"], truth, repeats=30, seed=6, strata=strata) for strata in (True, False))
     assert good.width < 0.75 * alone.width
     assert np.isfinite(good.width)

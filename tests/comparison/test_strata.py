@@ -1,13 +1,23 @@
 """Who is asked about, and what the answers say of everybody."""
 
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.comparison.strata import LEAST, allocate, draw, estimated, least_draw, missing, passed_over
+from metareview.comparison.strata import (
+    LEAST,
+    allocate,
+    draw,
+    draw_units,
+    estimated,
+    least_draw,
+    missing,
+    passed_over,
+    sample_of,
+)
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.floats(0.01, 100)), min_size=1, max_size=12), st.integers(1, 500))
@@ -90,3 +100,61 @@ def test_passed_over_is_what_stands_open_before_a_labelled_one_of_its_stratum():
     assert passed_over(asked("abAB")) == 2
     assert passed_over(asked("aBbBBa")) == 1  # the open a has no labelled a after it
     assert passed_over(asked("aaA")) == 2
+
+
+@pytest.mark.parametrize(
+    ("labelled", "over", "missing_units", "provisional", "complete"),
+    [
+        ((1, 2), 0, 1, False, False),  # no estimate, so nothing that could be provisional
+        ((2, 3), 0, 0, True, False),
+        ((7, 3), 0, 0, True, False),
+        ((8, 2), 0, 0, True, False),  # the stratum of three has two
+        ((8, 3), 0, 0, False, True),
+        ((8, 3), 1, 0, True, False),
+        ((20, 3), 0, 0, False, True),
+    ],
+)
+def test_an_estimate_is_provisional_until_each_stratum_has_eight_labels_or_all_and_none_was_passed_over(
+    labelled, over, missing_units, provisional, complete
+):
+    stratum = [0] * 20 + [1] * 3
+    known = [True] * labelled[0] + [False] * (20 - labelled[0]) + [True] * labelled[1] + [False] * (3 - labelled[1])
+    sample = sample_of(stratum, known, over)
+    assert (sample.missing, sample.provisional, sample.complete) == (missing_units, provisional, complete)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(20, 120), st.integers(1, 80))
+def test_what_was_drawn_stays_drawn_and_keeps_its_stratum_whatever_changes_since(seed, budget, more):
+    rng = np.random.default_rng(seed)
+
+    def keys(units):
+        """Each unit's stratum by the verdicts of the day."""
+        return {unit: "abc"[int(rng.choice(3, p=shares))] for unit in units}
+
+    def weights(stratum, strata):
+        chances = rng.random(len(strata))
+        return [chances[h] * sum(each == h for each in stratum) for h in range(len(strata))]
+
+    def sizes(found):
+        return [sum(at == h for at in found.stratum.values()) for h in range(len(found.strata))]
+
+    def drawn_of(found):
+        return [sum(found.stratum[unit] == h for unit in found.drawn) for h in range(len(found.strata))]
+
+    shares = rng.dirichlet(np.ones(3))
+    units = list(range(int(rng.integers(30, 200))))
+    first = draw_units(keys(units), weights, budget, seed, order=lambda key: (key,))
+    shares = rng.dirichlet(np.ones(3))  # other verdicts, and units that were not there
+    later = [*units, *range(1000, 1000 + int(rng.integers(0, 60)))]
+    again = draw_units(keys(later), weights, budget + more, seed, order=lambda key: (key,), before=first)
+
+    assert set(first.drawn) <= set(again.drawn)
+    assert len(set(again.drawn)) == len(again.drawn)
+    assert {unit: again.stratum[unit] for unit in units} == dict(first.stratum)
+    assert list(again.strata[: len(first.strata)]) == list(first.strata)
+    assert all(again.stratum[unit] >= len(first.strata) for unit in later if unit not in first.stratum)
+    assert all(after >= before for before, after in zip(drawn_of(first), drawn_of(again), strict=False))
+    assert all(number >= min(LEAST, size) for number, size in zip(drawn_of(again), sizes(again), strict=True))
+    # No more than the budget, unless what was drawn and the minimum of each stratum take more.
+    least = [max(min(LEAST, size), before) for size, before in zip_longest(sizes(again), drawn_of(first), fillvalue=0)]
+    assert len(again.drawn) == min(len(later), max(budget + more, sum(least)))

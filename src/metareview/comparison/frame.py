@@ -25,6 +25,7 @@ from metareview.comments.blocks import (
     blocks_of,
     settle,
 )
+from metareview.comparison.hidden_units import HiddenUnits, hidden_units
 from metareview.comparison.strata import BUDGET, LEAST, Draw, Sample, draw_units, least_draw, passed_over
 from metareview.errors import UsageError
 from metareview.model.label import PairKey
@@ -202,18 +203,8 @@ class LabelledFrame:
 
     @cached_property
     def sample(self) -> Sample:
-        return Sample.of([stratum.size for stratum in self.frame.strata], *self.known())
-
-    @property
-    def missing(self) -> int:
-        """How many blocks more are needed before anything can be estimated."""
-        return self.sample.missing
-
-    @property
-    def skipped(self) -> int:
-        """Drawn blocks that were passed over, though later ones of their stratum are known: what is known of that
-        stratum is then no random sample."""
-        return passed_over((stratum, each.number is not None) for (stratum, _), each in self._with_settled())
+        over = passed_over((stratum, each.number is not None) for (stratum, _), each in self._with_settled())
+        return Sample.of([stratum.size for stratum in self.frame.strata], *self.known(), over)
 
     def known(self) -> tuple[list[int], list[float]]:
         """The strata and the numbers of the blocks whose number is known."""
@@ -240,6 +231,16 @@ class LabelledFrame:
         for (stratum, block), value in zip(known, beyond, strict=True):
             matches[block.pr, block.reviewer] += value if wanted[stratum] else 0.0
         return {key: number / self.frame.runs.get(key, 1) for key, number in matches.items()}
+
+    def hidden(self, *counted: Counted, columns: Mapping[int, float]) -> HiddenUnits:
+        """The unlabelled blocks of strata without a surprise; `columns`: the counts that one of them changes."""
+        known = [
+            (stratum, (block.pr, block.reviewer))
+            for (stratum, block), each in self._with_settled()
+            if each.number is not None
+        ]
+        among = np.array([stratum.counted in counted for stratum in self.frame.strata])
+        return hidden_units(self.sample, self.frame.members, known, columns, among=among, runs=self.frame.runs)
 
     def questions(self) -> Iterator[tuple[int, Block, Position]]:
         """The drawn blocks that are not known yet: their place in the order, and the pair of each to ask about."""

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from metareview.comparison.hidden_units import HiddenUnits, hidden_units
 from metareview.comparison.strata import BUDGET, LEAST, Draw, Sample, draw_units, least_draw, passed_over
 from metareview.errors import UsageError
 from metareview.model.addressed import FULLY, NOT, UNKNOWN
@@ -145,26 +146,11 @@ class LabelledOutcomes:
 
     def _sample(self, what: str) -> Sample:
         sizes = [stratum.size for stratum in self.frame.strata]
-        return Sample.of(sizes, [stratum for stratum, _, _ in self.known], self._values(what))
+        over = passed_over((stratum, unit.key in self.verdicts) for stratum, unit in self.frame.drawn)
+        return Sample.of(sizes, [stratum for stratum, _, _ in self.known], self._values(what), over)
 
     def _values(self, what: str) -> list[float]:
         return [float(VALUES[what](verdict)) for _, _, verdict in self.known]
-
-    @property
-    def missing(self) -> int:
-        """How many labels more it takes before anything can be estimated."""
-        return self.sample.missing
-
-    @property
-    def skipped(self) -> int:
-        """Drawn comments that were passed over, though later ones of their stratum are labelled: what is labelled is
-        then no random sample."""
-        return passed_over((stratum, unit.key in self.verdicts) for stratum, unit in self.frame.drawn)
-
-    @property
-    def complete(self) -> bool:
-        """Whether estimates rest on as many labels as intervals need, and on a random sample."""
-        return not self.sample.thin and not self.skipped
 
     def estimate(self, what: str) -> dict[RecordKey, float] | None:
         """For each reviewer and pull request with comments how many were addressed, fully, or are decidable, so that
@@ -180,6 +166,11 @@ class LabelledOutcomes:
         for (_, unit, _), value in zip(self.known, beyond, strict=True):
             found[unit.record] += value
         return found
+
+    def hidden(self, what: str, column: int) -> HiddenUnits:
+        """The unlabelled comments of strata whose labelled ones are all alike in this; `column`: the count of it."""
+        known = [(stratum, unit.record) for stratum, unit, _ in self.known]
+        return hidden_units(self._sample(what), self.frame.members, known, {column: 1.0})
 
     def weights(self) -> Array:
         """For how many comments each labelled one stands: N / n of its stratum."""

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metareview.stats import Array
+from metareview.stats import Array, Mask
 
 BUDGET = 120
 """How many units are drawn unless somebody says otherwise."""
@@ -29,14 +29,17 @@ def least_draw(sizes: Sequence[int]) -> int:
     return sum(min(LEAST, size) for size in sizes)
 
 
-def allocate(sizes: Sequence[int], weights: Sequence[float], budget: int) -> list[int]:
+def allocate(
+    sizes: Sequence[int], weights: Sequence[float], budget: int, before: Sequence[int] | None = None
+) -> list[int]:
     """How many units of each stratum are drawn: in proportion to the weights, by largest remainders, at least LEAST
-    or all. Their sum is the budget, unless there are fewer units, or the minimum takes more.
+    or all, and at least as many as `before`. Their sum is the budget, unless there are fewer units, or the minimum
+    takes more.
 
     >>> allocate([100, 100, 5], [1.0, 3.0, 0.1], 45)
     [10, 30, 5]
     """
-    low = np.minimum(LEAST, sizes)
+    low = np.maximum(np.minimum(LEAST, sizes), 0 if before is None else before)
     drawn = np.array(low, np.int64)
     free = np.ones(len(sizes), bool)
     while free.any():
@@ -107,7 +110,13 @@ def draw_units(
     stratum = known | {unit: place[key] for unit, key in units.items() if unit not in known}
     sizes = Counter(stratum.values())
     now = [stratum[unit] for unit in units]
-    numbers = allocate([sizes[at] for at in range(len(strata))], weights(now, strata), budget)
+    of_before = Counter(stratum[unit] for unit in drawn_before)
+    numbers = allocate(
+        [sizes[at] for at in range(len(strata))],
+        weights(now, strata),
+        budget,
+        [of_before[at] for at in range(len(strata))],
+    )
     population = [*units, *(unit for unit in drawn_before if unit not in units)]
     at = {unit: number for number, unit in enumerate(population)}
     kept = [at[unit] for unit in drawn_before]
@@ -117,7 +126,7 @@ def draw_units(
 
 def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int, kept: Sequence[int] = ()) -> list[int]:
     """The units to ask about, in the order in which to ask: `numbers[h]` of the units whose stratum is h. Those that
-    are `kept`, in their order, are drawn first, even where they are more.
+    are `kept`, of which there are no more, are drawn first, in their order.
 
     Within a stratum the order is random, so that whoever stops early has asked about a random sample of each. First
     come the FEWEST of every stratum, from which on there is an estimate; then they take turns by their numbers.
@@ -128,7 +137,7 @@ def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int, kept: Sequen
     for number_of_stratum, wanted in enumerate(numbers):
         own = [unit for unit in kept if stratum[unit] == number_of_stratum]
         shuffled = rng.permutation(np.flatnonzero(of_unit == number_of_stratum)).tolist()
-        members = list(dict.fromkeys([*own, *shuffled]))[: max(wanted, len(own))]
+        members = list(dict.fromkeys([*own, *shuffled]))[:wanted]
         turns += [
             (turn - FEWEST if turn < FEWEST else (turn + 0.5) / len(members), number_of_stratum, unit)
             for turn, unit in enumerate(members)
@@ -144,25 +153,41 @@ class Sample:
     labelled: NDArray[np.int64]
     mean: Array
     """0 where nothing is labelled."""
+    alike: Mask
+    """Strata without a surprise: some units are not labelled, and all labelled ones have the same value, 0 or 1."""
+    passed_over: int = 0
+    """Drawn units without a label, though later ones of their stratum have one."""
 
     @classmethod
-    def of(cls, sizes: Sequence[int], stratum: ArrayLike, value: ArrayLike) -> Sample:
+    def of(cls, sizes: Sequence[int], stratum: ArrayLike, value: ArrayLike, passed_over: int = 0) -> Sample:
         """From the strata and the values of the labelled units."""
-        of_unit = np.asarray(stratum, np.int64)
+        of_unit, values = np.asarray(stratum, np.int64), np.asarray(value, np.float64)
         labelled = np.bincount(of_unit, minlength=len(sizes))
-        sums = np.bincount(of_unit, np.asarray(value, np.float64), len(sizes))
-        return cls(np.asarray(sizes, np.int64), labelled, sums / np.maximum(labelled, 1))
+        mean = np.bincount(of_unit, values, len(sizes)) / np.maximum(labelled, 1)
+        zeros, ones = (np.bincount(of_unit, values == same, len(sizes)) for same in (0, 1))
+        alike = ((zeros == labelled) | (ones == labelled)) & (labelled > 0) & (labelled < np.asarray(sizes))
+        return cls(np.asarray(sizes, np.int64), labelled, mean, alike, passed_over)
 
     @property
     def missing(self) -> int:
-        """How many units more must be labelled before anything can be estimated."""
+        """How many more units must be labelled before there is an estimate."""
         return self._lacking(FEWEST)
 
     @property
     def thin(self) -> int:
-        """How many units more must be labelled before every stratum has the number that it is drawn with at least:
-        until then an interval may promise too much."""
+        """How many more units must be labelled before every stratum has as many as it is drawn with at least."""
         return self._lacking(LEAST)
+
+    @property
+    def provisional(self) -> bool:
+        """There is an estimate, but it rests on fewer than LEAST labels of a stratum that has more units, or drawn
+        units were passed over. It has no interval and enters no comparison, and nor does anything made from it."""
+        return not self.missing and (self.thin > 0 or self.passed_over > 0)
+
+    @property
+    def complete(self) -> bool:
+        """There is an estimate, and it is not provisional."""
+        return not self.missing and not self.provisional
 
     def _lacking(self, least: int) -> int:
         return int(np.maximum(0, np.minimum(least, self.sizes) - self.labelled).sum())
@@ -223,15 +248,15 @@ def passed_over(asked: Iterable[tuple[int, bool]]) -> int:
 
 def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:
     """How many units more must be labelled before anything can be estimated."""
-    return _counted(stratum, labelled).missing
+    return sample_of(stratum, labelled).missing
 
 
 def thin(stratum: Sequence[int], labelled: ArrayLike) -> int:
     """How many units more must be labelled before intervals hold what they promise: LEAST of every stratum, or all."""
-    return _counted(stratum, labelled).thin
+    return sample_of(stratum, labelled).thin
 
 
-def _counted(stratum: Sequence[int], labelled: ArrayLike) -> Sample:
-    """How many units of each stratum are labelled, whatever their values."""
+def sample_of(stratum: Sequence[int], labelled: ArrayLike, passed_over: int = 0) -> Sample:
+    """The sample by the stratum of every unit and whether it is labelled, whatever the values."""
     of_unit, known = np.asarray(stratum, np.int64), np.asarray(labelled, bool)
-    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum())))
+    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum())), passed_over)

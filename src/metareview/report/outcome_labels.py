@@ -106,14 +106,14 @@ def outcome_correction_lines(correction: OutcomeCorrection) -> Iterator[str]:
     labelled, held = correction.labelled, correction.held
     drawn, every = len(labelled.frame.drawn), labelled.frame.comments
     yield f"{labelled_of(labelled.done, drawn, 'comment')}; the run has {count(every)} in all."
-    if labelled.missing:
-        yield f"Corrected figures need {plural(labelled.missing, 'more labelled comment')}: {FEWEST_NEEDED}."
+    if labelled.sample.missing:
+        yield f"Corrected figures need {plural(labelled.sample.missing, 'more labelled comment')}: {FEWEST_NEEDED}."
     elif labelled.sample.thin:
         yield f"Provisional: intervals need {plural(labelled.sample.thin, 'more labelled comment')}: {LEAST_NEEDED}."
-    if labelled.skipped and correction.known:
+    if labelled.sample.passed_over and correction.known:
         yield (
-            f"Provisional: {plural(labelled.skipped, 'comment')} of the sample passed over, though later ones are"
-            " labelled. Without these, what is labelled is no random sample."
+            f"Provisional: {plural(labelled.sample.passed_over, 'comment')} of the sample passed over, though later"
+            " ones are labelled. Without these, what is labelled is no random sample."
         )
     if held.stale:
         yield f"{plural(held.stale, 'label')} of other notes, from an earlier run in this folder, not used."
