@@ -139,7 +139,7 @@ def _alarms(found: list[IndependentDifference], truth: float) -> Alarms:
     )
 
 
-def run(repeats: int = 500) -> Result:
+def run(repeats: int = 400) -> Result:
     rows: list[Row] = []
 
     def add(what: str, value: float, target: str | None, met: bool | None) -> None:
