@@ -1,8 +1,9 @@
 """The unpaired test against known truth: how often two equal bots on their own pull requests are called different, how
 often unequal ones are, and how often the interval holds the difference.
 
-A pull request has 1 to 20 comments, most have few; one side may say four times as much. `alike` is the correlation of
-comments on one pull request.
+A pull request has 1 to 20 comments, most have few; one side may make four times as many. `alike` is the correlation of
+comments on one pull request. Before and after: one bot takes over from another, pull requests of one week share an
+effect on the log odds, and either side has as many weeks.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, logit
 
 from bench.measure import Result, Row
+from bench.simulation import share
+from metareview.comparison.sample_units import Weeks, in_units
 from metareview.outcomes.measures import COLUMNS, MEASURES
 from metareview.unpaired import IndependentDifference, Sample, independent_differences
 
@@ -32,6 +36,8 @@ CASES = (
     ((10, 100), (4, 1), 0.3, 0.3),
 )
 """Pull requests of each, volumes of each, the rate, the correlation."""
+WEEKS = ((26, 0.5), (26, 1.0), (52, 0.5), (52, 1.0))
+"""Weeks of each side, and the standard deviation of what the pull requests of a week share."""
 DRAWS = 499
 """Fewer than commands make, which costs a little power and no truth."""
 MOSTLY = 0.5
@@ -87,6 +93,42 @@ def held(
     return _alarms(_compared(sizes, volumes, rates, alike, repeats, seed), rates[1] - rates[0]).held
 
 
+def before_and_after(
+    rng: np.random.Generator, weeks: int, sd: float, better: float = 0.0
+) -> tuple[Sample, Sample, Weeks]:
+    """Two bots, one in so many weeks after the other, and the week of each pull request, about five a week.
+
+    The rate is 0.3; the second has `better` on the log odds more.
+    """
+    of_week: dict[str, int] = {}
+    samples = []
+    for number, side in enumerate("ab"):
+        week = np.repeat(np.arange(weeks), 1 + rng.poisson(4, weeks))
+        heeded = expit(logit(0.3) + number * better + rng.normal(0, sd, weeks))[week]
+        comments = np.minimum(rng.geometric(0.25, len(week)), 20)
+        counts = np.zeros((len(week), COLUMNS))
+        counts[:, 0], counts[:, 1] = rng.binomial(comments, heeded), comments
+        samples.append(Sample([f"{side}{at}" for at in range(len(week))], counts))
+        of_week |= zip(samples[-1].keys, (number * weeks + week).tolist(), strict=True)
+    return samples[0], samples[1], of_week
+
+
+def week_alarms(weeks: int, sd: float, repeats: int, *, better: float = 0.0, seed: int = 0) -> tuple[float, float]:
+    """How often the test has p <= 0.05 over blocks of weeks, and over pull requests, as it was before."""
+    rng = np.random.default_rng(seed)
+    by_block = by_pr = 0
+    for number in range(repeats):
+        a, b, of_week = before_and_after(rng, weeks, sd, better)
+        blocks = in_units(a, b, of_week)
+        for_blocks, for_prs = (
+            independent_differences(*sides, [LINES], seed=number, draws=DRAWS)[LINES.name].p or 1.0
+            for sides in ((blocks.a, blocks.b), (a, b))
+        )
+        by_block += for_blocks <= 0.05
+        by_pr += for_prs <= 0.05
+    return by_block / repeats, by_pr / repeats
+
+
 def _alarms(found: list[IndependentDifference], truth: float) -> Alarms:
     ps = [each.p for each in found if each.p is not None]
     ends = [each.interval for each in found if each.interval is not None]
@@ -97,7 +139,7 @@ def _alarms(found: list[IndependentDifference], truth: float) -> Alarms:
     )
 
 
-def run(repeats: int = 500) -> Result:
+def run(repeats: int = 400) -> Result:
     rows: list[Row] = []
 
     def add(what: str, value: float, target: str | None, met: bool | None) -> None:
@@ -113,10 +155,17 @@ def run(repeats: int = 500) -> Result:
             f"{sizes[0]} and {sizes[1]} pull requests, volumes {volumes[0]}:{volumes[1]}, rate {rate}, alike {alike:g}"
         )
         # Where few have enough comments to be tested, those that have are the odd ones: then it is the share of all.
-        share = found.alarms if found.tested >= MOSTLY else found.alarms * found.tested
-        add(f"equal bots called different: {where}", share, "<= 6.5 %", share <= most)
+        alarms = found.alarms if found.tested >= MOSTLY else found.alarms * found.tested
+        add(f"equal bots called different: {where}", alarms, "<= 6.5 %", alarms <= most)
         add(f"of which could be tested: {where}", found.tested, None, None)
         add(f"bots 0.2 apart called different: {where}", unequal.alarms, None, None)
         for truth, each in (("equal", found), ("0.2 apart", unequal)):
             add(f"intervals that hold the difference, {truth}: {where}", each.held, ">= 92 %", each.held >= fewest)
+    for weeks, sd in WEEKS:
+        where = f"before and after, {weeks} weeks each, weeks differ (sd {sd:g})"
+        by_block, by_pr = week_alarms(weeks, sd, repeats)
+        rows.append(share(f"equal bots called different: {where}, blocks of weeks", by_block, repeats, 5.0))
+        rows.append(share("  over pull requests, the former units", by_pr, repeats))
+        found_by_block, _ = week_alarms(weeks, sd, repeats, better=1.0)
+        rows.append(share(f"bots 1 apart on the log odds called different: {where}", found_by_block, repeats))
     return Result("Two samples of pull requests against a known truth", rows)

@@ -8,8 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bench.equal_reviewers import EQUAL, alike_but_for_one, called_different, of_precision, of_recall, with_bursts
-from bench.simulation import difficulty, review
+from bench.equal_reviewers import (
+    EQUAL,
+    alike_but_for_one,
+    called_different,
+    of_precision,
+    of_recall,
+    sixteen_fold,
+    uneven,
+    with_bursts,
+)
 
 from metareview.comments.measures import (
     Counts,
@@ -136,6 +144,28 @@ def test_a_difference_without_any_spread_is_as_extreme_as_can_be():
     assert exchange_test(a, b, positive_match_rate) == (2 / 64, 6)
 
 
+def test_an_exchange_that_leaves_a_side_without_comments_is_extreme():
+    """B comments on one of two, A on the other: exchanging either leaves a side silent, both gives T again."""
+    a, b = counts([(4, 1, 0, 0), (0, 0, 0, 0)]), counts([(0, 0, 0, 0), (4, 3, 0, 0)])
+    assert exchange_test(a, b, positive_match_rate) == (1.0, 2)
+
+
+def test_nothing_right_on_either_side_is_no_difference():
+    """T is 0 / 0 after every exchange: 0, also where F1 has P + R = 0."""
+    a, b = counts([(4, 0, 2, 0), (3, 0, 2, 0)]), counts([(1, 0, 2, 0), (9, 0, 2, 0)])
+    assert exchange_test(a, b, positive_match_rate) == (1.0, 2)
+    assert exchange_test(a, b, f1) == (1.0, 2)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 13])
+def test_p_is_never_below_2_in_2_to_the_n(n):
+    """The clearest of all differences: only it, and all units exchanged, are as extreme."""
+    a, b = counts([(3, 0, 0, 0)] * n), counts([(3, 3, 0, 0)] * n)
+    p, differing = exchange_test(a, b, positive_match_rate)
+    assert differing == n
+    assert p == 2 / 2**n
+
+
 @pytest.mark.parametrize("units", [14, 18])
 def test_from_14_differing_units_on_draws_come_near_all_exchanges(units):
     rng = np.random.default_rng(units)
@@ -170,38 +200,33 @@ def test_f1_is_one_test_whichever_way_it_is_written():
     assert exchange_test(a, b, one_to_one(f1, "optimal"))[0] == exchange_test(a, b, f1)[0]
 
 
-# --- against a known truth: 400 sets each, so that chance adds about 2 points to either side
+# --- against a known truth: a few hundred sets each, so that chance adds about 3 points to either side
 
 
-@pytest.mark.parametrize(("draw", "units"), [(with_bursts, 30), (alike_but_for_one, 40)])
+@pytest.mark.parametrize(("draw", "units"), [(uneven, 10), (uneven, 30), (with_bursts, 30), (alike_but_for_one, 40)])
 def test_equal_reviewers_are_seldom_called_different_where_sign_flips_called_them_so(draw, units):
-    small, better, former = called_different(draw, positive_match_rate, units, 400, seed=3)
-    assert 0.02 <= small <= 0.08
-    assert better <= small
-    assert former > 0.12
+    """300 sets: about 5 %, where sign flips have 13, 13, 18 and 98 %."""
+    found = called_different(draw, positive_match_rate, units, 300, seed=3)
+    assert 0.015 <= found.small <= 0.085 < found.former
+    assert found.better <= found.small
 
 
-@pytest.mark.parametrize("cell", [cell for cell in EQUAL if cell[3] < 40], ids=lambda cell: f"{cell[0]}, {cell[3]}")
+@pytest.mark.parametrize(
+    "cell", [cell for cell in EQUAL if cell[1] in (sixteen_fold, of_recall)], ids=lambda cell: f"{cell[0]}, {cell[3]}"
+)
 def test_no_kind_of_data_has_many_false_alarms(cell):
     _, draw, measure, units, _ = cell
-    assert 0.005 <= called_different(draw, measure, units, 200, seed=5)[0] <= 0.1
+    assert 0.005 <= called_different(draw, measure, units, 200, seed=5).small <= 0.085
 
 
 def test_nobody_is_called_better_for_one_pull_request_with_200_wrong_comments():
     """p alone is right 19 times in 20; together with the interval nobody is ever called better for that."""
-    _, better, former = called_different(alike_but_for_one, positive_match_rate, 40, 200, seed=1)
-    assert better <= 0.01
-    assert former > 0.5
+    found = called_different(alike_but_for_one, positive_match_rate, 40, 200, seed=1)
+    assert found.better <= 0.01
+    assert found.former > 0.9
 
 
 def test_true_differences_are_found_as_often_as_by_sign_flips():
-    small, _, former = called_different(lambda rng, n: of_recall(rng, n, 1.56), positive_recall_rate, 30, 300)
-    assert 0.68 <= small <= 0.82
-    assert small >= former - 0.02
-
-
-def test_every_cell_of_the_simulation_draws_tables_of_equal_length():
-    for _, draw, _, units, _ in EQUAL:
-        a, b = draw(np.random.default_rng(0), units)
-        assert a.shape == b.shape == (units, len(Counts.__dataclass_fields__))
-    assert review(np.random.default_rng(0), difficulty(np.random.default_rng(0), 5, 0.3)).shape[0] == 5
+    found = called_different(lambda rng, n: of_recall(rng, n, 1.56), positive_recall_rate, 30, 300)
+    assert 0.68 <= found.small <= 0.82
+    assert found.small >= found.former - 0.02

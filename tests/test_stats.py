@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from bench.simulation import coverage, difficulty, review
+from bench.equal_routers import false_alarms, false_alarms_of_weeks, power
+from bench.simulation import UNEVEN_PRECISION, at_rate, burst_review, difficulty, held, review, uneven_review
 
 from metareview.comments.measures import Counts, f1, one_to_one, positive_match_rate, positive_recall_rate, table
 from metareview.routing.measures import hit_at
@@ -123,7 +124,20 @@ def test_intervals_of_routers_take_weeks_as_they_come():
 @pytest.mark.parametrize(("units", "rate"), [*itertools.product((10, 30, 50, 200), (0.02, 0.3, 0.9))])
 def test_intervals_hold_the_truth_as_often_as_they_promise(units, rate):
     """800 sets of unequal pull requests: 92 to 98 %, and what chance adds to that in so few."""
-    assert 0.91 <= coverage(units, rate, 800, seed=units) <= 0.99
+    assert 0.91 <= held(at_rate(review, rate, volume=6.0), rate, units, 800, seed=units) <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("draw", "truth", "low", "high"),
+    [
+        pytest.param(at_rate(review, volume=48.0), 0.3, 0.91, 0.98, id="sixteen-fold volume"),
+        pytest.param(uneven_review, UNEVEN_PRECISION, 0.84, 0.94, id="very uneven volumes"),
+        pytest.param(at_rate(burst_review), 0.9 / 7, 0.65, 0.8, id="bursts"),
+    ],
+)
+def test_intervals_hold_less_where_one_pull_request_has_a_large_share(draw, truth, low, high):
+    """600 sets of 30 pull requests; about 95, 89 and 73 %, as docs/statistics.md says."""
+    assert low <= held(draw, truth, 30, 600, seed=11) <= high
 
 
 # --- differences
@@ -178,6 +192,27 @@ def test_pairing_cancels_what_is_hard_for_both():
     assert difference(a, b).interval == pytest.approx((0.1, 0.1), abs=1e-9)
     low, high = interval(a)
     assert high - low > 0.1
+
+
+# --- routers in weeks that resemble each other
+
+
+@pytest.mark.parametrize(("weeks", "high"), [(52, 0.1), (26, 0.14)])
+def test_blocks_of_weeks_seldom_call_equal_routers_different(weeks, high):
+    """300 sets, neighbouring weeks with a correlation of 0.5: about 7 % over 10 blocks of 5, 10 % over 13 of 2."""
+    assert 0.02 <= false_alarms(weeks, 0.5, 300, seed=2) <= high
+
+
+def test_single_weeks_call_equal_routers_different_far_more_often():
+    """150 sets of 52 weeks with a correlation of 0.8: about 14 % over blocks, 30 % over weeks, the former units."""
+    by_block, by_week = (test(52, 0.8, 150, seed=3) for test in (false_alarms, false_alarms_of_weeks))
+    assert by_block <= 0.2 < by_week
+
+
+def test_a_better_router_is_found_over_10_blocks_and_cannot_be_over_7():
+    """150 sets of 52 weeks, four metrics: 2 / 2^7 is more than 0.05 / 4."""
+    assert 0.4 <= power(52, 0.5, 150) <= 0.7
+    assert power(52, 0.5, 20, length=7) == 0
 
 
 # --- how large a difference, how many pull requests

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 import scipy.stats
-from bench.unpaired import false_alarms, held
+from bench.unpaired import before_and_after, false_alarms, held, week_alarms
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview import unpaired
+from metareview.comparison.sample_units import in_units
 from metareview.outcomes.measures import COLUMNS, MEASURES
+from metareview.routing.weeks import BLOCKS
 from metareview.stats import differences, intervals
 from metareview.unpaired import Sample, independent_differences, independent_pairs
 
@@ -35,38 +38,60 @@ A = sample([(1, 4), (0, 3), (2, 6), (1, 5), (0, 2), (2, 4)])
 B = sample([(3, 4), (2, 5), (4, 6), (1, 3), (5, 7), (2, 2), (3, 8)], prefix="b")
 
 
-def t_statistic(rows_a, rows_b):
-    """Welch's t of what each row has more than the common rate brings, from scipy."""
-    (y_a, x_a), (y_b, x_b) = (np.array(rows, float).T for rows in (rows_a, rows_b))
-    pooled = (y_a.sum() + y_b.sum()) / (x_a.sum() + x_b.sum())
-    u_a, u_b = (y_a - pooled * x_a) / x_a.mean(), (y_b - pooled * x_b) / x_b.mean()
-    return scipy.stats.ttest_ind(u_b, u_a, equal_var=False)
-
-
 def rows_of(one):
     return [tuple(row) for row in one.counts[:, :2]]
 
 
-def test_p_counts_the_splits_that_are_at_least_as_clear():
-    rows_a, rows_b = rows_of(A), rows_of(B)[:5]
-    rows = rows_a + rows_b
-    observed = abs(t_statistic(rows_a, rows_b).statistic)
-    splits = [set(chosen) for chosen in combinations(range(11), 6)]
-    extreme = sum(
-        abs(t_statistic([rows[i] for i in chosen], [rows[i] for i in range(11) if i not in chosen]).statistic)
-        >= observed - 1e-9
-        for chosen in splits
-    )
-    assert difference(A, sample(rows_b, prefix="b")).p == pytest.approx(extreme / 462)
+def figure(rows):
+    return sum(y for y, _ in rows) / sum(x for _, x in rows)
 
 
-def test_random_splits_come_near_to_all_of_them(monkeypatch):
-    exact = difference(A, B).p
-    monkeypatch.setattr("metareview.unpaired.comb", lambda n, k: 10**9)
-    drawn = difference(A, B)
-    assert drawn.p != exact
-    assert drawn.p == pytest.approx(exact, abs=0.004)
-    assert drawn.p == difference(A, B).p
+def t_statistic(a, b):
+    """|B - A| over the jackknife's standard error, from dicts of rows by unit: each unit is left out of both."""
+    units = sorted({*a, *b})
+
+    def difference(left_out=None):
+        sides = ([row for unit, row in side.items() if unit != left_out] for side in (a, b))
+        of_a, of_b = map(figure, sides)
+        return of_b - of_a
+
+    without = [difference(unit) for unit in units]
+    mean = sum(without) / len(without)
+    variance = (len(units) - 1) / len(units) * sum((each - mean) ** 2 for each in without)
+    return abs(difference()) / math.sqrt(variance)
+
+
+def brute_force(a, b):
+    """The share of all deals that are as clear: lone units to either side, sizes kept, shared ones exchanged or not."""
+    shared = sorted(a.keys() & b.keys())
+    lone = {**{unit: row for unit, row in a.items() if unit not in b}, **{u: row for u, row in b.items() if u not in a}}
+    observed, deals = t_statistic(a, b), []
+    for in_b in combinations(sorted(lone), len(b) - len(shared)):
+        for bits in product((False, True), repeat=len(shared)):
+            ours = {unit: row for unit, row in lone.items() if unit not in in_b}
+            theirs = {unit: lone[unit] for unit in in_b}
+            for unit, exchanged in zip(shared, bits, strict=True):
+                ours[unit], theirs[unit] = (b[unit], a[unit]) if exchanged else (a[unit], b[unit])
+            deals.append(t_statistic(ours, theirs))
+    return float(np.mean([each >= observed * (1 - 1e-9) for each in deals]))
+
+
+def by_unit(one):
+    return dict(zip(one.keys, rows_of(one), strict=True))
+
+
+def near(p):
+    """Within four standard errors of 10,000 draws."""
+    return pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 10_000) + 1e-4)
+
+
+@pytest.mark.parametrize("size", [5, 7])
+def test_p_is_near_the_share_of_all_deals_that_are_as_clear(size):
+    b = sample(rows_of(B)[:size], prefix="b")
+    found = difference(A, b)
+    assert found.p == near(brute_force(by_unit(A), by_unit(b)))
+    assert found.p == difference(A, b).p  # the same draws every time
+    assert found.least_p == pytest.approx(2 / math.comb(6 + size, 6))
 
 
 def test_value_and_interval_by_hand():
@@ -114,45 +139,35 @@ def test_where_all_pull_requests_are_shared_it_is_the_paired_test(n):
     found = difference(a, b)
     assert found.value == pytest.approx(paired.value)
     assert found.error == pytest.approx(paired.error)
-    # All signs give the same p; random ones come from other draws.
-    assert found.p == pytest.approx(paired.p, abs=1e-12 if n == 8 else 0.01)
+    assert found.p == paired.p
     assert found.shared == found.units == n
 
 
-def test_shared_pull_requests_are_left_out_of_both_sides():
-    """Three of each side are shared, and hard for both alike: by brute force over splits and signs."""
-    a = sample([(0, 4), (4, 5), (1, 6), (2, 5), (3, 4)], ["s0", "s1", "s2", "a0", "a1"])
-    b = sample([(1, 4), (5, 5), (2, 6), (3, 5)], ["s0", "s1", "s2", "b0"])
-    pooled = 21 / 44
-    e = lambda rows: [y - pooled * x for y, x in rows]  # noqa: E731
-    shared_a, shared_b = e(rows_of(a)[:3]), e(rows_of(b)[:3])
-    lone = [*rows_of(a)[3:], *rows_of(b)[3:]]
-
-    def statistic(in_b, signs):
-        rows_a = [row for at, row in enumerate(lone) if at not in in_b]
-        rows_b = [row for at, row in enumerate(lone) if at in in_b]
-        x_a, x_b = 15 + sum(x for _, x in rows_a), 15 + sum(x for _, x in rows_b)
-        e_a = [s * v for s, v in zip(signs, shared_a, strict=True)] + e(rows_a)
-        e_b = [s * v for s, v in zip(signs, shared_b, strict=True)] + e(rows_b)
-        c_a, c_b = np.array(e_a) - np.mean(e_a), np.array(e_b) - np.mean(e_b)
-        wide_a, wide_b = 5 / 4, 4 / 3
-        variance = wide_a * (c_a @ c_a) / x_a**2 + wide_b * (c_b @ c_b) / x_b**2
-        variance -= 2 * (wide_a * wide_b) ** 0.5 * (c_a[:3] @ c_b[:3]) / (x_a * x_b)
-        return abs(sum(e_b) / x_b - sum(e_a) / x_a) / variance**0.5
-
-    observed = statistic({2}, (1, 1, 1))
-    every = [statistic({at}, signs) for at in range(3) for signs in product((1, -1), repeat=3)]
+def test_shared_pull_requests_are_left_out_of_both_sides_and_exchanged():
+    """Three of each side are shared, and hard for both alike."""
+    a = sample([(0, 4), (4, 5), (1, 6), (2, 5), (3, 4), (2, 7)], ["s0", "s1", "s2", "a0", "a1", "a2"])
+    b = sample([(1, 4), (5, 5), (2, 6), (3, 5), (4, 5)], ["s0", "s1", "s2", "b0", "b1"])
     found = difference(a, b)
-    assert found.p == pytest.approx(np.mean([each >= observed * (1 - 1e-9) for each in every]))
+    assert found.p == near(brute_force(by_unit(a), by_unit(b)))
     apart = difference(a, sample(rows_of(b), prefix="b"))
     assert found.error < apart.error
-    assert (found.shared, found.units) == (3, 6)
+    assert (found.shared, found.units) == (3, 8)
     assert found.interval[1] - found.interval[0] < apart.interval[1] - apart.interval[0]
+    assert found.least_p == pytest.approx(2 / (math.comb(5, 2) * 2**3))
 
 
 def test_a_pull_request_without_anything_to_measure_does_not_count():
-    more = Sample([*A.keys, "b000", "z"], np.vstack([A.counts, np.zeros((2, COLUMNS))]))
+    more = Sample([*A.keys, "z"], np.vstack([A.counts, np.zeros((1, COLUMNS))]))
     assert difference(more, B) == difference(A, B)
+
+
+def test_a_pull_request_that_one_side_only_kept_silent_on_is_shared():
+    """A has B's first one too, without a comment: its two rows are exchanged, and it is not dealt to either side."""
+    more = Sample([*A.keys, "b000"], np.vstack([A.counts, np.zeros((1, COLUMNS))]))
+    found = difference(more, B)
+    assert found.p == near(brute_force(by_unit(more), by_unit(B)))
+    assert (found.value, found.units, found.shared) == (pytest.approx(difference(A, B).value), 13, 0)
+    assert found.least_p == pytest.approx(2 / (math.comb(12, 6) * 2))
 
 
 def test_a_sample_against_itself_is_no_difference():
@@ -180,7 +195,7 @@ def test_a_side_that_is_all_or_nothing_still_has_an_interval():
     found = difference(sample([(0, 3)] * 6), sample([(3, 3)] * 6, prefix="b"))
     assert found.value == 1.0
     assert found.interval == (pytest.approx(1 - np.hypot(0.4593, 0.4593), abs=1e-4), 1.0)
-    assert found.p == pytest.approx(2 / 924)
+    assert found.p == near(2 / 924)
     assert found.units_needed(0.1, 0.05) is None
 
 
@@ -189,13 +204,14 @@ def test_a_side_without_a_figure():
     assert (found.value, found.p, found.interval, found.too_few_matches) == (None, None, None, False)
 
 
-def test_many_pull_requests_go_by_t():
+def test_many_pull_requests_come_near_the_normal_distribution():
     rng = np.random.default_rng(4)
     a, b = (
         sample([(rng.binomial(x, rate), x) for x in rng.integers(1, 9, 500)], prefix=side)
         for side, rate in (("a", 0.3), ("b", 0.33))
     )
-    assert difference(a, b).p == pytest.approx(t_statistic(rows_of(a), rows_of(b)).pvalue)
+    found = difference(a, b)
+    assert found.p == pytest.approx(2 * scipy.stats.norm.sf(abs(found.value) / found.error), abs=0.01)
 
 
 def test_keys_are_distinct():
@@ -211,7 +227,8 @@ def test_exchanging_the_sides_turns_the_sign_and_nothing_else(rows, shared):
     b = sample([(y, y + more) for y, more in rows[half:]], names)
     there, back = difference(a, b), difference(b, a)
     assert back.value == (None if there.value is None else pytest.approx(-there.value))
-    assert back.p == (None if there.p is None else pytest.approx(there.p))
+    # Deals are drawn, and others for the sides turned round.
+    assert back.p == (None if there.p is None else near(there.p))
     if there.interval is not None:
         assert back.interval == (pytest.approx(-there.interval[1]), pytest.approx(-there.interval[0]))
 
@@ -222,7 +239,8 @@ def test_pairs_of_a_ranking_share_the_level_by_holm():
         name: sample([(rng.binomial(5, rate), 5) for _ in range(30)], prefix=name)
         for name, rate in (("x", 0.7), ("y", 0.4), ("z", 0.4))
     }
-    found = independent_pairs(samples, LINES)
+    pairs = {(one, other): (samples[one], samples[other]) for one, other in combinations(samples, 2)}
+    found = independent_pairs(pairs, LINES)
     alone = {pair: difference(samples[pair[0]], samples[pair[1]]) for pair in found}
     assert list(found) == [("x", "y"), ("x", "z"), ("y", "z")]
     # One that is not clear is drawn for less long.
@@ -242,44 +260,24 @@ def test_intervals_hold_the_true_difference():
     assert held((12, 40), (1, 4), rates=(0.2, 0.5), alike=0.3, repeats=400) >= 364 / 400
 
 
-def test_a_ranking_of_many_shares_the_draws_of_five_hundred_pairs(monkeypatch):
-    """Forty bots with a fixed number of pull requests and one shape of splits: 780 pairs, and one set of draws."""
-    drawn, judged = [], []
-    chosen, statistics = unpaired._chosen, unpaired._Exchange.statistics
-
-    def counting(self, in_b, signs):
-        judged.append(len(in_b))
-        return statistics(self, in_b, signs)
-
-    monkeypatch.setattr(
-        unpaired, "_chosen", lambda rng, size, n, of_b: drawn.append(size) or chosen(rng, size, n, of_b)
-    )
-    monkeypatch.setattr(unpaired._Exchange, "statistics", counting)
+def test_a_ranking_of_many_shares_the_draws_of_a_fixed_number_of_pairs(monkeypatch):
+    """Six bots, 15 pairs, the draws of 5: at most a third of 10,000 each, so that the clearest p is 1 of 3,334."""
+    monkeypatch.setattr(unpaired, "_DRAWN_IN_FULL", 5)
     rng = np.random.default_rng(0)
-
-    def bot(number):
-        counts = np.zeros((15, COLUMNS))
-        counts[:, 1] = 6
-        counts[:, 0] = rng.binomial(6, 0.1 + 0.02 * number, 15)
-        return Sample([f"{number}#{pr}" for pr in range(15)], counts)
-
-    tests = independent_pairs({str(number): bot(number) for number in range(40)}, LINES)
-    assert len(tests) == 780
-    assert sum(drawn) == 10_000 * 500 // 780
-    assert sum(judged) <= 10_000 * 500 + 780
-    assert min(test.p for test in tests.values() if test.p is not None) == pytest.approx(1 / (1 + sum(drawn)))
+    bots = {str(n): sample([(y, 6) for y in rng.binomial(6, 0.1 + 0.15 * n, 15)], prefix=f"{n}#") for n in range(6)}
+    tests = independent_pairs({pair: (bots[pair[0]], bots[pair[1]]) for pair in combinations(bots, 2)}, LINES)
+    assert min(test.p for test in tests.values() if test.p is not None) == pytest.approx(1 / 3334)
 
 
-def test_random_places_are_the_least_of_random_numbers_also_where_two_are_equal():
-    class Few:
-        """Random numbers of which many are equal."""
+def test_weeks_that_differ_are_not_taken_for_a_difference_of_bots():
+    """150 sets of 26 weeks each, sd 1: over pull requests, the former units, a quarter is called different."""
+    rng = np.random.default_rng(1)
+    a, b, weeks = before_and_after(rng, 26, 1.0)
+    assert (in_units(a, b, weeks).units.kind, in_units(a, b, weeks).shared) == (BLOCKS, 0)
+    by_block, by_pr = week_alarms(26, 1.0, 150, seed=3)
+    assert by_block <= 0.1
+    assert by_pr >= 0.15
 
-        def random(self, shape, dtype):
-            return np.random.default_rng(3).integers(0, 4, shape).astype(dtype)
 
-    for of_b in range(1, 9):
-        places = unpaired._chosen(Few(), 50, 9, of_b)
-        assert set(places.ravel()) == {0.0, 1.0}
-        assert (places.sum(axis=1) == of_b).all()
-        drawn = Few().random((50, 9), np.float32)
-        assert (np.where(places == 1, drawn, -1).max(axis=1) <= np.where(places == 0, drawn, 9).min(axis=1)).all()
+def test_a_bot_that_is_better_is_found_over_blocks_of_weeks():
+    assert week_alarms(26, 0.5, 60, better=1.0, seed=4)[0] >= 0.8
