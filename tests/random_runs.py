@@ -81,8 +81,8 @@ def random_reviews(
     seed: int, names: Sequence[str], alignment: str, *, repositories: int = 1, repeat: bool = False, absent: float = 0.0, most: int = 60
 ) -> RandomReviews:
     """Reviews that are small and uneven, with bursts, silent reviewers, equal rows and pull requests without a
-    reference; with `repeat` each reviewer has 1 to 4 runs, which may lack pull requests, and with `absent` reviewers
-    lack that share of the pull requests."""
+    reference; with `repeat` each reviewer has 1 to 4 runs, which may lack pull requests; with `absent` about half of
+    the reviewers lack that share of the pull requests."""
     rng = random.Random(seed)
     made = RandomReviews(alignment)
     size = rng.choice([rng.randint(1, 6), rng.randint(4, 14), rng.randint(10, most)])
@@ -93,6 +93,7 @@ def random_reviews(
     copies = rng.choice([0.0, 0.0, 0.5, 0.9, 1.0])
     silent = rng.choice(names) if rng.random() < 0.1 else None
     burst = (rng.randrange(size), rng.choice(names)) if rng.random() < 0.3 else None
+    lacking = {name: rng.choice([0, absent]) for name in names}
     count_of_runs = {name: rng.randint(1, 4) if repeat else 1 for name in names}
     for at in range(size):
         pr = f"https://github.com/org/repo{rng.randrange(repositories)}/pull/{at + 1}"
@@ -103,7 +104,7 @@ def random_reviews(
             made.negatives.append({"pr": pr, "comments": negatives})
         first: list[JsonRecord] | None = None
         for name in names:
-            if rng.random() < absent and at:
+            if rng.random() < lacking[name] and at:
                 continue
             for run in range(count_of_runs[name]):
                 if repeat and at and rng.random() < 0.1 and run:
@@ -150,3 +151,64 @@ def _review(
     volume = wrong + (rng.randint(0, round(2 * skill[1])) if skill[1] else 0)
     found += [_comment(at, 10_000 + 10 * j, f"wrong {at} {j}") for j in range(volume)]
     return found
+
+
+@dataclass
+class RandomHistory:
+    """Events, predictions of several routers, and of each pull request what is true of it."""
+
+    events: list[JsonRecord] = field(default_factory=list)
+    predictions: list[JsonRecord] = field(default_factory=list)
+    opened: dict[tuple[str, int], datetime] = field(default_factory=dict)
+    ranks: dict[str, dict[tuple[str, int], int | None]] = field(default_factory=dict)
+    """By router: where the first response stands in its list; None where it does not, or there is no truth."""
+    risks: dict[str, dict[tuple[str, int], str]] = field(default_factory=dict)
+    waits: dict[tuple[str, int], int | None] = field(default_factory=dict)
+    """Seconds to the first eligible review, without a window."""
+    end: datetime = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def random_history(seed: int, routers: Sequence[str]) -> RandomHistory:
+    """Pull requests over 1 to 120 weeks, of 1 to 14 repositories, in bursts, with weeks and months without any."""
+    rng = random.Random(seed)
+    made = RandomHistory()
+    weeks = rng.choice([rng.randint(1, 19), rng.randint(20, 40), rng.randint(20, 120)])
+    repositories = rng.choice([1, 3, 14])
+    skill = {router: rng.choice([0.2, 0.5, 0.8]) for router in routers}
+    start = datetime(2023, 12, 27, tzinfo=UTC)
+    size = rng.choice([4, 25, 120, 250])
+    busy = sorted(rng.sample(range(weeks * 7), min(weeks * 7, rng.choice([3, 15, 80]))))
+    for number in range(1, size + 1):
+        opened = start + timedelta(days=rng.choice(busy), seconds=rng.randrange(86_400))
+        repo = f"org/repo{rng.randrange(repositories)}"
+        key = repo, number
+        made.opened[key] = opened
+        made.events.append(_event(key, opened, "opened", "author"))
+        reviewer = f"rev{rng.randrange(9)}"
+        wait = rng.choice([None, None, *(60 * rng.choice([5, 10, 20, 59, 60, 61, 90, 1440, 99_999]) for _ in range(3))])
+        made.waits[key] = wait
+        if rng.random() < 0.3:
+            made.events.append(_event(key, opened + timedelta(seconds=30), "review_submitted", rng.choice(["author", "helper[bot]"])))
+        if wait is not None:
+            made.events.append(_event(key, opened + timedelta(seconds=wait), "review_submitted", reviewer))
+        for router in routers:
+            _predict(rng, made, router, key, reviewer if wait is not None and wait <= 3600 else None, skill[router])
+    made.end = max(datetime.fromisoformat(event["at"]) for event in made.events)
+    return made
+
+
+def _event(key: tuple[str, int], at: datetime, kind: str, actor: str) -> JsonRecord:
+    return {"repo": key[0], "pr": key[1], "at": at.isoformat(), "kind": kind, "actor": actor}
+
+
+def _predict(rng: random.Random, made: RandomHistory, router: str, key: tuple[str, int], truth: str | None, skill: float) -> None:
+    candidates = [f"other{j}" for j in range(rng.randint(0, 6))]
+    rank = None
+    if truth and rng.random() < skill:
+        rank = rng.randint(1, len(candidates) + 1)
+        candidates.insert(rank - 1, truth)
+    risk = rng.choice(["low", "low", "high"])
+    made.ranks.setdefault(router, {})[key] = rank
+    made.risks.setdefault(router, {})[key] = risk
+    line = {"repo": key[0], "pr": key[1], "router": router, "candidates": candidates, "risk": risk}
+    made.predictions.append(line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
@@ -20,6 +20,8 @@ Row = tuple[Fraction | int, ...]
 Rows = Sequence[Row]
 Figure = Callable[[Row], Fraction | None]
 """A figure of the sums of rows."""
+Ties = dict[tuple[str, str], tuple[float, float]]
+"""Of each tested pair p alone, and p of the family."""
 Interval = tuple[float, float] | None
 
 DRAWS = 10_000
@@ -283,16 +285,19 @@ def ranked(prs: Mapping[str, set[str]], share: Fraction = Fraction(4, 5)) -> set
     return {name for name, own in prs.items() if len(own) >= share * len(anywhere)}
 
 
-def pairwise_ties(rows: Mapping[str, Rows], beta: float = 1.0) -> dict[tuple[str, str], tuple[float, float]]:
+def pairwise_ties(
+    rows: Mapping[str, Rows], beta: float = 1.0, equal: Collection[tuple[str, str]] = ()
+) -> Ties:
     """Of each pair p alone and p of the family: T as above, 10,000 draws (seed 0) of one random bit per unit, the same
     for all pairs; step-down: pairs in order of T, p of the k-th = the greatest so far of (1 + draws in which any of
-    the pairs from the k-th on reaches it) / (1 + draws). Pairs with too few matches are not tested."""
+    the pairs from the k-th on reaches it) / (1 + draws). Pairs with too few matches are not tested, unless their runs
+    are `equal`: 1."""
     units = len(next(iter(rows.values())))
     bits = np.random.default_rng(0).integers(0, 2, size=(DRAWS, units), dtype=np.int8)
     nothing = np.zeros((1, units), dtype=np.int8)
     observed, drawn = {}, {}
     for a, b in itertools.combinations(rows, 2):
-        if not not_tested(rows[a], rows[b]):
+        if (a, b) in equal or not not_tested(rows[a], rows[b]):
             observed[a, b] = float(exchanged_statistics(rows[a], rows[b], nothing, beta)[0])
             parts = [exchanged_statistics(rows[a], rows[b], part, beta) for part in np.array_split(bits, 8)]
             drawn[a, b] = np.concatenate(parts)

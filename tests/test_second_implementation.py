@@ -6,18 +6,21 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import metareview as mr
 import second_implementation as second
-from random_runs import Counts, RandomReviews, random_reviews
+from metareview.cli import _run
+from random_runs import Counts, RandomHistory, RandomReviews, random_history, random_reviews
 
 RANDOM_RUNS = int(os.environ.get("METAREVIEW_RANDOM_RUNS", "40"))
 EXACT = 1e-9
@@ -172,7 +175,7 @@ def test_intervals_of_reviewers(tally: Tally, alignment: str, unit: str) -> None
         check_reviewers(tally, made, evaluated(made, unit=unit), unit, f"seed {seed} {alignment}")
 
 
-def check_difference(tally: Tally, made: RandomReviews, ours: Mapping[str, Any], rows: Sequence[Mapping[str, second.Rows]], where: str) -> None:
+def check_difference(tally: Tally, ours: Mapping[str, Any], rows: Sequence[Mapping[str, second.Rows]], where: str) -> None:
     for metric, found in ours["metrics"].items():
         at, (a, b) = f"{where} {metric}", (each[metric] for each in rows)
         values = value_of(metric, a), value_of(metric, b)
@@ -180,7 +183,7 @@ def check_difference(tally: Tally, made: RandomReviews, ours: Mapping[str, Any],
         tally.number("difference", at, found["diff"], values[1] - values[0] if defined else None)
         tally.interval("interval of a difference", at, found["interval"], second.difference_interval(a, b, beta_of(metric)) if defined else None)
         tested = COMPLEMENTS.get(metric, metric)
-        few = defined and second.not_tested(*(each[tested] for each in rows))
+        few = defined and rows[0] != rows[1] and second.not_tested(*(each[tested] for each in rows))
         tally.same("too few matches", at, metric in ours["too_few_matches"], few)
         if few or not defined:
             tally.same("not tested", at, found["p"], None)
@@ -216,4 +219,140 @@ def test_differences_of_reviewers(tally: Tally, alignment: str, unit: str) -> No
         ours = mr.compare(run, reviewers=["ann", "bob"], unit=unit, **options).to_dict()
         prs = list(made.counts["ann"])
         rows = [rows_of(made.counts[name], prs, unit, alignment) for name in ("ann", "bob")]
-        check_difference(tally, made, ours, rows, f"seed {1000 + seed} {alignment} {unit}")
+        check_difference(tally, ours, rows, f"seed {1000 + seed} {alignment} {unit}")
+
+
+# --- Leaderboards ----------------------------------------------------------------------------------------------------
+
+SORTS = {"f1": "f1", "precision": "positive_match_rate", "recall": "positive_recall_rate"}
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, Any]]:
+    """Runs a command in this process: its exit code, and the document of --json."""
+
+    def run(*arguments: object) -> tuple[int, Any]:
+        capsys.readouterr()
+        code = _run([*(str(each) for each in arguments), "--json", "-q"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.mark.parametrize("alignment", ["optimal", "coverage"])
+def test_leaderboards(tally: Tally, alignment: str, tmp_path: Path, command: Callable[..., tuple[int, Any]]) -> None:
+    for seed in seeds(0.25):
+        names = ["ann", "bob", "cem", "dan", "eva", "fay"][: 2 + seed % 5]
+        made = random_reviews(2000 + seed, names, alignment, repositories=1 + seed % 30, absent=0.25, most=40)
+        evaluated(made, out=tmp_path / str(seed))
+        sort = ("f1", "precision", "recall", "f2")[seed // 2 % 4]
+        unit = "repository" if seed % 3 == 1 else "pr"
+        options = ["--beta", "2"] if sort == "f2" else ["--sort", sort]
+        _, ours = command("leaderboard", tmp_path / str(seed), "--unit", unit, *options)
+        check_leaderboard(tally, made, ours, SORTS.get(sort, sort), unit, f"seed {2000 + seed} {alignment} {unit} {sort}")
+
+
+def check_leaderboard(tally: Tally, made: RandomReviews, ours: Any, metric: str, unit: str, where: str) -> None:
+    own = {name: list(counts) for name, counts in made.counts.items()}
+    eligible = second.ranked({name: set(prs) for name, prs in own.items()})
+    shared = [pr for pr in (each["pr"] for each in made.references) if all(pr in own[name] for name in eligible)]
+    rows = {name: rows_of(made.counts[name], shared, unit, made.alignment) for name in eligible}
+    known = {name for name in eligible if value_of(metric, rows[name][metric]) is not None}
+    tally.same("ranked", where, {row["name"] for row in ours["rows"]}, known)
+    tally.same("pull requests", where, ours["prs"], len(shared))
+    for row in (*ours["rows"], *ours["unranked"]):
+        alone = rows_of(made.counts[row["name"]], own[row["name"]], unit, made.alignment)
+        check_row(tally, row["own"], alone, f"{where} {row['name']} (own)")
+    for row in ours["rows"]:
+        check_row(tally, row, rows[row["name"]], f"{where} {row['name']}")
+    names = [row["name"] for row in ours["rows"]]
+    equal = [pair for pair in itertools.combinations(names, 2) if rows[pair[0]] == rows[pair[1]]]
+    expected = second.pairwise_ties({name: rows[name][metric] for name in names}, beta_of(metric), equal)
+    check_ties(tally, ours, names, expected, where)
+
+
+def check_row(tally: Tally, ours: Any, rows: Mapping[str, second.Rows], where: str) -> None:
+    for metric, value in ours["metrics"].items():
+        tally.number("figure on a leaderboard", f"{where} {metric}", value, value_of(metric, rows[metric]))
+        expected = None if value is None else second.interval(rows[metric], beta_of(metric))
+        tally.interval("interval on a leaderboard", f"{where} {metric}", ours["intervals"][metric], expected)
+
+
+def check_ties(tally: Tally, ours: Any, names: Sequence[str], expected: second.Ties, where: str) -> None:
+    letters = {row["name"]: set(row["ties"]) for row in ours["rows"]}
+    found = {frozenset((pair["a"], pair["b"])): pair for pair in ours["pairs"]}
+    for a, b in itertools.combinations(names, 2):
+        at, pair = f"{where} {a}-{b}", found.get(frozenset((a, b)), {"p": None, "p_family": None})
+        alone, family = expected.get((a, b), (None, None))
+        tally.drawn("p of a pair", at, pair["p"], alone)
+        tally.drawn("p of a pair in the family", at, pair["p_family"], family)
+        if family is None or abs(family - 0.05) > monte_carlo_error(0.05):
+            tally.same("letters", at, bool(letters[a] & letters[b]), family is None or family > 0.05)
+    if len(names) > 1:
+        first, following = (letters[row["name"]] for row in ours["rows"][:2])
+        tally.same("leads", where, " leads" in ours["headline"], not first & following)
+
+
+# --- Routers ---------------------------------------------------------------------------------------------------------
+
+
+def units_of(made: RandomHistory) -> tuple[str, int | None, list[list[tuple[str, int]]]]:
+    """The kind of unit, the weeks of a block, and the pull requests of each unit that has any."""
+    keys = list(made.opened)
+    blocks = second.blocks_of_weeks([made.opened[key] for key in keys])
+    groups: dict[object, list[tuple[str, int]]] = defaultdict(list)
+    repositories = {repo for repo, _ in keys}
+    for at, key in enumerate(keys):
+        groups[blocks[1][at] if blocks else key[0] if len(repositories) >= 10 else key].append(key)
+    kind = "blocks of weeks" if blocks else "repositories" if len(repositories) >= 10 else "pull requests"
+    return kind, blocks and blocks[0], list(groups.values())
+
+
+def hits(rank: int | None, metric: str) -> Fraction:
+    if metric == "mrr":
+        return Fraction(1, rank) if rank else Fraction(0)
+    return Fraction(rank is not None and rank <= int(metric.removeprefix("hit@")))
+
+
+def routing_rows(made: RandomHistory, router: str) -> dict[str, list[second.Row]]:
+    units = units_of(made)[2]
+    ranks = made.ranks[router]
+    return {
+        metric: [(sum(hits(ranks[key], metric) for key in unit), len(unit)) for unit in units]
+        for metric in ("hit@1", "hit@3", "hit@5", "mrr")
+    }
+
+
+def write_lines(path: Path, records: Sequence[object]) -> Path:
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    return path
+
+
+def test_routers(tally: Tally, tmp_path: Path) -> None:
+    for seed in seeds(0.5):
+        where = f"seed {3000 + seed}"
+        made = random_history(3000 + seed, ["one", "two"])
+        history = write_lines(tmp_path / "events.jsonl", made.events)
+        predictions = write_lines(tmp_path / "predictions.jsonl", made.predictions)
+        run = mr.evaluate_routing(history, routers=[], predictions=[predictions])
+        rows = [routing_rows(made, router) for router in ("one", "two")]
+        for router, of in zip(("one", "two"), rows, strict=True):
+            for metric, ends in run.summary["routers"][router]["intervals"].items():
+                at = f"{where} {router} {metric}"
+                tally.number("figure of a router", at, run.summary["routers"][router][metric], value_of(metric, of[metric]))
+                tally.interval("interval of a router", at, ends, second.interval(of[metric]))
+            check_queue(tally, made, router, run.summary["routers"][router]["queue"], where)
+        ours = mr.compare(run, reviewers=["one", "two"]).to_dict()
+        kind, length, units = units_of(made)
+        expected = {"kind": kind, "n": len(units), "weeks_per_block": length}
+        tally.same("units of routers", where, ours["units"], expected)
+        check_difference(tally, ours, rows, where)
+
+
+def check_queue(tally: Tally, made: RandomHistory, router: str, queue: Any, where: str) -> None:
+    for risk, ours in queue.items():
+        keys = [key for key, own in made.risks[router].items() if own == risk]
+        waits = [wait for key in keys if (wait := made.waits[key]) is not None]
+        censored = [math.floor((made.end - made.opened[key]).total_seconds()) for key in keys if made.waits[key] is None]
+        median = second.kaplan_meier_median(waits, censored)
+        tally.number("Kaplan-Meier median", f"{where} {router} {risk}", ours["ttfr_seconds_km_median"], median)
