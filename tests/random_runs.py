@@ -212,3 +212,45 @@ def _predict(rng: random.Random, made: RandomHistory, router: str, key: tuple[st
     made.risks.setdefault(router, {})[key] = risk
     line = {"repo": key[0], "pr": key[1], "router": router, "candidates": candidates, "risk": risk}
     made.predictions.append(line)
+
+
+@dataclass
+class RandomOutcomes:
+    """Records of a bot's comments, and of each pull request (comments whose lines were changed, comments)."""
+
+    records: list[JsonRecord] = field(default_factory=list)
+    rows: dict[int, tuple[int, int]] = field(default_factory=dict)
+    first_comment: dict[int, datetime] = field(default_factory=dict)
+
+
+def random_outcomes(rng: random.Random, numbers: Sequence[int], days: Sequence[int]) -> RandomOutcomes:
+    """One comment a line of a file, of which a later commit changes the first few; on one of these days each."""
+    made = RandomOutcomes()
+    heeded = rng.choice([0.2, 0.5, 0.8])
+    for number in numbers:
+        comments = rng.choice([1, 2, 3, 6, 12])
+        changed = sum(rng.random() < heeded for _ in range(comments))
+        day = datetime(2024, 1, 3, 9, tzinfo=UTC) + timedelta(days=rng.choice(days))
+        made.rows[number] = changed, comments
+        made.first_comment[number] = day
+        made.records.append(_outcomes_record(number, changed, comments, day))
+    return made
+
+
+def _outcomes_record(number: int, changed: int, comments: int, day: datetime) -> JsonRecord:
+    new = "".join(f"\n+line {at}" for at in range(comments))
+    fixed = "".join(f"\n-line {at}\n+fixed {at}" for at in range(changed))
+    patches = [("a", day - timedelta(hours=1), f"@@ -0,0 +1,{comments} @@{new}")]
+    if changed:
+        patches.append(("b", day + timedelta(hours=1), f"@@ -1,{changed} +1,{changed} @@{fixed}"))
+    commits = [
+        {"sha": f"{name}{number}", "at": at.isoformat(), "author": "ann", "files": [{"path": "a.py", "status": "modified", "patch": patch}]}
+        for name, at, patch in patches
+    ]
+    said = [
+        {"id": f"{number}.{at}", "path": "a.py", "from_line": at + 1, "note": f"remark {at} on {number}", "at": day.isoformat(), "commit": f"a{number}"}
+        for at in range(comments)
+    ]
+    pr = f"https://github.com/acme/shop/pull/{number}"
+    closed = (day + timedelta(hours=9)).isoformat()
+    return {"pr": pr, "reviewer": "bot", "author": "ann", "merged_at": closed, "commits": commits, "comments": said}

@@ -359,49 +359,43 @@ def kaplan_meier_median(waits: Sequence[int], censored: Sequence[int]) -> Fracti
 # --- Two samples -----------------------------------------------------------------------------------------------------
 
 
-def two_samples_p(shared: Sequence[tuple[Row, Row]], only_a: Rows, only_b: Rows, limit: int = 20_000) -> float:
-    """Units that both sides have are exchanged; the others are dealt anew to the two sides (sizes kept);
-    T = |θ_B - θ_A| / sqrt(V), V the jackknife's over all units, worked out each time. All arrangements where these are
-    at most `limit`, else 10,000 draws (seed 0)."""
-    pool = [*only_a, *only_b]
-    size, exchanges = len(only_a), 2 ** len(shared)
-    observed = two_samples_statistic(shared, only_a, only_b)
-    everything = math.comb(len(pool), size) * exchanges <= limit
-    rng = np.random.default_rng(0)
-
-    def arrangements() -> itertools.chain[tuple[Sequence[int], Sequence[int]]]:
-        if everything:
-            deals = itertools.combinations(range(len(pool)), size)
-            return itertools.chain(itertools.product(deals, itertools.product((0, 1), repeat=len(shared))))
-        draws = (
-            (rng.permutation(len(pool))[:size].tolist(), rng.integers(0, 2, len(shared)).tolist()) for _ in range(DRAWS)
+def two_samples_p(shared: Sequence[tuple[Row, Row]], only_a: Rows, only_b: Rows, limit: int = 50_000) -> tuple[float, bool]:
+    """p, and whether it is exact. Units that both sides have are exchanged; the others are dealt anew to the two sides
+    (sizes kept); T = |θ_B - θ_A| / sqrt(V), worked out each time; 10,000 draws (seed 0), or all arrangements where
+    these are at most `limit`."""
+    pool = len(only_a) + len(only_b)
+    exact = math.comb(pool, len(only_a)) * 2 ** len(shared) <= limit
+    if exact:
+        chosen = itertools.product(
+            itertools.product((0, 1), repeat=len(shared)), itertools.combinations(range(pool), len(only_a))
         )
-        return itertools.chain(draws)
+        sides = np.array([[*bits, *(at not in dealt for at in range(pool))] for bits, dealt in chosen], dtype=bool)
+    else:
+        rng = np.random.default_rng(0)
+        bits = rng.integers(0, 2, size=(DRAWS, len(shared)), dtype=np.int8)
+        dealt = rng.permuted(np.tile(np.arange(pool) >= len(only_a), (DRAWS, 1)), axis=1)
+        sides = np.hstack([bits, dealt]).astype(bool)
+    identity = np.array([[False] * (len(shared) + len(only_a)) + [True] * len(only_b)])
+    units = [*(a + b for a, b in shared), *(row + (0, 0) for row in (*only_a, *only_b))]
+    table = np.array([[float(value) for value in unit] for unit in units])
+    observed = float(two_samples_statistics(table, identity)[0])
+    extreme = int(reaches(two_samples_statistics(table, sides), observed).sum())
+    return (extreme / len(sides), True) if exact else ((1 + extreme) / (1 + DRAWS), False)
 
-    extreme = total = 0
-    for dealt, bits in arrangements():
-        to_a = set(dealt)
-        pairs = [(b, a) if bit else (a, b) for bit, (a, b) in zip(bits, shared, strict=True)]
-        statistic = two_samples_statistic(
-            pairs, [pool[at] for at in dealt], [row for at, row in enumerate(pool) if at not in to_a]
-        )
-        total += 1
-        extreme += bool(reaches(np.array(statistic), observed))
-    return extreme / total if everything else (1 + extreme) / (1 + total)
 
-
-def two_samples_statistic(shared: Sequence[tuple[Row, Row]], only_a: Rows, only_b: Rows) -> float:
-    """T = |θ_B - θ_A| / sqrt(V), V the jackknife's over all units."""
-    units = [*shared, *((row, (0, 0)) for row in only_a), *(((0, 0), row) for row in only_b)]
-    table = np.array([[float(value) for row in unit for value in row] for unit in units])
-    total = table.sum(axis=0)
-    rest = total - table
-    if not total[1] or not total[3] or not rest[:, 1].all() or not rest[:, 3].all():
-        return math.inf
-    left_out = rest[:, 2] / rest[:, 3] - rest[:, 0] / rest[:, 1]
-    n = len(units)
-    variance = (n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum())
-    difference = abs(total[2] / total[3] - total[0] / total[1])
-    if variance < 1e-24:
-        return 0.0 if difference < 1e-12 else math.inf
-    return difference / math.sqrt(variance)
+def two_samples_statistics(table: np.ndarray, exchanged: np.ndarray) -> np.ndarray:
+    """T = |θ_B - θ_A| / sqrt(V), V the jackknife's over all units, of each row of `exchanged`. A unit of the table has
+    its row on its own side, then its row on the other, which is (0, 0) where that has none. A draw with X = 0 on a
+    side counts as extreme."""
+    swap = exchanged[:, :, None]
+    a, b = np.where(swap, table[:, 2:], table[:, :2]), np.where(swap, table[:, :2], table[:, 2:])
+    total_a, total_b = a.sum(axis=1, keepdims=True), b.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = (total_b[:, 0, 0] / total_b[:, 0, 1]) - (total_a[:, 0, 0] / total_a[:, 0, 1])
+        rest_a, rest_b = total_a - a, total_b - b
+        left_out = rest_b[:, :, 0] / rest_b[:, :, 1] - rest_a[:, :, 0] / rest_a[:, :, 1]
+        n = len(table)
+        squares = ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        variance = (n - 1) / n * np.where(squares < 1e-24, 0, squares)
+        statistics = _studentised(np.where(np.abs(difference) < 1e-12, 0, np.abs(difference)), variance)
+    return np.where(np.isfinite(left_out).all(axis=1) & np.isfinite(difference), statistics, np.inf)

@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import os
+import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -20,12 +21,23 @@ import pytest
 import metareview as mr
 import second_implementation as second
 from metareview.cli import _run
-from random_runs import Counts, RandomHistory, RandomReviews, random_history, random_reviews
+from random_runs import (
+    Counts,
+    RandomHistory,
+    RandomOutcomes,
+    RandomReviews,
+    random_history,
+    random_outcomes,
+    random_reviews,
+)
 
 RANDOM_RUNS = int(os.environ.get("METAREVIEW_RANDOM_RUNS", "40"))
 EXACT = 1e-9
 COMPLEMENTS = {"unmatched_rate": "positive_match_rate"}
 """Noise = 1 - precision is not counted twice."""
+
+
+Command = Callable[..., tuple[int, Any]]
 
 
 class Tally:
@@ -83,6 +95,18 @@ def tally(all_kinds: Tally) -> Iterator[Tally]:
         all_kinds.compared[kind] += found.compared[kind]
         all_kinds.greatest[kind] = max(all_kinds.greatest[kind], found.greatest[kind])
     assert not found.disagreements, "\n".join([f"{len(found.disagreements)} disagreements", *found.disagreements[:40]])
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command in this process: its exit code, and the document of --json."""
+
+    def run(*arguments: object) -> tuple[int, Any]:
+        capsys.readouterr()
+        code = _run([*(str(each) for each in arguments), "--json", "-q"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return run
 
 
 def seeds(share: float) -> range:
@@ -222,25 +246,51 @@ def test_differences_of_reviewers(tally: Tally, alignment: str, unit: str) -> No
         check_difference(tally, ours, rows, f"seed {1000 + seed} {alignment} {unit}")
 
 
+def test_no_worse_than_a_margin(tally: Tally, tmp_path: Path, command: Command) -> None:
+    for seed in seeds(0.1):
+        made = random_reviews(4000 + seed, ["ann", "bob"], "optimal", repositories=1 + seed % 5)
+        folder = tmp_path / str(seed)
+        evaluated(made, out=folder)
+        rows = [rows_of(made.counts[name], list(made.counts["ann"]), "pr", "optimal") for name in ("ann", "bob")]
+        for name, metric in {"f1": "f1", "recall": "positive_recall_rate", "noise": "unmatched_rate"}.items():
+            a, b = rows[0][metric], rows[1][metric]
+            defined = None not in (value_of(metric, a), value_of(metric, b))
+            ends = second.difference_interval(a, b) if defined else None
+            loss = None if ends is None else ends[1] if name == "noise" else -ends[0]
+            for margin in {max(0.0, min(1.0, (loss or 0) + by)) for by in (-1e-6, 1e-6)}:
+                code, _ = command("compare", folder, "--reviewer", "ann", "--reviewer", "bob", "--no-worse", f"{name}={margin:.9f}")
+                expected = 0 if loss is not None and loss <= round(margin, 9) else 3
+                tally.same("no worse", f"seed {4000 + seed} {name}={margin:.9f} (loss up to {loss})", code, expected)
+
+
+@pytest.mark.parametrize("alignment", ["optimal", "coverage"])
+def test_repeated_runs(tally: Tally, alignment: str) -> None:
+    for seed in seeds(0.15):
+        where = f"seed {5000 + seed} {alignment}"
+        made = random_reviews(5000 + seed, ["ann", "bob"], alignment, repeat=True, most=25)
+        run = evaluated(made, repeat=True)
+        check_reviewers(tally, made, run, "pr", where)
+        ours = mr.compare(run, reviewers=["ann", "bob"]).to_dict()
+        rows = [rows_of(made.counts[name], list(made.counts["ann"]), "pr", alignment) for name in ("ann", "bob")]
+        for metric, found in ours["metrics"].items():
+            if metric == "false_positive_rate" and not made.negatives:
+                continue
+            a, b = rows[0][metric], rows[1][metric]
+            expected = None
+            if None not in (value_of(metric, a), value_of(metric, b)):
+                runs = [runs_of(made, name, metric) for name in ("ann", "bob")]
+                expected = second.difference_interval(a, b, beta_of(metric), *runs)
+            tally.interval("interval of a difference of repeated runs", f"{where} {metric}", found["interval"], expected)
+        check_holm(tally, ours, where)
+
+
 # --- Leaderboards ----------------------------------------------------------------------------------------------------
 
 SORTS = {"f1": "f1", "precision": "positive_match_rate", "recall": "positive_recall_rate"}
 
 
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, Any]]:
-    """Runs a command in this process: its exit code, and the document of --json."""
-
-    def run(*arguments: object) -> tuple[int, Any]:
-        capsys.readouterr()
-        code = _run([*(str(each) for each in arguments), "--json", "-q"])
-        return code, json.loads(capsys.readouterr().out)
-
-    return run
-
-
 @pytest.mark.parametrize("alignment", ["optimal", "coverage"])
-def test_leaderboards(tally: Tally, alignment: str, tmp_path: Path, command: Callable[..., tuple[int, Any]]) -> None:
+def test_leaderboards(tally: Tally, alignment: str, tmp_path: Path, command: Command) -> None:
     for seed in seeds(0.25):
         names = ["ann", "bob", "cem", "dan", "eva", "fay"][: 2 + seed % 5]
         made = random_reviews(2000 + seed, names, alignment, repositories=1 + seed % 30, absent=0.25, most=40)
@@ -356,3 +406,76 @@ def check_queue(tally: Tally, made: RandomHistory, router: str, queue: Any, wher
         censored = [math.floor((made.end - made.opened[key]).total_seconds()) for key in keys if made.waits[key] is None]
         median = second.kaplan_meier_median(waits, censored)
         tally.number("Kaplan-Meier median", f"{where} {router} {risk}", ours["ttfr_seconds_km_median"], median)
+
+
+# --- Two samples of outcomes -----------------------------------------------------------------------------------------
+
+
+def two_samples(seed: int) -> tuple[RandomOutcomes, RandomOutcomes]:
+    """Two versions of a bot on their own pull requests, on some of the other's too, or on all the same ones; in one
+    week, or both in the course of 90."""
+    rng = random.Random(seed)
+    sizes = [rng.choice([3, 5, 8, 30]) for _ in range(2)]
+    days = [0, 1] if seed % 3 else range(90 * 7)
+    first = 1 + rng.choice([sizes[0], sizes[0], sizes[0] // 2, 0])
+    if seed % 3 == 0:
+        sizes, first = [150, 150], 151
+    elif first == 1:
+        sizes[1] = sizes[0]
+    a, b = range(1, sizes[0] + 1), range(first, first + sizes[1])
+    return random_outcomes(rng, a, days), random_outcomes(rng, b, days)
+
+
+Units = tuple[list[tuple[second.Row, second.Row]], list[second.Row], list[second.Row]]
+
+
+def sample_units(a: RandomOutcomes, b: RandomOutcomes) -> tuple[str, Units]:
+    """Units that both sides have, those of A alone and of B alone: blocks of weeks where each side has 10 or more,
+    else pull requests."""
+    moments = [*a.first_comment.values(), *b.first_comment.values()]
+    blocks = second.blocks_of_weeks(moments)
+    if blocks:
+        found = blocks[1][: len(a.rows)], blocks[1][len(a.rows) :]
+        if min(len(set(each)) for each in found) >= 10:
+            return "blocks of weeks", _apart(_summed(found[0], a), _summed(found[1], b))
+    return "pull requests", _apart(a.rows, b.rows)
+
+
+def _summed(blocks: Sequence[int], side: RandomOutcomes) -> dict[int, second.Row]:
+    found: dict[int, list[second.Row]] = defaultdict(list)
+    for block, row in zip(blocks, side.rows.values(), strict=True):
+        found[block].append(row)
+    return {block: second.sums(rows) for block, rows in found.items()}
+
+
+def _apart(a: Mapping[int, second.Row], b: Mapping[int, second.Row]) -> Units:
+    shared = [(a[key], b[key]) for key in a if key in b]
+    return shared, [a[key] for key in a if key not in b], [b[key] for key in b if key not in a]
+
+
+def test_outcomes(tally: Tally) -> None:
+    for seed in seeds(0.3):
+        where = f"seed {6000 + seed}"
+        sides = two_samples(6000 + seed)
+        runs = [mr.evaluate_outcomes(side.records) for side in sides]
+        rows = [list(side.rows.values()) for side in sides]
+        for run, own, name in zip(runs, rows, "ab", strict=True):
+            bot = run.summary["reviewers"]["bot"]
+            tally.number("figure of outcomes", f"{where} {name}", bot["metrics"]["lines_changed"], value_of("", own))
+            tally.interval("interval of outcomes", f"{where} {name}", bot["intervals"]["lines_changed"], second.interval(own))
+        ours = mr.compare(*runs).to_dict()
+        kind, (shared, only_a, only_b) = sample_units(*sides)
+        counted = {"kind": kind, "n": len(shared) + len(only_a) + len(only_b), "shared": len(shared)}
+        tally.same("units of outcomes", where, {key: ours["units"][key] for key in counted}, counted)
+        few = second.too_few_matches(*rows)
+        tally.same("too few matches", where, "lines_changed" in ours["too_few_matches"], few)
+        found = ours["metrics"]["lines_changed"]
+        if few:
+            tally.same("not tested", where, found["p"], None)
+        elif only_a or only_b:
+            p, exact = second.two_samples_p(shared, only_a, only_b)
+            tally.drawn("p of two samples (all arrangements)" if exact else "p of two samples (drawn)", where, found["p"], p)
+        else:
+            p, exact = second.exchange_p([a for a, _ in shared], [b for _, b in shared])
+            tally.drawn("p of two samples (all shared)", where, found["p"], p)
+        check_holm(tally, ours, where)
