@@ -214,6 +214,9 @@ def _predict(rng: random.Random, made: RandomHistory, router: str, key: tuple[st
     made.predictions.append(line)
 
 
+NOTES = "Index", "Close it", "Rename", "Test?", "Typo", "Log this", "Too long", "Unused", "Copy", "Race", "Overflow", "Lock"
+
+
 @dataclass
 class RandomOutcomes:
     """Records of a bot's comments, and of each pull request (comments whose lines were changed, comments)."""
@@ -233,11 +236,11 @@ def random_outcomes(rng: random.Random, numbers: Sequence[int], days: Sequence[i
         day = datetime(2024, 1, 3, 9, tzinfo=UTC) + timedelta(days=rng.choice(days))
         made.rows[number] = changed, comments
         made.first_comment[number] = day
-        made.records.append(_outcomes_record(number, changed, comments, day))
+        made.records.append(outcomes_record(number, changed, comments, day))
     return made
 
 
-def _outcomes_record(number: int, changed: int, comments: int, day: datetime) -> JsonRecord:
+def outcomes_record(number: int, changed: int, comments: int, day: datetime) -> JsonRecord:
     new = "".join(f"\n+line {at}" for at in range(comments))
     fixed = "".join(f"\n-line {at}\n+fixed {at}" for at in range(changed))
     patches = [("a", day - timedelta(hours=1), f"@@ -0,0 +1,{comments} @@{new}")]
@@ -248,7 +251,7 @@ def _outcomes_record(number: int, changed: int, comments: int, day: datetime) ->
         for name, at, patch in patches
     ]
     said = [
-        {"id": f"{number}.{at}", "path": "a.py", "from_line": at + 1, "note": f"remark {at} on {number}", "at": day.isoformat(), "commit": f"a{number}"}
+        {"id": f"{number}.{at}", "path": "a.py", "from_line": at + 1, "note": NOTES[at], "at": day.isoformat(), "commit": f"a{number}"}
         for at in range(comments)
     ]
     pr = f"https://github.com/acme/shop/pull/{number}"
