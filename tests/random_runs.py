@@ -22,7 +22,9 @@ def same(comment: JsonRecord, reference: JsonRecord) -> bool:
     return near(comment, reference) and comment["note"] == reference["note"]
 
 
-def aligned(comments: Sequence[JsonRecord], references: Sequence[JsonRecord], edge: Edge, alignment: str) -> tuple[int, int]:
+def aligned(
+    comments: Sequence[JsonRecord], references: Sequence[JsonRecord], edge: Edge, alignment: str
+) -> tuple[int, int]:
     """Comments and references that count: by a matching with the most edges (`optimal`), or all that have an edge."""
     edges = [[at for at, each in enumerate(references) if edge(comment, each)] for comment in comments]
     if alignment == "coverage":
@@ -55,7 +57,9 @@ class Counts:
     negative: int
 
 
-def count(comments: Sequence[JsonRecord], references: Sequence[JsonRecord], negatives: Sequence[JsonRecord], alignment: str) -> Counts:
+def count(
+    comments: Sequence[JsonRecord], references: Sequence[JsonRecord], negatives: Sequence[JsonRecord], alignment: str
+) -> Counts:
     matched, covered = aligned(comments, references, same, alignment)
     line_matched, line_covered = aligned(comments, references, near, alignment)
     others = [comment for comment in comments if not any(same(comment, each) for each in references)]
@@ -78,7 +82,14 @@ class RandomReviews:
 
 
 def random_reviews(
-    seed: int, names: Sequence[str], alignment: str, *, repositories: int = 1, repeat: bool = False, absent: float = 0.0, most: int = 60
+    seed: int,
+    names: Sequence[str],
+    alignment: str,
+    *,
+    repositories: int = 1,
+    repeat: bool = False,
+    absent: float = 0.0,
+    most: int = 60,
 ) -> RandomReviews:
     """Reviews that are small and uneven, with bursts, silent reviewers, equal rows and pull requests without a
     reference; with `repeat` each reviewer has 1 to 4 runs, which may lack pull requests; with `absent` about half of
@@ -98,7 +109,9 @@ def random_reviews(
     for at in range(size):
         pr = f"https://github.com/org/repo{rng.randrange(repositories)}/pull/{at + 1}"
         references = _references(rng, at)
-        negatives = [_comment(at, 5000 + 10 * j, f"rejected {at} {j}") for j in range(rng.randint(0, 2) if hidden else 0)]
+        negatives = [
+            _comment(at, 5000 + 10 * j, f"rejected {at} {j}") for j in range(rng.randint(0, 2) if hidden else 0)
+        ]
         made.references.append({"pr": pr, "comments": references})
         if negatives:
             made.negatives.append({"pr": pr, "comments": negatives})
@@ -137,7 +150,12 @@ def _references(rng: random.Random, at: int) -> list[JsonRecord]:
 
 
 def _review(
-    rng: random.Random, at: int, references: Iterable[JsonRecord], negatives: Iterable[JsonRecord], skill: tuple[float, float], wrong: int
+    rng: random.Random,
+    at: int,
+    references: Iterable[JsonRecord],
+    negatives: Iterable[JsonRecord],
+    skill: tuple[float, float],
+    wrong: int,
 ) -> list[JsonRecord]:
     found = []
     for each in references:
@@ -188,7 +206,9 @@ def random_history(seed: int, routers: Sequence[str]) -> RandomHistory:
         wait = rng.choice([None, None, *(60 * rng.choice([5, 10, 20, 59, 60, 61, 90, 1440, 99_999]) for _ in range(3))])
         made.waits[key] = wait
         if rng.random() < 0.3:
-            made.events.append(_event(key, opened + timedelta(seconds=30), "review_submitted", rng.choice(["author", "helper[bot]"])))
+            made.events.append(
+                _event(key, opened + timedelta(seconds=30), "review_submitted", rng.choice(["author", "helper[bot]"]))
+            )
         if wait is not None:
             made.events.append(_event(key, opened + timedelta(seconds=wait), "review_submitted", reviewer))
         for router in routers:
@@ -201,7 +221,9 @@ def _event(key: tuple[str, int], at: datetime, kind: str, actor: str) -> JsonRec
     return {"repo": key[0], "pr": key[1], "at": at.isoformat(), "kind": kind, "actor": actor}
 
 
-def _predict(rng: random.Random, made: RandomHistory, router: str, key: tuple[str, int], truth: str | None, skill: float) -> None:
+def _predict(
+    rng: random.Random, made: RandomHistory, router: str, key: tuple[str, int], truth: str | None, skill: float
+) -> None:
     candidates = [f"other{j}" for j in range(rng.randint(0, 6))]
     rank = None
     if truth and rng.random() < skill:
@@ -214,7 +236,20 @@ def _predict(rng: random.Random, made: RandomHistory, router: str, key: tuple[st
     made.predictions.append(line)
 
 
-NOTES = "Index", "Close it", "Rename", "Test?", "Typo", "Log this", "Too long", "Unused", "Copy", "Race", "Overflow", "Lock"
+NOTES = (
+    "Index",
+    "Close it",
+    "Rename",
+    "Test?",
+    "Typo",
+    "Log this",
+    "Too long",
+    "Unused",
+    "Copy",
+    "Race",
+    "Overflow",
+    "Lock",
+)
 
 
 @dataclass
@@ -247,11 +282,23 @@ def outcomes_record(number: int, changed: int, comments: int, day: datetime) -> 
     if changed:
         patches.append(("b", day + timedelta(hours=1), f"@@ -1,{changed} +1,{changed} @@{fixed}"))
     commits = [
-        {"sha": f"{name}{number}", "at": at.isoformat(), "author": "ann", "files": [{"path": "a.py", "status": "modified", "patch": patch}]}
+        {
+            "sha": f"{name}{number}",
+            "at": at.isoformat(),
+            "author": "ann",
+            "files": [{"path": "a.py", "status": "modified", "patch": patch}],
+        }
         for name, at, patch in patches
     ]
     said = [
-        {"id": f"{number}.{at}", "path": "a.py", "from_line": at + 1, "note": NOTES[at], "at": day.isoformat(), "commit": f"a{number}"}
+        {
+            "id": f"{number}.{at}",
+            "path": "a.py",
+            "from_line": at + 1,
+            "note": NOTES[at],
+            "at": day.isoformat(),
+            "commit": f"a{number}",
+        }
         for at in range(comments)
     ]
     pr = f"https://github.com/acme/shop/pull/{number}"

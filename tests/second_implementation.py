@@ -64,11 +64,8 @@ def one_to_one_f_beta(matched: int, comments: int, references: int, beta: Fracti
 
 
 def counts(row: Row) -> bool:
-    """Whether a unit is one of the n with x > 0 (for an estimated y: x is not 0)."""
+    """One of the n units with x > 0."""
     return any(row[1::2])
-
-
-# --- Intervals -------------------------------------------------------------------------------------------------------
 
 
 def jackknife_variance(values: Sequence[Fraction]) -> Fraction:
@@ -126,7 +123,9 @@ def between_runs(runs: Sequence[Rows], beta: Fraction | int = 1) -> list[Fractio
     return [sum((each - mean) ** 2 for each in known) / (len(runs) - 1) / len(runs)]
 
 
-def combined_error(variance: Fraction, n: int, between: Sequence[tuple[Sequence[Fraction], int]]) -> tuple[float, float]:
+def combined_error(
+    variance: Fraction, n: int, between: Sequence[tuple[Sequence[Fraction], int]]
+) -> tuple[float, float]:
     """SE and ν of SE² = J + Σ s²/R: ν = SE⁴ / (J²/(n-1) + Σ (s²/R)²/(R-1))."""
     terms = [(variance, n - 1)] + [(part, runs - 1) for parts, runs in between for part in parts]
     total = sum(part for part, _ in terms)
@@ -165,9 +164,6 @@ def difference_interval(
     error, freedom = combined_error(jackknife_variance(left_out), n, between)
     reach = float(stats.t.ppf(0.975, freedom)) * error
     return centre - reach, centre + reach
-
-
-# --- The studentised exchange ----------------------------------------------------------------------------------------
 
 
 def whole(a: Rows, b: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -276,28 +272,22 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return corrected
 
 
-# --- Leaderboard -----------------------------------------------------------------------------------------------------
-
-
 def ranked(prs: Mapping[str, set[str]], share: Fraction = Fraction(4, 5)) -> set[str]:
     """Ranked are the reviewers that have at least 80 % of the pull requests that any of them has."""
     anywhere = set().union(*prs.values())
     return {name for name, own in prs.items() if len(own) >= share * len(anywhere)}
 
 
-def pairwise_ties(
-    rows: Mapping[str, Rows], beta: float = 1.0, equal: Collection[tuple[str, str]] = ()
-) -> Ties:
+def pairwise_ties(rows: Mapping[str, Rows], beta: float = 1.0, not_tested: Collection[tuple[str, str]] = ()) -> Ties:
     """Of each pair p alone and p of the family: T as above, 10,000 draws (seed 0) of one random bit per unit, the same
     for all pairs; step-down: pairs in order of T, p of the k-th = the greatest so far of (1 + draws in which any of
-    the pairs from the k-th on reaches it) / (1 + draws). Pairs with too few matches are not tested, unless their runs
-    are `equal`: 1."""
+    the pairs from the k-th on reaches it) / (1 + draws)."""
     units = len(next(iter(rows.values())))
     bits = np.random.default_rng(0).integers(0, 2, size=(DRAWS, units), dtype=np.int8)
     nothing = np.zeros((1, units), dtype=np.int8)
     observed, drawn = {}, {}
     for a, b in itertools.combinations(rows, 2):
-        if (a, b) in equal or not not_tested(rows[a], rows[b]):
+        if (a, b) not in not_tested:
             observed[a, b] = float(exchanged_statistics(rows[a], rows[b], nothing, beta)[0])
             parts = [exchanged_statistics(rows[a], rows[b], part, beta) for part in np.array_split(bits, 8)]
             drawn[a, b] = np.concatenate(parts)
@@ -311,15 +301,18 @@ def pairwise_ties(
     return result
 
 
-def not_tested(a: Rows, b: Rows) -> bool:
-    """Too few matches, of a harmonic mean as of its comments and references together."""
+def too_few_by_any_reading(a: Rows, b: Rows, beta: Fraction | int = 1) -> set[bool]:
+    """Too few matches of a rate or of a harmonic mean, for which the definitions leave θ0 open: Y the mean of matched
+    and covered, or the figure of the pooled sums, either with X = (comments + b²·references) / (1 + b²)."""
     if len(a[0]) == 2:
-        return too_few_matches(a, b)
-    sides = [[(Fraction(row[0] + row[2]), Fraction(row[1] + row[3])) for row in rows] for rows in (a, b)]
-    return too_few_matches([(y / 2, x / 2) for y, x in sides[0]], [(y / 2, x / 2) for y, x in sides[1]])
-
-
-# --- Time ------------------------------------------------------------------------------------------------------------
+        return {too_few_matches(a, b)}
+    square = Fraction(beta) ** 2
+    sides = [
+        [((row[0] + square * row[2]) / (1 + square), (row[1] + square * row[3]) / (1 + square)) for row in rows]
+        for rows in (a, b)
+    ]
+    pooled = f_beta(beta)(sums([*a, *b])) or Fraction(0)
+    return {too_few_matches(*sides), pooled * min(sums(side)[1] for side in sides) < 5}
 
 
 def week(moment: datetime) -> date:
@@ -356,10 +349,9 @@ def kaplan_meier_median(waits: Sequence[int], censored: Sequence[int]) -> Fracti
     return None if half is None else Fraction(half)
 
 
-# --- Two samples -----------------------------------------------------------------------------------------------------
-
-
-def two_samples_p(shared: Sequence[tuple[Row, Row]], only_a: Rows, only_b: Rows, limit: int = 50_000) -> tuple[float, bool]:
+def two_samples_p(
+    shared: Sequence[tuple[Row, Row]], only_a: Rows, only_b: Rows, limit: int = 50_000
+) -> tuple[float, bool]:
     """p, and whether it is exact. Units that both sides have are exchanged; the others are dealt anew to the two sides
     (sizes kept); T = |θ_B - θ_A| / sqrt(V), worked out each time; 10,000 draws (seed 0), or all arrangements where
     these are at most `limit`."""
@@ -376,7 +368,7 @@ def two_samples_p(shared: Sequence[tuple[Row, Row]], only_a: Rows, only_b: Rows,
         dealt = rng.permuted(np.tile(np.arange(pool) >= len(only_a), (DRAWS, 1)), axis=1)
         sides = np.hstack([bits, dealt]).astype(bool)
     identity = np.array([[False] * (len(shared) + len(only_a)) + [True] * len(only_b)])
-    units = [*(a + b for a, b in shared), *(row + (0, 0) for row in (*only_a, *only_b))]
+    units = [*(a + b for a, b in shared), *((*row, 0, 0) for row in (*only_a, *only_b))]
     table = np.array([[float(value) for value in unit] for unit in units])
     observed = float(two_samples_statistics(table, identity)[0])
     extreme = int(reaches(two_samples_statistics(table, sides), observed).sum())
