@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -132,6 +132,21 @@ def random_reviews(
                 found = count(comments, references, negatives, alignment)
                 made.counts.setdefault(name, {}).setdefault(pr, []).append(found)
                 made.runs.setdefault(name, {}).setdefault(f"run-{run + 1}", {})[pr] = found
+    return made
+
+
+def reviews_of(rows: Mapping[str, Sequence[tuple[int, int]]], references: int, alignment: str) -> RandomReviews:
+    """Reviews with these (matched, comments) of each reviewer, on pull requests with so many references each."""
+    made = RandomReviews(alignment)
+    for at in range(len(next(iter(rows.values())))):
+        pr = f"https://github.com/org/repo/pull/{at + 1}"
+        expected = [_comment(at, 10 * j + 1, f"issue {at} {j}") for j in range(references)]
+        made.references.append({"pr": pr, "comments": expected})
+        for name, own in rows.items():
+            matched, volume = own[at]
+            wrong = [_comment(at, 10_000 + 10 * j, f"wrong {at} {j}") for j in range(volume - matched)]
+            made.reviews.append({"pr": pr, "reviewer": name, "comments": expected[:matched] + wrong})
+            made.counts.setdefault(name, {})[pr] = [count(expected[:matched] + wrong, expected, [], alignment)]
     return made
 
 

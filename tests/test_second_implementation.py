@@ -15,7 +15,7 @@ import pytest
 
 import metareview as mr
 import second_implementation as second
-from random_runs import Counts, RandomReviews, random_reviews
+from random_runs import Counts, RandomReviews, random_reviews, reviews_of
 from second_checks import Tally, beta_of, check_difference, check_holm, check_ties, equal_runs, json_of, seeds, value_of
 
 
@@ -134,6 +134,27 @@ def test_differences_of_reviewers(alignment: str, unit: str) -> None:
             prs = list(made.counts["ann"])
             rows = [rows_of(made.counts[name], prs, unit, alignment) for name in ("ann", "bob")]
             check_difference(tally, ours, rows, f"seed {1000 + seed} {alignment} {unit}")
+
+
+AWKWARD = {
+    "one reviewer on one pull request": ([(8, 9), (0, 0), (0, 0), (0, 0)], [(5, 6), (5, 5), (3, 5), (4, 5)]),
+    "both on the same one": ([(8, 9), (0, 0), (0, 0)], [(5, 6), (0, 0), (0, 0)]),
+    "each on its own": ([(8, 9), (0, 0), (0, 0)], [(0, 0), (6, 9), (0, 0)]),
+    "no variance, a difference": ([(4, 8)] * 4, [(4, 4)] * 4),
+    "one pull request": ([(8, 9)], [(5, 6)]),
+    "13 differ": ([(3, 4 + at % 3) for at in range(13)], [(2 + at % 2, 7) for at in range(13)]),
+    "14 differ": ([(3, 4 + at % 3) for at in range(14)], [(2 + at % 2, 7) for at in range(14)]),
+}
+
+
+@pytest.mark.parametrize("case", AWKWARD)
+@pytest.mark.parametrize("alignment", ["optimal", "coverage"])
+def test_awkward_rows(case: str, alignment: str) -> None:
+    made = reviews_of(dict(zip(("ann", "bob"), AWKWARD[case], strict=True)), 9, alignment)
+    ours = mr.compare(evaluated(made), reviewers=["ann", "bob"]).to_dict()
+    rows = [rows_of(per_pr, list(per_pr), "pr", alignment) for per_pr in made.counts.values()]
+    with Tally() as tally:
+        check_difference(tally, ours, rows, case)
 
 
 def test_no_worse_than_a_margin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
