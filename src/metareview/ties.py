@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metareview.exchange import BLOCK_CELLS, DRAWS, Array, Exchange, Mask, least_extreme, random_bits
 from metareview.model.measure import Measure
-from metareview.stats import FEWEST_MATCHES, left_out, t_interval
+from metareview.stats import FEWEST_MATCHES, NO_VARIANCE, Extra, left_out, t_interval
 
 Numbers = NDArray[np.int64]
 
@@ -33,9 +33,11 @@ class PairTest:
 
 
 def pairwise_tests(
-    tables: Mapping[str, Array], measure: Measure, *, alpha: float = 0.05, seed: int = 0
+    tables: Mapping[str, Array], measure: Measure, *, alpha: float = 0.05, seed: int = 0, extra: Extra | None = None
 ) -> dict[tuple[str, str], PairTest]:
     """Test every two tables, whose rows are the same units, on one measure as one family; pairs in their order.
+
+    `extra`, by the name of a table: what its figure varies by beside its units, which widens intervals and leaves p.
 
     Step-down max-T (Westfall and Young) over the studentised exchange: each draw gives every unit one bit, the same for
     all pairs, so that what the pairs have in common is not paid for twice. From the pair with the greatest T down, p is
@@ -44,7 +46,7 @@ def pairwise_tests(
     pairs = list(combinations(tables, 2))
     if not pairs:
         return {}
-    everybody = _Everybody(list(tables.values()), measure)
+    everybody = _Everybody(tables, measure, extra or {})
     first, second = np.triu_indices(len(tables), 1)
     differences = everybody.figures[second] - everybody.figures[first]
     tested = np.flatnonzero(~np.isnan(differences) & ~everybody.too_few_matches(first, second))
@@ -65,8 +67,9 @@ def pairwise_tests(
 class _Everybody:
     """What all pairs need of each table, worked out once."""
 
-    def __init__(self, tables: Sequence[Array], measure: Measure) -> None:
-        self._tables = tables
+    def __init__(self, by_name: Mapping[str, Array], measure: Measure, extra: Extra) -> None:
+        tables = list(by_name.values())
+        self._tables, self._extra = tables, [extra.get(name, NO_VARIANCE) for name in by_name]
         self._totals = np.array([measure.parts(counts.sum(axis=0)) for counts in tables], np.float64).T
         figures, without, measurable = zip(*(left_out(counts, measure) for counts in tables), strict=True)
         self.figures = np.array(figures)
@@ -86,7 +89,8 @@ class _Everybody:
         for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             measurable = self._measurable[:, a] | self._measurable[:, b]
             without = (self._without[:, b] - self._without[:, a])[measurable]
-            ends = t_interval(float(self.figures[b] - self.figures[a]), without)
+            more = self._extra[a] + self._extra[b]
+            ends = t_interval(float(self.figures[b] - self.figures[a]), without, more)
             found[at] = ends is not None and not ends[0] <= 0 <= ends[1]
         return found
 
