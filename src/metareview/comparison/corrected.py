@@ -31,7 +31,7 @@ from metareview.outcomes.measures import MEASURES as OUTCOMES
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.frame_json import read_frame
 from metareview.runs.run import CommentsRun
-from metareview.stats import LEVEL, Array, Interval, intervals, standard_error
+from metareview.stats import LEVEL, Array, Extra, Interval, intervals, standard_error
 
 GOAL = 0.03
 """Half the width of the interval of F1 that a plan is made for."""
@@ -128,25 +128,31 @@ def corrected_figures(run: CommentsRun, correction: Correction) -> dict[str, Cor
     for record in run.read_records():
         if not record.skipped:
             counts.setdefault(record.reviewer, {})[record.key] = table([record.counts])[0].tolist()
-    return figures_of_counts(run.result.measures, correction, counts)
+    return figures_of_counts(run, correction, counts)
 
 
 def figures_of_counts(
-    measures: Sequence[Measure], correction: Correction, counts: Mapping[str, Mapping[RecordKey, Sequence[float]]]
+    run: CommentsRun, correction: Correction, counts: Mapping[str, Mapping[RecordKey, Sequence[float]]]
 ) -> dict[str, CorrectedFigures]:
-    """The same from each reviewer's rows of counts."""
+    """The same from each reviewer's rows of counts.
+
+    How much repeated runs differ is taken from the judge's figures of each: labels are of a sample of all runs, and
+    say too little of one.
+    """
     corrected_names = {each.name for each in CORRECTED}
-    shown = [measure for measure in measures if measure.name in corrected_names]
+    shown = [measure for measure in run.result.measures if measure.name in corrected_names]
     found = {}
     for name, rows in counts.items():
         corrected_rows = np.array([correction.row(key, row) for key, row in rows.items()])
         judged = rates(np.array(list(rows.values())).sum(axis=0), shown, CORRECTED)
-        found[name] = _figures(judged, corrected_rows, shown, correction, name)
+        repeats = run.result.reviewers[name].repeats
+        extra = repeats.run_variance if repeats else {}
+        found[name] = _figures(judged, corrected_rows, shown, correction, name, extra)
     return found
 
 
 def _figures(
-    judged: Rates, rows: Array, measures: Sequence[Measure], correction: Correction, reviewer: str
+    judged: Rates, rows: Array, measures: Sequence[Measure], correction: Correction, reviewer: str, extra: Extra
 ) -> CorrectedFigures:
     """From rows of corrected counts, one per pull request."""
     found = rates(rows.sum(axis=0), measures, CORRECTED)
@@ -154,7 +160,8 @@ def _figures(
     if not correction.complete:
         return CorrectedFigures(judged, cut, dict.fromkeys(cut), None)
     of_f1 = next(measure for measure in measures if measure.name == f1.name)
-    return CorrectedFigures(judged, cut, intervals(rows, measures), _plan(rows, of_f1, correction.labelled, reviewer))
+    plan = _plan(rows, of_f1, correction.labelled, reviewer)
+    return CorrectedFigures(judged, cut, intervals(rows, measures, extra), plan)
 
 
 def _plan(rows: Array, of_f1: Measure, labelled: LabelledFrame, reviewer: str) -> Plan | None:
