@@ -25,7 +25,17 @@ SPEED = {
 }
 """What is measured, and what people call it; the largest last."""
 
-TRUTH = ("simulation", "equal_reviewers", "unpaired", "agreement", "labels", "outcome_labels", "unlisted", "cascade")
+TRUTH = (
+    "simulation",
+    "equal_reviewers",
+    "repeats",
+    "unpaired",
+    "agreement",
+    "labels",
+    "outcome_labels",
+    "unlisted",
+    "cascade",
+)
 """Simulations, and verdicts replayed: they say how far figures are off, not how fast they come."""
 
 GROWTH = ("growth",)

@@ -126,12 +126,12 @@ def run() -> Result:
         what = f"intervals of F1 that hold the mean over further runs: {runs} runs, spread {spread:g}, {units} requests"
         rows.append(Row.above(f"{what} (over pull requests alone: {100 * alone:.1f} %)", 100 * held, "%", least))
     for units, runs in ((30, 2), (30, 3), (100, 2), (100, 3)):
-        small, better, former = false_alarms(units, runs, 1000)
+        small, better, former = false_alarms(units, runs, 500)
         what = f"equal reviewers, one called better: {runs} runs, spread {SPREAD:g}, {units} requests"
         beside = f"(p <= 0.05: {100 * small:.1f} %; over pull requests alone: {100 * former:.1f} %)"
         rows.append(Row.below(f"{what} {beside}", 100 * better, "%", 7))
     for units in (30, 100):
-        now, former = separated(6, units, 3, 200)
+        now, former = separated(6, units, 3, 100)
         what = f"any two of 6 equal reviewers told apart by letters: 3 runs, spread {SPREAD:g}, {units} requests"
         rows.append(Row(f"{what} (over pull requests alone: {100 * former:.1f} %)", round(100 * now, 2), "%"))
     return Result("Repeated runs", rows)

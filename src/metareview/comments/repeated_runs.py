@@ -88,6 +88,7 @@ def repeats_of(records: Sequence[CommentRecord], measures: Sequence[Measure]) ->
     names = tuple(sorted({record.run or "" for record in records}, key=run_order))
     scored = sorted((record for record in records if not record.skipped), key=lambda each: pull_request_key(each.pr))
     of_run = {name: [record for record in scored if record.run == name] for name in names}
+    means = list(averaged_by_pull_request(map(CommentRecord.without_notes, scored)))
     metrics = {
         name: rates(table(record.counts for record in own).sum(axis=0), measures) for name, own in of_run.items()
     }
@@ -95,9 +96,9 @@ def repeats_of(records: Sequence[CommentRecord], measures: Sequence[Measure]) ->
         names,
         metrics,
         {measure.name: _spread([figures[measure.name] for figures in metrics.values()]) for measure in MEASURES},
-        dict.fromkeys((measure.name for measure in MEASURES), None) | _variance(scored, measures),
+        dict.fromkeys((measure.name for measure in MEASURES), None) | _variance(scored, means, measures),
         {name: len(own) for name, own in of_run.items()},
-        run_variance(map(rows_of_runs, averaged_by_pull_request(map(CommentRecord.without_notes, scored))), measures),
+        run_variance(map(rows_of_runs, means), measures),
     )
 
 
@@ -139,13 +140,14 @@ def _spread(values: Sequence[float | None]) -> Spread | None:
     return Spread(min(known), max(known), stdev(known)) if len(known) > 1 else None
 
 
-def _variance(records: Sequence[CommentRecord], measures: Sequence[Measure]) -> dict[str, VarianceShares | None]:
+def _variance(
+    records: Sequence[CommentRecord], means: Sequence[CommentRecord], measures: Sequence[Measure]
+) -> dict[str, VarianceShares | None]:
+    """`means`: the records of all runs on a pull request as one."""
     if not records:
         return {}
     prs, runs = _numbered([each.pr for each in records]), _numbered([each.run or "" for each in records])
-    mean = table(each.counts for each in averaged_by_pull_request(map(CommentRecord.without_notes, records))).mean(
-        axis=0
-    )
+    mean = table(each.counts for each in means).mean(axis=0)
     counts = table(record.counts for record in records)
     return {measure.name: variance_shares(_added(counts, mean, measure), prs, runs) for measure in measures}
 
