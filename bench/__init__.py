@@ -29,6 +29,7 @@ TRUTH = (
     "simulation",
     "equal_reviewers",
     "equal_routers",
+    "repeats",
     "unpaired",
     "agreement",
     "labels",

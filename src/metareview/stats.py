@@ -31,41 +31,90 @@ LEVEL = 0.95
 _TAIL = (1 - LEVEL) / 2
 POWER = 0.8
 """How often a true difference of the detectable size is found."""
+_DOUBLINGS = 40
+"""Where that many doublings of the units are not enough, no number is."""
 FEWEST_MATCHES = 5
 """Nothing is tested where both rates being equal would bring the smaller side fewer matches than this."""
 
 
-def intervals(
-    counts: Array, measures: Iterable[Measure], extra: Mapping[str, float] | None = None
-) -> dict[str, Interval | None]:
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """An estimated variance and its degrees of freedom.
+
+    Those of a sum of independent variances are Welch's and Satterthwaite's. None: a bound and no estimate, which leaves
+    t the degrees of freedom of what it is added to.
+
+    >>> Variance(1.0, 4) + Variance(1.0, 4), Variance(1.0, 4) + Variance(1.0)
+    (Variance(value=2.0, freedom=8.0), Variance(value=2.0, freedom=4))
+    """
+
+    value: float = 0.0
+    freedom: float | None = None
+
+    def __add__(self, other: Variance) -> Variance:
+        if not self.value or not other.value:
+            return self if self.value else other
+        value = self.value + other.value
+        if self.freedom is None or other.freedom is None:
+            return Variance(value, self.freedom if other.freedom is None else other.freedom)
+        unsure = (self.value / value) ** 2 / self.freedom + (other.value / value) ** 2 / other.freedom
+        return Variance(value, 1 / unsure)
+
+    def with_jackknife(self, error: float, freedom: float) -> tuple[float, float]:
+        """The standard error, and its degrees of freedom, of a figure with this variance besides the jackknife's."""
+        if not self.value:
+            return error, freedom
+        whole = Variance(error**2, freedom) + self
+        return math.sqrt(whole.value), whole.freedom or freedom
+
+
+NO_VARIANCE = Variance()
+Extra = Mapping[str, Variance]
+"""By the name of a measure (in `pairwise_tests` of a table): variance of a figure that leaving out units cannot show,
+and that further units do not lessen."""
+
+
+def summed_variances(*sources: Extra) -> dict[str, Variance]:
+    """By name, the variance from all of these sources together."""
+    found: dict[str, Variance] = {}
+    for source in sources:
+        for name, variance in source.items():
+            found[name] = found.get(name, NO_VARIANCE) + variance
+    return found
+
+
+def intervals(counts: Array, measures: Iterable[Measure], extra: Extra | None = None) -> dict[str, Interval | None]:
     """The 95 % interval of each measure over the rows of `counts`, by name: in closed form, without a seed.
 
-    Each unit is left out in turn. How much the figure moves gives its standard error; t on the scale of the log odds
-    gives the interval, which stays within 0 and 1. A figure of 0 or 1, or one that never moves, counts the units as
-    trials instead (Clopper and Pearson). None where fewer than two units have anything to measure. `extra`: variance
-    of measures that leaving units out does not show, by name.
+    Each unit is left out in turn. How much the figure moves gives its standard error, to which `extra` adds; t on the
+    scale of the log odds gives the interval, which stays within 0 and 1. A figure of 0 or 1, or one that never moves,
+    counts the units as trials instead (Clopper and Pearson). None where fewer than two units have anything to measure.
     """
     more = extra or {}
     found = {measure.name: left_out(counts, measure) for measure in measures}
     return {
-        name: rate_interval(figure, without[known], extra=more.get(name, 0.0))
+        name: rate_interval(figure, without[known], extra=more.get(name, NO_VARIANCE))
         for name, (figure, without, known) in found.items()
     }
 
 
 def rate_interval(
-    figure: float, without: Array, freedom: float | None = None, *, extra: float = 0.0
+    figure: float, without: Array, freedom: float | None = None, *, extra: Variance = NO_VARIANCE
 ) -> Interval | None:
-    """The same of a rate, from what it is without each unit in turn; `freedom`: of t, where not units - 1."""
+    """The same of a rate, from what it is without each unit in turn; `freedom`: of t, where not units - 1.
+
+    Where units count as trials, an `extra` variance is a second doubt beside theirs: each end lies as far away as the
+    two reaches together, at a right angle.
+    """
     n = len(without)
     if n < 2:
         return None
-    error = jackknife_error(without)
-    t = float(stdtrit(freedom or n - 1, 1 - _TAIL))
+    error, of_t = extra.with_jackknife(jackknife_error(without), freedom or n - 1)
+    t = float(stdtrit(of_t, 1 - _TAIL))
     if error <= ROUNDING or not ROUNDING < figure < 1 - ROUNDING:
         cut = min(max(figure, 0.0), 1.0)
-        return _widened(cut, exact_interval(cut * n, n), t * math.sqrt(extra))
-    reach = t * math.hypot(error, math.sqrt(extra)) / (figure * (1 - figure))
+        return _widened(cut, exact_interval(cut * n, n), t * math.sqrt(extra.value))
+    reach = t * error / (figure * (1 - figure))
     return float(expit(logit(figure) - reach)), float(expit(logit(figure) + reach))
 
 
@@ -102,13 +151,12 @@ def _ratio_left_out(y: Array, x: Array) -> tuple[float, Array]:
     return float(ratio(y.sum(), x.sum())), ratio(y.sum() - y, x.sum() - x)
 
 
-def t_interval(figure: float, without: Array, extra: float = 0.0) -> Interval | None:
-    """The 95 % interval of a figure on its own scale, from what it is without each unit; None for fewer than two.
-    `extra`: variance that leaving units out does not show."""
+def t_interval(figure: float, without: Array, extra: Variance = NO_VARIANCE) -> Interval | None:
+    """The 95 % interval of a figure on its own scale, from what it is without each unit; None for fewer than two."""
     if len(without) < 2 or np.isnan(without).any():
         return None
-    error = math.hypot(jackknife_error(without), math.sqrt(extra))
-    reach = float(stdtrit(len(without) - 1, (1 + LEVEL) / 2)) * error
+    error, freedom = extra.with_jackknife(jackknife_error(without), len(without) - 1)
+    reach = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
     return figure - reach, figure + reach
 
 
@@ -167,22 +215,36 @@ class Difference:
     """The least p that exchanging these could give."""
     too_few_matches: bool = False
     """That is why nothing was tested."""
+    extra: Variance = NO_VARIANCE
+    """The part of the squared error that further units do not lessen."""
 
     def detectable(self, alpha: float) -> float | None:
         """The true difference that this many units like these would show, at this level, four times in five."""
-        return None if self.error is None else _reach(self.units, alpha) * self.error
+        return None if self.error is None else self._detectable(self.error, self.units, alpha)
 
     def units_needed(self, difference: float, alpha: float) -> int | None:
-        """How many units like these would show a true difference of this size, at this level, four times in five."""
+        """How many units like these would show a true difference of this size, at this level, four times in five.
+
+        None where no number of units would, or where the noise is not known.
+        """
         if self.error is None:
             return None
-        spread = self.error * self.units**0.5
+        error = self.error
 
         def enough(n: int) -> bool:
-            return bool(_reach(n, alpha) * spread <= difference * n**0.5)
+            return self._detectable(error, n, alpha) <= difference
 
         # With fewer, no result reaches the level: the least p is 2 / 2^n.
-        return least(enough, max(2, int(np.ceil(1 - np.log2(alpha)))))
+        fewest = max(2, int(np.ceil(1 - np.log2(alpha))))
+        if self.extra.value and not any(enough(fewest << doubled) for doubled in range(_DOUBLINGS)):
+            return None
+        return least(enough, fewest)
+
+    def _detectable(self, error: float, units: int, alpha: float) -> float:
+        """The same with another number of units, from the error with those that there are."""
+        of_units = math.sqrt(max(0.0, error**2 - self.extra.value)) if self.extra.value else error
+        error, freedom = self.extra.with_jackknife(of_units * (self.units / units) ** 0.5, units - 1)
+        return _reach(freedom, alpha) * error
 
 
 def least(enough: Callable[[int], bool], low: int) -> int:
@@ -198,21 +260,20 @@ def least(enough: Callable[[int], bool], low: int) -> int:
     return high
 
 
-def _reach(units: int, alpha: float) -> float:
+def _reach(freedom: float, alpha: float) -> float:
     """How many standard errors from 0 a true difference must lie to be found with probability POWER."""
-    return float(stdtrit(units - 1, 1 - alpha / 2) + stdtrit(units - 1, POWER))
+    return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, POWER))
 
 
 def differences(
-    a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 0, extra: Mapping[str, float] | None = None
+    a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 0, extra: Extra | None = None
 ) -> dict[str, Difference]:
-    """B - A for each measure, by name; row i of `a` and of `b` is the same unit. `extra`: by measure, the variance of
-    both sides that leaving units out does not show; it widens intervals and changes no p."""
+    """B - A for each measure, by name; row i of `a` and of `b` is the same unit. `extra`: of both sides together."""
     if a.shape != b.shape:
         raise ValueError(f"paired tables must have one shape, got {a.shape} and {b.shape}")
     found: dict[str, Difference] = {}
     for measure in measures:
-        each = _difference(a, b, measure, (extra or {}).get(measure.name, 0.0))
+        each = _difference(a, b, measure, (extra or {}).get(measure.name, NO_VARIANCE))
         if each.value is not None and not each.too_few_matches:
             p, differing = exchange_test(a, b, measure, seed=seed)
             each = replace(each, p=p, differing=differing, least_p=min(1.0, 2.0 ** (1 - differing)))
@@ -220,7 +281,7 @@ def differences(
     return found
 
 
-def _difference(a: Array, b: Array, measure: Measure, extra: float) -> Difference:
+def _difference(a: Array, b: Array, measure: Measure, extra: Variance) -> Difference:
     """Everything but p."""
     (of_a, without_a, in_a), (of_b, without_b, in_b) = left_out(a, measure), left_out(b, measure)
     measurable = in_a | in_b
@@ -231,10 +292,9 @@ def _difference(a: Array, b: Array, measure: Measure, extra: float) -> Differenc
     without = (without_b - without_a)[measurable]
     if n < 2 or np.isnan(without).any():
         return Difference(n, value, too_few_matches=too_few)
-    error = math.hypot(jackknife_error(without), math.sqrt(extra))
-    reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    error, _ = extra.with_jackknife(jackknife_error(without), n - 1)
     known = error if error > ROUNDING else None
-    return Difference(n, value, (value - reach, value + reach), known, too_few_matches=too_few)
+    return Difference(n, value, t_interval(value, without, extra), known, too_few_matches=too_few, extra=extra)
 
 
 def _too_few_matches(a: Array, b: Array, measure: Measure) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metareview.exchange import BLOCK_CELLS, DRAWS, Array, Exchange, Mask, least_extreme, random_bits
 from metareview.model.measure import Measure
-from metareview.stats import FEWEST_MATCHES, left_out, t_interval
+from metareview.stats import FEWEST_MATCHES, NO_VARIANCE, Extra, left_out, t_interval
 
 Numbers = NDArray[np.int64]
 
@@ -33,24 +33,20 @@ class PairTest:
 
 
 def pairwise_tests(
-    tables: Mapping[str, Array],
-    measure: Measure,
-    *,
-    alpha: float = 0.05,
-    seed: int = 0,
-    extra: Mapping[str, float] | None = None,
+    tables: Mapping[str, Array], measure: Measure, *, alpha: float = 0.05, seed: int = 0, extra: Extra | None = None
 ) -> dict[tuple[str, str], PairTest]:
     """Test every two tables, whose rows are the same units, on one measure as one family; pairs in their order.
 
+    `extra`, by the name of a table: what its figure varies by beside its units, which widens intervals and leaves p.
+
     Step-down max-T (Westfall and Young) over the studentised exchange: each draw gives every unit one bit, the same for
     all pairs, so that what the pairs have in common is not paid for twice. From the pair with the greatest T down, p is
-    the share of draws in which this or any later pair reaches it. `extra`: by table, variance of its figure that
-    leaving units out does not show; it widens intervals and changes no p.
+    the share of draws in which this or any later pair reaches it.
     """
     pairs = list(combinations(tables, 2))
     if not pairs:
         return {}
-    everybody = _Everybody(list(tables.values()), measure, [(extra or {}).get(name, 0.0) for name in tables])
+    everybody = _Everybody(tables, measure, extra or {})
     first, second = np.triu_indices(len(tables), 1)
     differences = everybody.figures[second] - everybody.figures[first]
     tested = np.flatnonzero(~np.isnan(differences) & ~everybody.too_few_matches(first, second))
@@ -71,8 +67,9 @@ def pairwise_tests(
 class _Everybody:
     """What all pairs need of each table, worked out once."""
 
-    def __init__(self, tables: Sequence[Array], measure: Measure, extra: Sequence[float]) -> None:
-        self._tables, self._extra = tables, extra
+    def __init__(self, by_name: Mapping[str, Array], measure: Measure, extra: Extra) -> None:
+        tables = list(by_name.values())
+        self._tables, self._extra = tables, [extra.get(name, NO_VARIANCE) for name in by_name]
         self._totals = np.array([measure.parts(counts.sum(axis=0)) for counts in tables], np.float64).T
         figures, without, measurable = zip(*(left_out(counts, measure) for counts in tables), strict=True)
         self.figures = np.array(figures)

@@ -20,9 +20,11 @@ from metareview.model.measure import Measure, ratio
 from metareview.stats import (
     DRAWS,
     FEWEST_MATCHES,
+    NO_VARIANCE,
     POWER,
     Array,
     Difference,
+    Extra,
     Interval,
     differences,
     holm,
@@ -54,7 +56,7 @@ class Sample:
 
     keys: Sequence[str]
     counts: Array
-    extra: Mapping[str, float] = field(default_factory=dict)
+    extra: Extra = field(default_factory=dict)
     """By measure, variance that leaving units out does not show; it widens intervals and changes no p."""
 
     def __post_init__(self) -> None:
@@ -143,7 +145,7 @@ class _Side:
         self.keys = [sample.keys[row] for row in rows.tolist()]
         self.y, self.x = y[rows], x[rows]
         self.interval: Interval | None = intervals(sample.counts, [measure], sample.extra)[measure.name]
-        self.extra = sample.extra.get(measure.name, 0.0)
+        self.extra = sample.extra.get(measure.name, NO_VARIANCE).value
         # Cut to 0 and 1: counts that labels correct are estimates.
         self.figure = min(1.0, max(0.0, float(self.y.sum() / self.x.sum()))) if self.keys else float("nan")
 

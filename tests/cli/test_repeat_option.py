@@ -3,10 +3,13 @@
 import json
 import random
 import shutil
+from statistics import variance
 
 import pytest
 from repeated_sample import CHECK, NAME, PRS, REFERENCES, RUNS, VALIDATE, flat, records, said, write
 from review_sample import lines
+from scipy.special import expit, logit
+from scipy.stats import t
 
 from metareview import FilterConfig, compare, evaluate_comments, load_run
 from sealed_runs import seal_again
@@ -44,9 +47,9 @@ def test_counts_are_means_over_the_runs_of_each_pull_request(repeated, run):
     assert claude["slices"]["severity"]["high"]["positive_covered_nums"] == pytest.approx(1 / 3)
 
 
-def test_the_interval_is_over_pull_requests_and_not_over_runs():
+def test_three_runs_are_no_more_pull_requests_and_add_how_much_they_differ():
     whole = scored(flat())
-    # Three times the mean on each pull request is the same ratio: its interval is that of a run with these counts.
+    # Three times the mean on each pull request is the same ratio: its jackknife is that of a run with these counts.
     tripled = evaluate_comments(
         [
             {"pr": pr, "reviewer": "claude", "comments": [one for of_pr in comments for one in of_pr]}
@@ -56,7 +59,15 @@ def test_the_interval_is_over_pull_requests_and_not_over_runs():
         judge="exact",
     )
     assert block(tripled)["total_generated_nums"] == 11
-    assert block(whole)["intervals"]["f1"] == pytest.approx(block(tripled)["intervals"]["f1"])
+    alone, figure = block(tripled)["intervals"]["f1"], 12 / 23
+    reach = (logit(alone[1]) - logit(alone[0])) / 2
+    jackknife = (reach * figure * (1 - figure) / t.ppf(0.975, 2)) ** 2
+    of_runs = variance([6 / 8, 4 / 7, 2 / 8]) / 3
+    whole_variance = jackknife + of_runs
+    reach = t.ppf(0.975, whole_variance**2 / (jackknife**2 / 2 + of_runs**2 / 2)) * whole_variance**0.5
+    ends = [expit(logit(figure) + sign * reach / (figure * (1 - figure))) for sign in (-1, 1)]
+    assert block(whole)["intervals"]["f1"] == pytest.approx(ends)
+    assert block(whole)["repeats"]["run_variance"]["f1"] == {"value": pytest.approx(of_runs), "freedom": 2}
 
 
 def test_the_spread_between_runs_stands_beside(repeated, run):

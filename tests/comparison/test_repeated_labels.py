@@ -8,11 +8,13 @@ import pytest
 
 from labelled_runs import Lenient, People, label_all, records
 from metareview.api import evaluate_comments
+from metareview.comments.measures import table
 from metareview.comparison.corrected import corrected_figures, correction_of
 from metareview.comparison.frame import draw_frame, open_frame
 from metareview.comparison.overridden import overridden_matches
 from metareview.runs.frame_json import frame_from_json, frame_to_json
 from metareview.runs.run import load_run
+from metareview.stats import intervals
 
 
 def repeated(folder, judge, alignment="optimal", **options):
@@ -37,7 +39,10 @@ def test_with_every_block_labelled_the_figures_are_those_of_people(tmp_path, ali
     for name in ("positive_match_rate", "positive_recall_rate", "f1"):
         assert figures.judged[name] == pytest.approx(ours.summary["reviewers"]["x"]["metrics"][name])
         assert figures.metrics[name] == pytest.approx(expected["metrics"][name])
-        assert figures.intervals[name] == pytest.approx(expected["intervals"][name])
+        rows = np.array([correction.row(record.key, table([record.counts])[0]) for record in ours.read_records()])
+        [measure] = [each for each in ours.result.measures if each.name == name]
+        runs = ours.result.reviewers["x"].repeats.run_variance
+        assert figures.intervals[name] == pytest.approx(intervals(rows, [measure], runs)[name])
     assert ours.summary["reviewers"]["x"]["metrics"]["f1"] != pytest.approx(expected["metrics"]["f1"])
 
 

@@ -74,6 +74,7 @@ def averaged(records: Sequence[CommentRecord]) -> CommentRecord:
         spent=Spent(*(_mean_spent(getattr(record.spent, kind) for record in records) for kind in KINDS)),
         run=None,
         runs=names,
+        of_runs=tuple(record.without_notes() for record in records),
     )
 
 

@@ -203,6 +203,8 @@ class CommentRecord:
     """Which of the reviewer's repeated runs it is of."""
     runs: tuple[str, ...] = ()
     """The runs that it is the mean of, where it is one."""
+    of_runs: tuple[CommentRecord, ...] = ()
+    """Their records, without notes."""
     repeated: float | None = None
     """How many of the unmatched comments say again what an earlier one says; None in a run that did not note it."""
     spent: Spent = field(default_factory=Spent)

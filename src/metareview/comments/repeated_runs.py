@@ -1,5 +1,7 @@
 """How far the repeated runs of one reviewer differ: each one's own figures, their spread, the parts of the variance.
 
+`run_variance` is what intervals and tests take in of it.
+
 Of a measure y / x with the value t, a run counts on a pull request for z = (y - t x) / mean x, which is what it adds to
 the figure, to first order. In z = m + pull request + run + rest, all three random, the method of moments gives the
 variance of each part from four sums of squares, also where runs lack some pull requests.
@@ -7,18 +9,20 @@ variance of each part from four sums of squares, also where runs lack some pull 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import stdev
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import stdev, variance
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metareview.comments.averaging import averaged_by_pull_request
-from metareview.comments.measures import MEASURES, Rates, rates, table
+from metareview.comments.measures import MEASURES, Rates, f1, rates, table, total
 from metareview.comments.records import CommentRecord
 from metareview.model.address import pull_request_key
 from metareview.model.measure import Measure, Sums
+from metareview.model.words import plural
+from metareview.stats import Extra, Variance
 
 _STEP = 1e-5
 """How far counts are moved to see how a figure follows that is no ratio of sums."""
@@ -58,10 +62,20 @@ class Repeats:
     variance: Mapping[str, VarianceShares | None]
     """By metric; None where it cannot be estimated: one run, one pull request, or nothing that varies."""
     prs_per_run: Mapping[str, int]
+    run_variance: Extra = field(default_factory=dict)
+    """By metric what runs add to the variance of its mean; without those of which they cannot tell it."""
 
     @property
     def runs(self) -> int:
         return len(self.names)
+
+    @property
+    def interval_label(self) -> str:
+        """What the intervals are of."""
+        runs = "one run" if self.runs == 1 else plural(self.runs, "run")
+        if f1.name in self.run_variance:
+            return f"{runs}: the interval is of the mean over further runs on further pull requests"
+        return f"{runs}: the interval does not know how much runs differ"
 
     @property
     def unequal(self) -> bool:
@@ -74,6 +88,7 @@ def repeats_of(records: Sequence[CommentRecord], measures: Sequence[Measure]) ->
     names = tuple(sorted({record.run or "" for record in records}, key=run_order))
     scored = sorted((record for record in records if not record.skipped), key=lambda each: pull_request_key(each.pr))
     of_run = {name: [record for record in scored if record.run == name] for name in names}
+    means = list(averaged_by_pull_request(map(CommentRecord.without_notes, scored)))
     metrics = {
         name: rates(table(record.counts for record in own).sum(axis=0), measures) for name, own in of_run.items()
     }
@@ -81,9 +96,36 @@ def repeats_of(records: Sequence[CommentRecord], measures: Sequence[Measure]) ->
         names,
         metrics,
         {measure.name: _spread([figures[measure.name] for figures in metrics.values()]) for measure in MEASURES},
-        dict.fromkeys((measure.name for measure in MEASURES), None) | _variance(scored, measures),
+        dict.fromkeys((measure.name for measure in MEASURES), None) | _variance(scored, means, measures),
         {name: len(own) for name, own in of_run.items()},
+        run_variance(map(rows_of_runs, means), measures),
     )
+
+
+def rows_of_runs(record: CommentRecord) -> dict[str, Sequence[float]]:
+    """The counts of each run that a record is the mean of; nothing where it is no mean."""
+    return dict(zip(record.runs, table(each.counts for each in record.of_runs).tolist(), strict=False))
+
+
+def run_variance(rows: Iterable[Mapping[str, Sequence[float]]], measures: Iterable[Measure]) -> dict[str, Variance]:
+    """What the choice of the runs adds to the variance of each measure's mean over them: s² / R, with R - 1 degrees of
+    freedom, s² the variance of the R runs' figures on the pull requests that all runs have.
+
+    `rows`: for each pull request the counts of each run that has it. A run without a figure is none of a measure's.
+    Measures of which fewer than two runs have a figure are left out: of these nothing is known.
+    """
+    of_prs = list(rows)
+    names = {name for each in of_prs for name in each}
+    shared = [each for each in of_prs if len(each) == len(names)]
+    if len(names) < 2 or not shared:
+        return {}
+    sums = [total(np.array([each[name] for each in shared], np.float64)) for name in sorted(names)]
+    found = {}
+    for measure in measures:
+        figures = [value for each in sums if (value := measure.value(each)) is not None]
+        if len(figures) > 1:
+            found[measure.name] = Variance(variance(figures) / len(figures), len(figures) - 1)
+    return found
 
 
 def run_order(name: str) -> tuple[str, int, str]:
@@ -98,13 +140,14 @@ def _spread(values: Sequence[float | None]) -> Spread | None:
     return Spread(min(known), max(known), stdev(known)) if len(known) > 1 else None
 
 
-def _variance(records: Sequence[CommentRecord], measures: Sequence[Measure]) -> dict[str, VarianceShares | None]:
+def _variance(
+    records: Sequence[CommentRecord], means: Sequence[CommentRecord], measures: Sequence[Measure]
+) -> dict[str, VarianceShares | None]:
+    """`means`: the records of all runs on a pull request as one."""
     if not records:
         return {}
     prs, runs = _numbered([each.pr for each in records]), _numbered([each.run or "" for each in records])
-    mean = table(each.counts for each in averaged_by_pull_request(map(CommentRecord.without_notes, records))).mean(
-        axis=0
-    )
+    mean = table(each.counts for each in means).mean(axis=0)
     counts = table(record.counts for record in records)
     return {measure.name: variance_shares(_added(counts, mean, measure), prs, runs) for measure in measures}
 

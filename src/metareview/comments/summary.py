@@ -24,14 +24,14 @@ from metareview.comments.measures import (
     whole,
 )
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
-from metareview.comments.repeated_runs import Repeats, repeats_of
+from metareview.comments.repeated_runs import Repeats, repeats_of, rows_of_runs, run_variance
 from metareview.comments.units import PULL_REQUEST, ReviewerTable, repository_intervals, unit_rows
 from metareview.judges.offline.trust import HeldOut
 from metareview.model.address import pull_request_key
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.measure import Measure, Sums
-from metareview.stats import Interval, intervals
+from metareview.stats import Extra, Interval, intervals
 
 Intervals = Mapping[str, Interval | None]
 """The two ends by the name of the measure."""
@@ -216,7 +216,7 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         prs_with_references=prs_with_references,
         counts=Counts.from_sums(sums, location=config.location),
         metrics=rates(sums, available),
-        intervals=_intervals(counts, prs, config, MEASURES),
+        intervals=_intervals(counts, prs, config, MEASURES, repeats.run_variance if repeats else {}),
         bounds=_bounds(scored, config),
         macro=macro_of(counts, available),
         by_pull_request={
@@ -227,14 +227,19 @@ def summarise(records: Sequence[CommentRecord], config: CommentsConfig, prs_with
         repeats=repeats,
         repeated=_repeated(scored),
         costs=costs_of([record.spent for record in scored], (record.counts.matched for record in scored)),
-        repository_intervals=repository_intervals(counts, prs, available) if config.unit == PULL_REQUEST else {},
+        repository_intervals=(
+            repository_intervals(counts, prs, available, repeats.run_variance if repeats else {})
+            if config.unit == PULL_REQUEST
+            else {}
+        ),
     )
 
 
-def reviewer_table(name: str, records: Sequence[CommentRecord]) -> ReviewerTable:
-    """One reviewer's counts by pull request; repeated runs by their means."""
+def reviewer_table(name: str, records: Sequence[CommentRecord], block: ReviewerSummary) -> ReviewerTable:
+    """One reviewer's counts by pull request; repeated runs by their means. `block`: its figures."""
     scored = [record for record in averaged_by_pull_request(records) if not record.skipped]
-    return ReviewerTable(name, [record.pr for record in scored], table(record.counts for record in scored))
+    extra = block.repeats.run_variance if block.repeats else {}
+    return ReviewerTable(name, [record.pr for record in scored], table(record.counts for record in scored), extra)
 
 
 def _repeated(records: Sequence[CommentRecord]) -> float | None:
@@ -242,9 +247,11 @@ def _repeated(records: Sequence[CommentRecord]) -> float | None:
     return whole(sum(known)) if len(known) == len(records) else None
 
 
-def _intervals(counts: Sums, prs: Sequence[str], config: CommentsConfig, measures: Iterable[Measure]) -> Intervals:
+def _intervals(
+    counts: Sums, prs: Sequence[str], config: CommentsConfig, measures: Iterable[Measure], extra: Extra
+) -> Intervals:
     """The interval of each measure over the rows of `counts`, one per pull request; None where it is not available."""
-    ends = intervals(unit_rows(counts, prs, config.unit), config.measures)
+    ends = intervals(unit_rows(counts, prs, config.unit), config.measures, extra)
     return {measure.name: ends.get(measure.name) for measure in measures}
 
 
@@ -292,16 +299,22 @@ def _pull_request_slices(
             len(group),
             Counts.from_sums(sums, location=config.location),
             rates(sums, config.measures),
-            _intervals(counts, [record.pr for record in group], config, MEASURES),
+            _intervals(
+                counts,
+                [record.pr for record in group],
+                config,
+                MEASURES,
+                run_variance(map(rows_of_runs, group), config.measures),
+            ),
         )
     return slices
 
 
 def _reference_slices(records: Iterable[CommentRecord], name: str, config: CommentsConfig) -> dict[str, ReferenceSlice]:
-    groups: dict[str, list[tuple[str, Tally]]] = {}
+    groups: dict[str, list[tuple[CommentRecord, Tally]]] = {}
     for record in records:
         for value, tally in record.slices[name].items():
-            groups.setdefault(value, []).append((record.pr, tally))
+            groups.setdefault(value, []).append((record, tally))
     slices = {}
     for value, group in sorted(groups.items()):
         counts = recall_table(tally.values() for _, tally in group)
@@ -313,6 +326,23 @@ def _reference_slices(records: Iterable[CommentRecord], name: str, config: Comme
             of_slice.covered,
             of_slice.line_covered,
             rates(sums, config.measures, RECALLS),
-            _intervals(counts, [pr for pr, _ in group], config, RECALLS),
+            _intervals(
+                counts,
+                [record.pr for record, _ in group],
+                config,
+                RECALLS,
+                _recall_variance([record for record, _ in group], name, value, config),
+            ),
         )
     return slices
+
+
+def _recall_variance(records: Iterable[CommentRecord], name: str, value: str, config: CommentsConfig) -> Extra:
+    """What runs add to the variance of the recalls of one kind of references."""
+
+    def rows(record: CommentRecord) -> dict[str, Sequence[float]]:
+        tallies = (each.slices.get(name, {}).get(value, Tally()) for each in record.of_runs)
+        return dict(zip(record.runs, recall_table(each.values() for each in tallies).tolist(), strict=False))
+
+    available = {measure.name for measure in config.measures}
+    return run_variance(map(rows, records), [measure for measure in RECALLS if measure.name in available])

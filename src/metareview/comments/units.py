@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from metareview.comments.measures import MAIN, Counts, positive_match_rate
 from metareview.comments.measures import f1 as general_f1
 from metareview.errors import UsageError
 from metareview.model.address import repository_of
 from metareview.model.measure import Measure, Sums
-from metareview.stats import Interval, intervals, summed
+from metareview.stats import Extra, Interval, intervals, summed
 
 PULL_REQUEST, REPOSITORY = UNITS = ("pr", "repository")
 FEWEST_REPOSITORIES = 10
@@ -37,15 +37,17 @@ def unit_rows(counts: Sums, prs: Sequence[str], unit: str) -> Sums:
     return counts if unit == PULL_REQUEST else summed(counts, list(map(repository_key_of, prs)))[1]
 
 
-def repository_intervals(counts: Sums, prs: Sequence[str], measures: Sequence[Measure]) -> Mapping[str, Interval]:
+def repository_intervals(
+    counts: Sums, prs: Sequence[str], measures: Sequence[Measure], extra: Extra | None = None
+) -> Mapping[str, Interval]:
     """The intervals of the main measures over repositories that are wider, by a quarter or more, than those over pull
-    requests; none where there are fewer than ten repositories."""
+    requests; none where there are fewer than ten repositories. `extra`: what both take in besides."""
     repositories, rows = summed(counts, list(map(repository_key_of, prs)))
     if not FEWEST_REPOSITORIES <= len(repositories) < len(prs):
         return {}
     names = {each.name for each in MAIN}
     main = [measure for measure in measures if measure.name in names]
-    by_pull_request, by_repository = intervals(counts, main), intervals(rows, main)
+    by_pull_request, by_repository = intervals(counts, main, extra), intervals(rows, main, extra)
     found = {}
     for name, narrow in by_pull_request.items():
         wide = by_repository[name]
@@ -61,6 +63,8 @@ class ReviewerTable:
     name: str
     prs: Sequence[str]
     counts: Sums
+    extra: Extra = field(default_factory=dict)
+    """What its figures vary by beside these rows."""
 
 
 def interval_warnings(tables: Sequence[ReviewerTable], measures: Sequence[Measure], unit: str) -> Iterator[str]:
@@ -72,7 +76,7 @@ def interval_warnings(tables: Sequence[ReviewerTable], measures: Sequence[Measur
         if few:
             yield f"intervals over fewer than {FEWEST_REPOSITORIES} repositories are rough: {', '.join(few)}"
         return
-    wider = {table.name: repository_intervals(table.counts, table.prs, measures) for table in tables}
+    wider = {table.name: repository_intervals(table.counts, table.prs, measures, table.extra) for table in tables}
     labels = {measure.name: measure.label for measure in measures}
     told = [f"{name}'s {_told(found, labels)}" for name, found in wider.items() if found]
     if told:

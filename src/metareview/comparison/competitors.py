@@ -18,6 +18,7 @@ import numpy as np
 
 from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
+from metareview.comments.repeated_runs import rows_of_runs, run_variance
 from metareview.comments.units import PULL_REQUEST, ReviewerTable, check_unit, repository_key_of, unit_rows
 from metareview.comparison.corrected import Correction, correction_of
 from metareview.comparison.hidden_units import HiddenUnits, extra_variances
@@ -47,7 +48,7 @@ from metareview.runs.run import (
     is_outcomes,
     load_run,
 )
-from metareview.stats import Array
+from metareview.stats import Array, Variance, summed_variances
 
 Source = AnyRun | str | Path
 """A run, or the folder that holds one."""
@@ -78,6 +79,8 @@ class Row:
     """The pull request as its run names it."""
     spent: Spent = field(default_factory=Spent)
     """What a review took, where that is known."""
+    of_runs: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """The counts of each repeated run that these are the means of, by the judge."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Competitor:
         rows = [self.rows[key].counts for key in prs]
         return np.array(rows, np.float64).reshape(len(rows), _columns(self.run))
 
-    def hidden_variances(self, prs: Collection[str], measures: Iterable[Measure]) -> dict[str, float]:
+    def _label_variance(self, prs: Collection[str], measures: Iterable[Measure]) -> dict[str, Variance]:
         """By measure, the variance on these pull requests that comes from hidden units; nothing where the judge's
         counts are used."""
         if not any(self.rows[key].judged for key in prs):
@@ -119,6 +122,16 @@ class Competitor:
         if is_routing(self.run):
             return by_unit(counts, self._places(prs))
         return unit_rows(counts, list(prs), self.unit)
+
+    def extra_variance(self, prs: Collection[str], measures: Collection[Measure]) -> dict[str, Variance]:
+        """By measure, what its figures on these pull requests vary by beside them: repeated runs, unlabelled units."""
+        return summed_variances(self.run_variance(prs, measures), self._label_variance(prs, measures))
+
+    def run_variance(self, prs: Collection[str], measures: Iterable[Measure]) -> dict[str, Variance]:
+        """By measure, the variance of its mean over repeated runs. All are silent where it has nothing."""
+        names = {name for key in prs for name in self.rows[key].of_runs}
+        rows = [self.rows[key] for key in prs]
+        return run_variance((row.of_runs or dict.fromkeys(names, row.counts) for row in rows), measures)
 
     def units(self, prs: Collection[str]) -> Units | None:
         """What intervals and tests are over; None where that is pull requests, whatever their weeks."""
@@ -231,7 +244,7 @@ def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
             # A router that says nothing still counts as asked, and a reviewer's references still count.
             kept = {0} if not is_comments(one.run) else {_EXPECTED, _NEGATIVES}
             silent = tuple(value if at in kept else 0.0 for at, value in enumerate(row.counts))
-            rows.setdefault(key, replace(row, counts=silent, spent=Spent()))
+            rows.setdefault(key, replace(row, counts=silent, spent=Spent(), of_runs={}))
         if is_comments(one.run) and (id(one.run), len(known)) not in seen:  # else nothing new is known
             seen.add((id(one.run), len(known)))
             unreviewed = one.run.result.unreviewed
@@ -307,7 +320,16 @@ def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[t
             references = _digest([(each.position, each.comment) for each in record.references])
             negatives = _digest(record.negatives) if run.result.config.negatives else None
             corrected = correction.row(record.key, counts) if correction and correction.complete else None
-            row = Row(counts, references, negatives, record, corrected=corrected, pr=record.pr, spent=record.spent)
+            row = Row(
+                counts,
+                references,
+                negatives,
+                record,
+                corrected=corrected,
+                pr=record.pr,
+                spent=record.spent,
+                of_runs=rows_of_runs(record),
+            )
             yield record.reviewer, pull_request_key(record.pr), row
 
 

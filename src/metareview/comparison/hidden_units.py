@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from metareview.comparison.strata import Sample
 from metareview.model.measure import Measure
-from metareview.stats import Array, Mask
+from metareview.stats import Array, Mask, Variance
 
 RecordKey = tuple[str, str]
 """The pull request and the reviewer."""
@@ -95,7 +95,7 @@ def hidden_units(
 
 def extra_variances(
     hidden: Iterable[HiddenUnits], keys: Sequence[RecordKey], totals: Array, measures: Iterable[Measure]
-) -> dict[str, float]:
+) -> dict[str, Variance]:
     """What hidden units add to the variance of each measure over these records, by name; `totals`: their summed
     counts. A measure moves as its slope in the counts says."""
     chosen = list(measures)
@@ -105,7 +105,7 @@ def extra_variances(
         if variance > 0:
             for measure in chosen:
                 found[measure.name] += variance * slope(measure, totals, each.columns) ** 2
-    return found
+    return {name: Variance(value) for name, value in found.items() if value}
 
 
 def slope(measure: Measure, totals: Array, columns: Mapping[int, float]) -> float:

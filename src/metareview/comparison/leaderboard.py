@@ -29,7 +29,7 @@ from metareview.errors import UsageError
 from metareview.model.measure import find_measure
 from metareview.model.words import plural
 from metareview.runs.run import AnyRun, is_comments, is_outcomes
-from metareview.stats import intervals
+from metareview.stats import NO_VARIANCE, intervals
 from metareview.ties import MOST_TESTED, pairwise_tests, tie_letters
 
 _PARTLY = "labels correct the figures of some runs and not of all, so that all are as judged"
@@ -89,7 +89,7 @@ def leaderboard(
     def figures(label: str, prs: Collection[str]) -> Figures:
         one, available = everybody[label], own[label].values()
         ends = dict.fromkeys(measures) | intervals(
-            one.rows_of_units(prs), available, one.hidden_variances(prs, available)
+            one.rows_of_units(prs), available, one.extra_variance(prs, available)
         )
         of_all = rates(total(one.counts(prs)), available, measures.values())
         if corrected:  # estimated counts, so that a rate of them may lie beyond
@@ -113,7 +113,7 @@ def leaderboard(
     ranked = sorted((label for label in compared if compared[label].metrics[measure.name] is not None), key=best_first)
     tested = ranked if len(ranked) <= MOST_TESTED else []
     tables = {label: everybody[label].rows_of_units(prs) for label in tested}
-    extra = {label: everybody[label].hidden_variances(prs, [measure]).get(measure.name, 0.0) for label in tested}
+    extra = {label: everybody[label].extra_variance(prs, [measure]).get(measure.name, NO_VARIANCE) for label in tested}
     pairs = pairwise_tests(tables, measure, alpha=TIES_AT, seed=seed, extra=extra)
     ties = tie_letters(tested, [pair for pair, test in pairs.items() if test.separated])
 

@@ -21,7 +21,7 @@ from metareview.unpaired import FEWEST_UNITS, Sample, independent_pairs
 def sample_of(one: Competitor, keys: Sequence[str] | None = None) -> Sample:
     """Its pull requests, or these of them, as the statistics see them."""
     chosen = list(one.rows) if keys is None else keys
-    return Sample(chosen, one.counts(chosen), one.hidden_variances(chosen, one.measures))
+    return Sample(chosen, one.counts(chosen), one.extra_variance(chosen, one.measures))
 
 
 def known_of(sample: Sample, measures: Mapping[str, Measure]) -> dict[str, int]:

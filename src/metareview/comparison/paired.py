@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
@@ -10,6 +10,7 @@ from metareview.comments.costs import CostsCompared, compared_costs
 from metareview.comments.measures import total
 from metareview.comments.units import dominant_warnings
 from metareview.comparison import competitors
+from metareview.comparison.compared_runs import SideRuns
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.corrected import named_corrected
 from metareview.comparison.explain import explain
@@ -23,7 +24,7 @@ from metareview.errors import UsageError, did_you_mean
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.runs.run import AnyRun, is_comments, is_outcomes
-from metareview.stats import Array, differences, holm
+from metareview.stats import Array, Extra, differences, holm, summed_variances
 
 _SHOWN_NAMES = 3
 LABELS = "labels/"
@@ -103,9 +104,14 @@ def compare(
     main = competitors.main_measure(ours.run)
     label_a, label_b = competitors.labels(sides, [("A",), ("B",)])
     summed = {"a": ours.summed(prs), "b": theirs.summed(prs)}
-    hidden = ours.hidden_variances(prs, measures.values()), theirs.hidden_variances(prs, measures.values())
     metrics, level = _metrics(
-        (ours.counts(prs), theirs.counts(prs)), units, measures, hidden, alpha=alpha, beta=beta, seed=seed
+        (ours.counts(prs), theirs.counts(prs)),
+        units,
+        measures,
+        alpha=alpha,
+        beta=beta,
+        seed=seed,
+        extra=_extra(ours, theirs, prs, measures.values()),
     )
     result = Comparison(
         ours.run.kind.name,
@@ -131,6 +137,7 @@ def compare(
         costs=_costs(ours, theirs, prs),
         mixed_examples=bool(mixed),
         over=over,
+        runs=_runs(ours, theirs, prs, measures[main]),
     )
     return _by_labels(result, ours, theirs) if corrected else result
 
@@ -151,16 +158,15 @@ def _metrics(
     counts: tuple[Array, Array],
     units: tuple[Array, Array],
     measures: Mapping[str, Measure],
-    hidden: tuple[Mapping[str, float], Mapping[str, float]],
     *,
     alpha: float,
     beta: float | None,
     seed: int,
+    extra: Extra,
 ) -> tuple[dict[str, MetricDifference], float]:
-    """Each metric's difference, and the level that Holm's correction leaves to the first of them. `hidden`: the
-    variance of each side by metric that its labels may hide."""
+    """Each metric's difference, and the level that Holm's correction leaves to the first of them. `extra`: what
+    differences vary by beside the units."""
     sums_a, sums_b = (total(of_one) for of_one in counts)
-    extra = {name: sum(of_side.get(name, 0.0) for of_side in hidden) for name in measures}
     tests = differences(*units, measures.values(), seed=seed, extra=extra)
     same_as = _same_tests(measures, beta)
     p_holm = holm({name: tests[name].p for name in measures if name not in same_as})
@@ -184,6 +190,22 @@ def _metrics(
         for name, each in measures.items()
     }
     return found, level
+
+
+def _extra(a: Competitor, b: Competitor, prs: Sequence[str], measures: Collection[Measure]) -> Extra:
+    """What the differences vary by beside these pull requests, of both sides together."""
+    return summed_variances(a.extra_variance(prs, measures), b.extra_variance(prs, measures))
+
+
+def _runs(a: Competitor, b: Competitor, prs: Sequence[str], main: Measure) -> dict[str, SideRuns]:
+    """The runs of both sides; nothing where neither has repeated ones."""
+    names = {side: {name for key in prs for name in one.rows[key].of_runs} for side, one in (("a", a), ("b", b))}
+    if not any(names.values()):
+        return {}
+    return {
+        side: SideRuns(max(1, len(names[side])), main.name in one.run_variance(prs, [main]))
+        for side, one in (("a", a), ("b", b))
+    }
 
 
 def _same_tests(measures: Mapping[str, Measure], beta: float | None) -> dict[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from metareview.comments.costs import CostsCompared
+from metareview.comparison.compared_runs import SideRuns, difference_label
 from metareview.comparison.explain import Explanation
 from metareview.comparison.verdict_sentences import sentences
 from metareview.model.measure import Measure
@@ -196,6 +197,8 @@ class Comparison:
     """What came of the gates that the comparison was held to."""
     over: Units | None = None
     """The units of tests and intervals; None for comments, where they are pull requests."""
+    runs: Mapping[str, SideRuns] = field(default_factory=dict)
+    """Of `a` and `b`, where either has repeated runs."""
 
     def with_gates(self, metrics: Iterable[str], margins: Mapping[str, float] | None = None) -> Self:
         """A copy that is held to a gate for each of these metrics, and to a margin for each of those."""
@@ -222,6 +225,10 @@ class Comparison:
     def units_in_words(self, units: int) -> str:
         """So many units like those of the tests."""
         return plural(units, "pull request") if self.over is None else self.over.counted(units)
+
+    @property
+    def runs_by_label(self) -> dict[str, SideRuns]:
+        return {getattr(self, side).label: runs for side, runs in self.runs.items()}
 
     @property
     def verdict(self) -> str:
@@ -268,6 +275,8 @@ class Comparison:
             document = _with_samples(document, self.samples)
         if self.mixed_examples:
             document["mixed_examples"] = True
+        if self.runs:
+            document |= {"runs": self.runs, "interval_of": difference_label(self.runs_by_label)}
         if self.costs:
             document["costs"] = {kind: _costs_to_json(each) for kind, each in self.costs.items()}
         if margins := {gate.metric.measure.name: gate for gate in self.gates if gate.margin is not None}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from metareview.comparison.compared_runs import difference_label
 from metareview.comparison.judge_parameters import MIXED
 from metareview.model.words import counted, plural
 
@@ -37,6 +38,8 @@ def sentences(result: Comparison) -> Iterator[str]:
     if result.samples is not None:
         yield _sampled(result, result.samples)
     yield from _held_back(result)
+    if result.runs:
+        yield f"T{difference_label(result.runs_by_label)[1:]}."
     yield from _margin_sentences(result)
     main = result.metrics[result.main]
     if main.test.differing and not main.enough_differing_units and result.samples is None:
@@ -150,6 +153,12 @@ def _plan_sentences(result: Comparison) -> Iterator[str]:
         return
     label, units = result.metrics[result.main].measure.label, result.plan.units[result.main]
     difference = f"{result.plan.difference:g}"
+    if units is None and result.metrics[result.main].test.error is not None:
+        yield (
+            f"However many there were like these {result.units}, a true difference of {difference} in {label} would not"
+            " be found four times in five: runs differ too much for so few of them."
+        )
+        return
     if units is None:
         yield f"What a difference of {difference} in {label} would take is not known: these {result.units} do not vary."
         return

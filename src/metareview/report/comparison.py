@@ -18,6 +18,7 @@ from metareview.report.markdown import as_lines, document, safe
 from metareview.report.names import capital, excerpt, in_words
 from metareview.report.numbers import NOT_DEFINED, count, interval, of_all, p_value, rate, signed, signed_interval
 from metareview.report.outcomes import IN_BRACKETS
+from metareview.report.repeats import interval_lines
 from metareview.report.tables import INTERVAL, PULL_REQUESTS, Column, Table, between_runs_columns, costs_table
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9./-]+")
@@ -28,7 +29,11 @@ MOST_SLICES = 20
 
 
 def ties_remark(result: Leaderboard) -> str:
-    """What the letters mean, how many pairs were tested, or why there are none."""
+    """What the letters mean, or why there are none; and what the intervals are of, where runs are repeated."""
+    return " ".join([_letters(result), *_of_intervals(result)])
+
+
+def _letters(result: Leaderboard) -> str:
     if not result.tested:
         return "No letters: the pairs of so many grow with the square of their number."
     untested, pairs = len(result.untested), len(result.pairs)
@@ -41,6 +46,10 @@ def ties_remark(result: Leaderboard) -> str:
         return remark
     share = plural(untested, "pair shares", "pairs share")
     return f"{remark} {share} a letter untested, with too few {result.evidence}."
+
+
+def _of_intervals(result: Leaderboard) -> list[str]:
+    return interval_lines((row.label, row.repeats) for row in (*result.rows, *result.unranked))
 
 
 def comparison_table(result: Comparison) -> Table:
@@ -288,5 +297,7 @@ def leaderboard_section(result: Leaderboard) -> str:
     ]
     costs = costs_table(costs_of_standings(result))
     lines += as_lines(costs) if costs else []
-    lines += [ties_remark(result), ""] if result.paired else [ties_remark(result), "", IN_BRACKETS, ""]
+    lines += [_letters(result), ""] if result.paired else [_letters(result), "", IN_BRACKETS, ""]
+    if intervals := [f"- {safe(line, longest=1_000)}" for line in _of_intervals(result)]:
+        lines += [*intervals, ""]
     return document([*lines, *(f"- {safe(warning)}" for warning in result.warnings)])

@@ -32,7 +32,7 @@ from metareview.report.outcomes import (
     reasons_table,
     slice_tables,
 )
-from metareview.report.repeats import REMARK, repeats_table
+from metareview.report.repeats import REMARK, repeats_table, summary_interval_lines
 from metareview.report.routing_outcomes import (
     EXPERTISE_REMARK,
     REQUESTS_REMARK,
@@ -116,8 +116,10 @@ def _answer(run: AnyRun, board: Leaderboard | None = None, labels: RunLabels | N
 
 
 def _repeats(summary: CommentsSummary) -> list[str]:
-    table = repeats_table(summary, order(summary).names)
-    return ["**Between runs**", "", *as_lines(table), REMARK, ""] if table else []
+    names = order(summary).names
+    table, intervals = repeats_table(summary, names), summary_interval_lines(summary, names)
+    of_all = ["**Between runs**", "", *as_lines(table), REMARK, ""] if table else []
+    return [*of_all, *(f"- {safe(line, longest=1_000)}" for line in intervals), *([""] if intervals else [])]
 
 
 def _first_warnings(warnings: Sequence[str]) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from metareview.comments.measures import MAIN, f1
+from metareview.comments.repeated_runs import Repeats
 from metareview.comments.summary import CommentsSummary
 from metareview.model.words import plural
 from metareview.report.numbers import NOT_DEFINED, rate
@@ -48,8 +49,27 @@ def repeats_table(summary: CommentsSummary, names: Sequence[str]) -> Table:
     ]
 
 
+def interval_lines(everybody: Iterable[tuple[str, Repeats | None]]) -> list[str]:
+    """What the intervals of these reviewers are of, a sentence for all of whom the same is true."""
+    names: dict[str, list[str]] = {}
+    for name, repeats in everybody:
+        if repeats is not None:
+            names.setdefault(repeats.interval_label, []).append(name)
+    return [f"{', '.join(alike)}: {label}." for label, alike in names.items()]
+
+
+def summary_interval_lines(summary: CommentsSummary, names: Sequence[str]) -> list[str]:
+    """The same of the reviewers of a run."""
+    return interval_lines((name, summary.reviewers[name].repeats) for name in names)
+
+
 def repeat_lines(summary: CommentsSummary, names: Sequence[str]) -> Iterator[str]:
-    """A sentence for each reviewer with several runs."""
+    """A sentence for each reviewer with several runs, and what the intervals are of."""
+    yield from _spread_lines(summary, names)
+    yield from summary_interval_lines(summary, names)
+
+
+def _spread_lines(summary: CommentsSummary, names: Sequence[str]) -> Iterator[str]:
     for name in names:
         repeats = summary.reviewers[name].repeats
         spread = repeats.spread[f1.name] if repeats else None

@@ -38,6 +38,7 @@ from metareview.runs.costs_json import costs_from_json, costs_to_json
 from metareview.runs.files import JsonObject
 from metareview.runs.judge_json import judge_from_json, judge_to_json
 from metareview.runs.stored_items import COMPARISONS, StoredItems
+from metareview.stats import Variance
 
 SCHEMA = "metareview.comments/1"
 COUNT_KEYS = (
@@ -310,8 +311,9 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
 
 
 def repeats_to_json(repeats: Repeats) -> JsonObject:
-    """How far a reviewer's repeated runs differ."""
-    return {"runs": repeats.runs, **asdict(repeats), "names": list(repeats.names)}
+    """How far a reviewer's repeated runs differ, and what its intervals are of."""
+    stored = {"runs": repeats.runs, **asdict(repeats), "names": list(repeats.names)}
+    return stored | {"interval_of": repeats.interval_label}
 
 
 def _repeats(stored: JsonObject) -> Repeats:
@@ -324,6 +326,8 @@ def _repeats(stored: JsonObject) -> Repeats:
             for name, each in _all_measures(stored["variance"]).items()
         },
         stored["prs_per_run"],
+        # Runs of before it was taken in have intervals without.
+        {name: Variance(**each) for name, each in stored.get("run_variance", {}).items()},
     )
 
 

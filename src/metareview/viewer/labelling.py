@@ -160,8 +160,7 @@ class Labelling:
     def corrected(self) -> dict[str, CorrectedFigures]:
         if self.correction is None or not self.correction.known:
             return {}
-        result = self.run.result
-        return figures_of_counts(result.measures, self.correction, self._counts, unit=result.config.unit)
+        return figures_of_counts(self.run, self.correction, self._counts)
 
     @property
     def _counts(self) -> Mapping[str, Mapping[RecordKey, Sequence[float]]]:

@@ -52,9 +52,10 @@ def count(
     of_all = prs + len(plan.unreviewed)
     judge = plan.judge
     usage = judge.usage if isinstance(judge, ModelJudge) else Usage()
+    figures = {name: summarise(block, plan.config, of_all) for name, block in reviewers.items()}
     return CommentsSummary(
         config=plan.config,
-        reviewers={name: summarise(block, plan.config, of_all) for name, block in reviewers.items()},
+        reviewers=figures,
         judge=JudgeSummary(
             name=judge.name,
             pairs=sum(record.judged_pairs for record in records),
@@ -72,7 +73,7 @@ def count(
             *(judge.warnings if isinstance(judge, ModelJudge) else ()),
             *remarks,
             *interval_warnings(
-                [reviewer_table(name, block) for name, block in reviewers.items()],
+                [reviewer_table(name, block, figures[name]) for name, block in reviewers.items()],
                 plan.config.measures,
                 plan.config.unit,
             ),

@@ -18,7 +18,7 @@ from metareview.report.page.blocks import Section, name, paragraph, ranked_names
 from metareview.report.page.charts import dumbbell, headed, interval_bar
 from metareview.report.page.markup import Html, html, join
 from metareview.report.page.plane import MOST_CROSSES, MOST_MARKS, Point, plane
-from metareview.report.repeats import REMARK, repeats_table
+from metareview.report.repeats import REMARK, repeats_table, summary_interval_lines
 from metareview.report.tables import costs_of_reviewers, costs_table, definition, ranking_columns
 from metareview.runs.run import CommentsRun
 
@@ -109,14 +109,17 @@ def _leaderboard(summary: CommentsSummary, board: Leaderboard) -> Html:
 
 def repeats_section(summary: CommentsSummary) -> Section | None:
     """How far the repeated runs of each reviewer differ; None where nothing is repeated."""
-    table = repeats_table(summary, order(summary).names)
-    if not table:
+    names = order(summary).names
+    table, intervals = repeats_table(summary, names), summary_interval_lines(summary, names)
+    if not intervals:
         return None
-    columns: list[blocks.Cells] = [
-        (capital(column.head), "words" if column.text else "num", map(name, column.cells)) for column in table[:-1]
-    ]
-    columns.append((capital(table[-1].head), "words wide", table[-1].cells))
-    body = [paragraph(REMARK), table_of("Repeated runs of one reviewer", columns)]
+    body = [paragraph(line) for line in intervals]
+    if table:
+        columns: list[blocks.Cells] = [
+            (capital(column.head), "words" if column.text else "num", map(name, column.cells)) for column in table[:-1]
+        ]
+        columns.append((capital(table[-1].head), "words wide", table[-1].cells))
+        body += [paragraph(REMARK), table_of("Repeated runs of one reviewer", columns)]
     return Section("runs", "Between runs", join(body))
 
 
