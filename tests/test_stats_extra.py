@@ -40,13 +40,21 @@ def jackknife(one, other=None):
 
 
 def test_variances_add_with_the_degrees_of_freedom_of_welch_and_satterthwaite():
-    whole = Variance(0.002, 9) + Variance(0.001, 2) + Variance(0.003)
+    whole = Variance(0.002, 9) + Variance(0.001, 2) + Variance(0.003, 4)
     assert whole.value == pytest.approx(0.006)
-    assert whole.freedom == pytest.approx(0.006**2 / (0.002**2 / 9 + 0.001**2 / 2))
-    other_order = Variance(0.003) + (Variance(0.001, 2) + Variance(0.002, 9))
+    assert whole.freedom == pytest.approx(0.006**2 / (0.002**2 / 9 + 0.001**2 / 2 + 0.003**2 / 4))
+    other_order = Variance(0.003, 4) + (Variance(0.001, 2) + Variance(0.002, 9))
     assert (other_order.value, other_order.freedom) == pytest.approx((whole.value, whole.freedom))
     assert Variance(0.1, 3) + NO_VARIANCE == NO_VARIANCE + Variance(0.1, 3) == Variance(0.1, 3)
-    assert (Variance(0.1) + Variance(0.2)).freedom == math.inf
+
+
+def test_a_bound_leaves_the_degrees_of_freedom_of_what_it_is_added_to():
+    assert Variance(0.25) + Variance(0.5, 3) == Variance(0.5, 3) + Variance(0.25) == Variance(0.75, 3)
+    assert (Variance(0.25) + Variance(0.5)).freedom is None
+    whole = jackknife(A) + 0.004
+    reach = t.ppf(0.975, 5) * whole**0.5 / (0.3 * 0.7)
+    expected = expit(logit(0.3) - reach), expit(logit(0.3) + reach)
+    assert intervals(A, [positive_match_rate], {PRECISION: Variance(0.004)})[PRECISION] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("extra", [Variance(0.004, 2), Variance(0.004, math.inf)])
@@ -65,14 +73,13 @@ def test_without_a_second_source_nothing_changes():
     assert differences(A, B, [positive_match_rate]) == differences(A, B, [positive_match_rate], extra={})
 
 
-def test_where_no_unit_moves_the_rate_the_second_doubt_stands_beside_that_of_trials():
+def test_where_no_unit_moves_the_rate_the_second_source_is_all_of_the_error():
     half = counts((2, 1), (4, 2), (2, 1), (4, 2))
     by_trials = beta.ppf(0.025, 2, 3), beta.ppf(0.975, 3, 2)
     assert intervals(half, [positive_match_rate])[PRECISION] == pytest.approx(by_trials)
-    found = intervals(half, [positive_match_rate], {PRECISION: Variance(0.001, 2)})[PRECISION]
-    low, high = (((end - 0.5) ** 2 + t.ppf(0.975, 2) ** 2 * 0.001) ** 0.5 for end in by_trials)
-    assert found == pytest.approx((0.5 - low, 0.5 + high))
-    assert intervals(half, [positive_match_rate], {PRECISION: Variance(0.04, 2)})[PRECISION] == (0.0, 1.0)
+    found = intervals(half, [positive_match_rate], {PRECISION: Variance(0.01, 2)})[PRECISION]
+    reach = t.ppf(0.975, 2) * 0.1 / 0.25
+    assert found == pytest.approx((expit(-reach), expit(reach)))
 
 
 def test_a_rate_of_0_stays_within_its_end():

@@ -103,8 +103,8 @@ def rate_interval(
 ) -> Interval | None:
     """The same of a rate, from what it is without each unit in turn; `freedom`: of t, where not units - 1.
 
-    Where units count as trials, an `extra` variance is a second doubt beside theirs: each end lies as far away as the
-    two reaches together, at a right angle.
+    A figure of 0 or 1 keeps the interval of trials, whose ends lie further away by the reach of the `extra` variance,
+    at a right angle.
     """
     n = len(without)
     if n < 2:

@@ -119,7 +119,7 @@ class Units:
         if self.weeks_per_block == SHORTEST_BLOCK:
             return (
                 f"the pull requests are from {self.weeks} weeks, enough for blocks of {SHORTEST_BLOCK} only: where"
-                " neighbouring weeks resemble each other, tests call equal routers different in 8 to 11 % (correlation"
+                " neighbouring weeks resemble each other, tests call equal routers different in 7 to 11 % (correlation"
                 " of weeks 0.3 to 0.5) or 22 % (0.8) of cases instead of 5 %"
             )
         return None
