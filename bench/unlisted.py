@@ -19,8 +19,9 @@ from bench.data import MARTIAN
 from bench.measure import Result, Row, seconds
 from metareview.comments.measures import Counts
 from metareview.comments.records import CommentRecord
-from metareview.comparison.unlisted import draw_unlisted, group
+from metareview.comparison.unlisted import draw_unlisted
 from metareview.comparison.unlisted_figures import unlisted_figures
+from metareview.comparison.unlisted_grouping import group_run
 from metareview.model.label import IssueLabel, IssueVerdict, Labels
 from metareview.model.unlisted import Issue
 from metareview.runs.run import COMMENTS, CommentsRun, Manifest, Run
@@ -153,6 +154,6 @@ def run() -> Result:
         from metareview.api import evaluate_comments
 
         published = evaluate_comments(MARTIAN / "candidates.json", reference=sorted(MARTIAN.glob("golden_*.json")))
-        rows.append(Row.below("grouping 12 tools on 30 pull requests", seconds(lambda: group(published)), "s", 3))
-        rows.append(Row("issues of theirs", len(group(published))))
+        rows.append(Row.below("grouping 12 tools on 30 pull requests", seconds(lambda: group_run(published)), "s", 3))
+        rows.append(Row("issues of theirs", len(group_run(published))))
     return Result("Unlisted issues: 4 reviewers, 50 pull requests, 150 labels, 1,000 trials", rows)
