@@ -16,9 +16,7 @@ from metareview.comparison.outcome_corrected import CORRECTED, corrected_figures
 from metareview.comparison.outcome_frame import LabelledOutcomes, outcome_frame
 from metareview.model.addressed import FULLY, NOT, PARTLY, UNKNOWN
 from metareview.model.label import OutcomeKey
-from metareview.outcomes.measures import COLUMNS
 from metareview.outcomes.sample import ADDRESSED, CANNOT_TELL, CHANGED, NOT_ADDRESSED, UNCHANGED, UNSURE, Unit
-from metareview.stats import Array
 
 VERDICTS = (FULLY, PARTLY, NOT, UNKNOWN)
 GROUPS = (ADDRESSED, ADDRESSED, NOT_ADDRESSED, UNSURE)
@@ -92,8 +90,7 @@ def trials(judge: str | None, truth: float, repeats: int, *, budget: int = 120, 
         made = world(rng, judge)
         labelled = LabelledOutcomes(outcome_frame(made.units, budget=budget, seed=repeat), made.truth)
         by_key = corrected_rows(labelled) or {}
-        rows: Array = np.array([by_key.get((str(pr), "r"), np.zeros(COLUMNS)) for pr in range(made.prs)])
-        figures = corrected_figures(rows, {}, complete=labelled.sample.complete)
+        figures = corrected_figures(labelled, by_key, [(str(pr), "r") for pr in range(made.prs)], {})
         name = CORRECTED[0].name
         low, high = figures.intervals[name] or (np.nan, np.nan)
         held.append(low <= truth <= high)

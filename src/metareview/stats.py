@@ -35,27 +35,46 @@ FEWEST_MATCHES = 5
 """Nothing is tested where both rates being equal would bring the smaller side fewer matches than this."""
 
 
-def intervals(counts: Array, measures: Iterable[Measure]) -> dict[str, Interval | None]:
+def intervals(
+    counts: Array, measures: Iterable[Measure], extra: Mapping[str, float] | None = None
+) -> dict[str, Interval | None]:
     """The 95 % interval of each measure over the rows of `counts`, by name: in closed form, without a seed.
 
     Each unit is left out in turn. How much the figure moves gives its standard error; t on the scale of the log odds
     gives the interval, which stays within 0 and 1. A figure of 0 or 1, or one that never moves, counts the units as
-    trials instead (Clopper and Pearson). None where fewer than two units have anything to measure.
+    trials instead (Clopper and Pearson). None where fewer than two units have anything to measure. `extra`: variance
+    of measures that leaving units out does not show, by name.
     """
+    more = extra or {}
     found = {measure.name: left_out(counts, measure) for measure in measures}
-    return {name: rate_interval(figure, without[known]) for name, (figure, without, known) in found.items()}
+    return {
+        name: rate_interval(figure, without[known], extra=more.get(name, 0.0))
+        for name, (figure, without, known) in found.items()
+    }
 
 
-def rate_interval(figure: float, without: Array, freedom: float | None = None) -> Interval | None:
+def rate_interval(
+    figure: float, without: Array, freedom: float | None = None, *, extra: float = 0.0
+) -> Interval | None:
     """The same of a rate, from what it is without each unit in turn; `freedom`: of t, where not units - 1."""
     n = len(without)
     if n < 2:
         return None
     error = jackknife_error(without)
+    t = float(stdtrit(freedom or n - 1, 1 - _TAIL))
     if error <= ROUNDING or not ROUNDING < figure < 1 - ROUNDING:
-        return exact_interval(min(max(figure, 0.0), 1.0) * n, n)
-    reach = stdtrit(freedom or n - 1, 1 - _TAIL) * error / (figure * (1 - figure))
+        cut = min(max(figure, 0.0), 1.0)
+        return _widened(cut, exact_interval(cut * n, n), t * math.sqrt(extra))
+    reach = t * math.hypot(error, math.sqrt(extra)) / (figure * (1 - figure))
     return float(expit(logit(figure) - reach)), float(expit(logit(figure) + reach))
+
+
+def _widened(figure: float, ends: Interval, reach: float) -> Interval:
+    """An interval of a rate whose ends lie further away by an independent reach, at a right angle."""
+    if not reach:
+        return ends
+    low, high = (math.hypot(end - figure, reach) for end in ends)
+    return max(0.0, figure - low), min(1.0, figure + high)
 
 
 def exact_interval(hits: float, n: int) -> Interval:
@@ -83,11 +102,13 @@ def _ratio_left_out(y: Array, x: Array) -> tuple[float, Array]:
     return float(ratio(y.sum(), x.sum())), ratio(y.sum() - y, x.sum() - x)
 
 
-def t_interval(figure: float, without: Array) -> Interval | None:
-    """The 95 % interval of a figure on its own scale, from what it is without each unit; None for fewer than two."""
+def t_interval(figure: float, without: Array, extra: float = 0.0) -> Interval | None:
+    """The 95 % interval of a figure on its own scale, from what it is without each unit; None for fewer than two.
+    `extra`: variance that leaving units out does not show."""
     if len(without) < 2 or np.isnan(without).any():
         return None
-    reach = float(stdtrit(len(without) - 1, (1 + LEVEL) / 2)) * jackknife_error(without)
+    error = math.hypot(jackknife_error(without), math.sqrt(extra))
+    reach = float(stdtrit(len(without) - 1, (1 + LEVEL) / 2)) * error
     return figure - reach, figure + reach
 
 
@@ -182,13 +203,16 @@ def _reach(units: int, alpha: float) -> float:
     return float(stdtrit(units - 1, 1 - alpha / 2) + stdtrit(units - 1, POWER))
 
 
-def differences(a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 0) -> dict[str, Difference]:
-    """B - A for each measure, by name; row i of `a` and of `b` is the same unit."""
+def differences(
+    a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 0, extra: Mapping[str, float] | None = None
+) -> dict[str, Difference]:
+    """B - A for each measure, by name; row i of `a` and of `b` is the same unit. `extra`: by measure, the variance of
+    both sides that leaving units out does not show; it widens intervals and changes no p."""
     if a.shape != b.shape:
         raise ValueError(f"paired tables must have one shape, got {a.shape} and {b.shape}")
     found: dict[str, Difference] = {}
     for measure in measures:
-        each = _difference(a, b, measure)
+        each = _difference(a, b, measure, (extra or {}).get(measure.name, 0.0))
         if each.value is not None and not each.too_few_matches:
             p, differing = exchange_test(a, b, measure, seed=seed)
             each = replace(each, p=p, differing=differing, least_p=min(1.0, 2.0 ** (1 - differing)))
@@ -196,7 +220,7 @@ def differences(a: Array, b: Array, measures: Iterable[Measure], *, seed: int = 
     return found
 
 
-def _difference(a: Array, b: Array, measure: Measure) -> Difference:
+def _difference(a: Array, b: Array, measure: Measure, extra: float) -> Difference:
     """Everything but p."""
     (of_a, without_a, in_a), (of_b, without_b, in_b) = left_out(a, measure), left_out(b, measure)
     measurable = in_a | in_b
@@ -207,7 +231,7 @@ def _difference(a: Array, b: Array, measure: Measure) -> Difference:
     without = (without_b - without_a)[measurable]
     if n < 2 or np.isnan(without).any():
         return Difference(n, value, too_few_matches=too_few)
-    error = jackknife_error(without)
+    error = math.hypot(jackknife_error(without), math.sqrt(extra))
     reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * error
     known = error if error > ROUNDING else None
     return Difference(n, value, (value - reach, value + reach), known, too_few_matches=too_few)

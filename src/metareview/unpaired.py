@@ -9,7 +9,7 @@ the test is the paired one of `stats`. docs/statistics.md says in plain words wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import comb
 
 import numpy as np
@@ -54,6 +54,8 @@ class Sample:
 
     keys: Sequence[str]
     counts: Array
+    extra: Mapping[str, float] = field(default_factory=dict)
+    """By measure, variance that leaving units out does not show; it widens intervals and changes no p."""
 
     def __post_init__(self) -> None:
         if len(self.keys) != len(self.counts) or len(set(self.keys)) != len(self.keys):
@@ -140,7 +142,8 @@ class _Side:
         rows = np.flatnonzero(x)
         self.keys = [sample.keys[row] for row in rows.tolist()]
         self.y, self.x = y[rows], x[rows]
-        self.interval: Interval | None = intervals(sample.counts, [measure])[measure.name]
+        self.interval: Interval | None = intervals(sample.counts, [measure], sample.extra)[measure.name]
+        self.extra = sample.extra.get(measure.name, 0.0)
         # Cut to 0 and 1: counts that labels correct are estimates.
         self.figure = min(1.0, max(0.0, float(self.y.sum() / self.x.sum()))) if self.keys else float("nan")
 
@@ -225,6 +228,7 @@ class _Pair:
         of_a, of_b = a.deviations(), b.deviations()
         var_a, var_b = (sum(each**2 for each in of_one.values()) for of_one in (of_a, of_b))
         together = sum(each * of_b[key] for key, each in of_a.items() if key in of_b)
+        var_a, var_b = var_a + a.extra, var_b + b.extra
         correlation = together / (var_a * var_b) ** 0.5 if min(var_a, var_b) > _ROUNDING**2 else 0.0
 
         def reach(from_a: float, from_b: float) -> float:

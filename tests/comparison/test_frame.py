@@ -303,7 +303,7 @@ def test_with_few_pull_requests_no_number_of_labels_is_enough(tmp_path):
 
 
 def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_path):
-    # No two labelled blocks of a stratum differ: all that is left in the standard error is the pull requests'.
+    # No two labelled blocks of a stratum differ: beside the pull requests, half a surprise is in the error of each.
     at = {"path": "a.py", "from_line": 1, "to_line": 1}
     prs = [f"https://github.com/o/r/pull/{number}" for number in range(60)]
     references = [{"pr": pr, "comments": [{**at, "note": "i0 said"}]} for pr in prs]
@@ -318,8 +318,12 @@ def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_pat
     assert found.metrics["f1"] == pytest.approx(run.metrics["x"]["f1"])
     low, high = found.intervals["f1"]
     assert found.plan.half_width == pytest.approx((high - low) / 2, rel=0.1)
-    assert found.plan.at_best == pytest.approx(found.plan.half_width)
+    assert found.plan.at_best < found.plan.half_width
     assert found.plan.blocks is None
+    label_all(run, budget=60)
+    found = corrected_figures(run, correction_of(run))["x"]
+    low, high = found.intervals["f1"]
+    assert found.plan.at_best == pytest.approx(found.plan.half_width) == pytest.approx((high - low) / 2, rel=0.1)
 
 
 @pytest.mark.parametrize("judge", list(JUDGES))

@@ -141,7 +141,8 @@ def plain_numbers(strata, budget):
     return fixed
 
 
-def plain_interval(y, x):
+def plain_interval(y, x, hidden=0.0):
+    """`hidden`: the variance of the sum of y that strata without a surprise add."""
     rows = [(one, of) for one, of in zip(y, x, strict=True) if of]
     n, total, size = len(rows), sum(one for one, _ in rows), sum(of for _, of in rows)
     if n < 2:
@@ -149,11 +150,13 @@ def plain_interval(y, x):
     rate = min(max(total / size, 0.0), 1.0)
     without = [(total - one) / (size - of) for one, of in rows]
     error = math.sqrt((n - 1) / n * sum((each - sum(without) / n) ** 2 for each in without))
+    t, extra = stats.t.ppf(0.975, n - 1), hidden / size**2
     if not 0 < rate < 1:
-        return stats.beta.ppf(0.025, rate * n, n + 1 - rate * n) if rate else 0, (
-            stats.beta.ppf(0.975, rate * n + 1, n - rate * n) if rate < 1 else 1
-        )
-    reach = stats.t.ppf(0.975, n - 1) * error / rate / (1 - rate)
+        low = stats.beta.ppf(0.025, rate * n, n + 1 - rate * n) if rate else 0
+        high = stats.beta.ppf(0.975, rate * n + 1, n - rate * n) if rate < 1 else 1
+        below, above = (math.sqrt((end - rate) ** 2 + t**2 * extra) for end in (low, high))
+        return max(0, rate - below), min(1, rate + above)
+    reach = t * math.sqrt(error**2 + extra) / rate / (1 - rate)
     odds = [math.log(rate / (1 - rate)) + sign * reach for sign in (-1, 1)]
     return tuple(1 / (1 + math.exp(-each)) for each in odds)
 
@@ -223,6 +226,16 @@ def test_blocks_strata_estimates_and_intervals_are_as_defined(tmp_path, seed, al
                     total += len(strata[stratum_of(block)]) / len(of) * (known[block[:3]] - mean)
         return total
 
+    def hidden(name, *counted):
+        """Half a surprise for each stratum whose labelled blocks all have the number 0, or all 1."""
+        total = 0.0
+        for h, of in sample.items():
+            if h[0] in counted and len(of) < len(strata[h]) and (set(of) in ({0}, {1})):
+                u = sum(block[0][1] == name and block[:3] not in known for block in blocks if stratum_of(block) == h)
+                p = 0.5 / (len(of) + 1)
+                total += u * (u + len(of)) * p * (1 - p) / (len(of) + 1)
+        return total
+
     corrected = calibrate_run(run).to_dict()["corrected"]
     assert set(corrected) == {each["reviewer"] for each in reviews}
     rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
@@ -233,12 +246,16 @@ def test_blocks_strata_estimates_and_intervals_are_as_defined(tmp_path, seed, al
         wanted = [row["positive_expected_nums"] for row in own]
         matched = [estimate(key, "matches", "comments") for key in keys]
         covered = [estimate(key, "matches", "references") for key in keys]
-        cases = {"positive_match_rate": (matched, generated), "positive_recall_rate": (covered, wanted)}
+        of_comments, of_references = hidden(name, "matches", "comments"), hidden(name, "matches", "references")
+        cases = {
+            "positive_match_rate": (matched, generated, of_comments),
+            "positive_recall_rate": (covered, wanted, of_references),
+        }
         if not coverage:
-            cases["f1"] = matched, [(g + r) / 2 for g, r in zip(generated, wanted, strict=True)]
-        for metric, (y, x) in cases.items():
+            cases["f1"] = matched, [(g + r) / 2 for g, r in zip(generated, wanted, strict=True)], of_comments
+        for metric, (y, x, unseen) in cases.items():
             assert figures["metrics"][metric] == pytest.approx(min(max(sum(y) / sum(x), 0), 1))
-            assert figures["intervals"][metric] == pytest.approx(plain_interval(y, x))
+            assert figures["intervals"][metric] == pytest.approx(plain_interval(y, x, unseen))
 
 
 @pytest.mark.parametrize("alignment", ["optimal", "coverage", "greedy"])

@@ -20,9 +20,11 @@ from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comments.units import PULL_REQUEST, ReviewerTable, check_unit, repository_key_of, unit_rows
 from metareview.comparison.corrected import Correction, correction_of
+from metareview.comparison.hidden_units import HiddenUnits, extra_variances
 from metareview.comparison.outcome_corrected import (
     OutcomeCorrection,
     corrected_rows,
+    hidden_outcomes,
     outcome_correction_of,
     with_estimates,
 )
@@ -72,6 +74,8 @@ class Row:
     """The counts with what labels make of the matches; None where too little is labelled."""
     judged: tuple[float, ...] | None = None
     """The counts as the judge has them, where others are used."""
+    pr: str = ""
+    """The pull request as its run names it."""
     spent: Spent = field(default_factory=Spent)
     """What a review took, where that is known."""
 
@@ -89,6 +93,8 @@ class Competitor:
     """Blocks of its run that people labelled, where a frame was drawn."""
     unit: str = PULL_REQUEST
     """What its intervals and tests are over, if it is a reviewer."""
+    hidden: Sequence[HiddenUnits] = ()
+    """Units that may differ from all labelled ones of their stratum, where labels correct its counts."""
 
     @property
     def has_corrected(self) -> bool:
@@ -98,6 +104,14 @@ class Competitor:
         """The table of these pull requests."""
         rows = [self.rows[key].counts for key in prs]
         return np.array(rows, np.float64).reshape(len(rows), _columns(self.run))
+
+    def hidden_variances(self, prs: Collection[str], measures: Iterable[Measure]) -> dict[str, float]:
+        """By measure, the variance on these pull requests that comes from hidden units; nothing where the judge's
+        counts are used."""
+        if not any(self.rows[key].judged for key in prs):
+            return {}
+        keys = [(self.rows[key].pr, self.name) for key in prs]
+        return extra_variances(self.hidden, keys, self.counts(prs).sum(axis=0), measures)
 
     def rows_of_units(self, prs: Collection[str]) -> Array:
         """The table that intervals and tests are over: pull requests or repositories, for routers blocks of weeks."""
@@ -265,18 +279,24 @@ def read(run: AnyRun, names: Collection[str] | None = None, *, records: bool = F
     }
     measures: Sequence[Measure] = run.result.measures
     labelled, found = 0, _routing_rows(run) if is_routing(run) else None
+    hidden: Sequence[HiddenUnits] = ()
     if is_comments(run):
         correction = correction_of(run)
+        hidden = correction.hidden if correction and correction.complete else ()
         labelled, found = correction.labelled.done if correction else 0, _comment_rows(run, correction)
     elif is_outcomes(run):
         of_outcomes = outcome_correction_of(run)
         if of_outcomes and of_outcomes.complete:
             measures = MEASURES  # people said what was addressed, also where no judge was asked
+            hidden = hidden_outcomes(of_outcomes.labelled)
         labelled, found = of_outcomes.labelled.done if of_outcomes else 0, _outcome_rows(run, of_outcomes)
     for name, key, row in found or ():
         if name in rows:
             rows[name][key] = row if records else replace(row, record=None)
-    return [Competitor(name, run, measures, dict(sorted(of_one.items())), labelled) for name, of_one in rows.items()]
+    return [
+        Competitor(name, run, measures, dict(sorted(of_one.items())), labelled, hidden=hidden)
+        for name, of_one in rows.items()
+    ]
 
 
 def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[tuple[str, str, Row]]:
@@ -287,7 +307,7 @@ def _comment_rows(run: CommentsRun, correction: Correction | None) -> Iterator[t
             references = _digest([(each.position, each.comment) for each in record.references])
             negatives = _digest(record.negatives) if run.result.config.negatives else None
             corrected = correction.row(record.key, counts) if correction and correction.complete else None
-            row = Row(counts, references, negatives, record, corrected=corrected, spent=record.spent)
+            row = Row(counts, references, negatives, record, corrected=corrected, pr=record.pr, spent=record.spent)
             yield record.reviewer, pull_request_key(record.pr), row
 
 
@@ -301,7 +321,7 @@ def _outcome_rows(run: OutcomesRun, correction: OutcomeCorrection | None) -> Ite
         light = [replace(each, code=None, later_change=None, replies=()) for each in record.comments]
         weeks = [week_of(made) for each in record.comments if (made := instant(each.comment.at)) is not None]
         week = min(weeks, default=None)
-        row = Row(tuple(counted.tolist()), "", None, replace(record, comments=light), week, corrected)
+        row = Row(tuple(counted.tolist()), "", None, replace(record, comments=light), week, corrected, pr=record.pr)
         yield record.reviewer, pull_request_key(record.pr), row
 
 

@@ -25,6 +25,7 @@ from metareview.comments.blocks import (
     blocks_of,
     settle,
 )
+from metareview.comparison.hidden_units import HiddenUnits, hidden_units
 from metareview.comparison.strata import BUDGET, LEAST, Draw, Sample, draw_units, least_draw, passed_over
 from metareview.errors import UsageError
 from metareview.model.label import PairKey
@@ -230,6 +231,16 @@ class LabelledFrame:
         for (stratum, block), value in zip(known, beyond, strict=True):
             matches[block.pr, block.reviewer] += value if wanted[stratum] else 0.0
         return {key: number / self.frame.runs.get(key, 1) for key, number in matches.items()}
+
+    def hidden(self, *counted: Counted, columns: Mapping[int, float]) -> HiddenUnits:
+        """The unlabelled blocks of strata without a surprise; `columns`: the counts that one of them changes."""
+        known = [
+            (stratum, (block.pr, block.reviewer))
+            for (stratum, block), each in self._with_settled()
+            if each.number is not None
+        ]
+        among = np.array([stratum.counted in counted for stratum in self.frame.strata])
+        return hidden_units(self.sample, self.frame.members, known, columns, among=among, runs=self.frame.runs)
 
     def questions(self) -> Iterator[tuple[int, Block, Position]]:
         """The drawn blocks that are not known yet: their place in the order, and the pair of each to ask about."""

@@ -88,7 +88,9 @@ def leaderboard(
 
     def figures(label: str, prs: Collection[str]) -> Figures:
         one, available = everybody[label], own[label].values()
-        ends = dict.fromkeys(measures) | intervals(one.rows_of_units(prs), available)
+        ends = dict.fromkeys(measures) | intervals(
+            one.rows_of_units(prs), available, one.hidden_variances(prs, available)
+        )
         of_all = rates(total(one.counts(prs)), available, measures.values())
         if corrected:  # estimated counts, so that a rate of them may lie beyond
             of_all = {name: None if value is None else min(1.0, max(0.0, value)) for name, value in of_all.items()}
@@ -111,7 +113,8 @@ def leaderboard(
     ranked = sorted((label for label in compared if compared[label].metrics[measure.name] is not None), key=best_first)
     tested = ranked if len(ranked) <= MOST_TESTED else []
     tables = {label: everybody[label].rows_of_units(prs) for label in tested}
-    pairs = pairwise_tests(tables, measure, alpha=TIES_AT, seed=seed)
+    extra = {label: everybody[label].hidden_variances(prs, [measure]).get(measure.name, 0.0) for label in tested}
+    pairs = pairwise_tests(tables, measure, alpha=TIES_AT, seed=seed, extra=extra)
     ties = tie_letters(tested, [pair for pair, test in pairs.items() if test.separated])
 
     def standing(label: str, rank: int | None) -> Standing:

@@ -21,7 +21,7 @@ from metareview.unpaired import FEWEST_UNITS, Sample, independent_pairs
 def sample_of(one: Competitor, keys: Sequence[str] | None = None) -> Sample:
     """Its pull requests, or these of them, as the statistics see them."""
     chosen = list(one.rows) if keys is None else keys
-    return Sample(chosen, one.counts(chosen))
+    return Sample(chosen, one.counts(chosen), one.hidden_variances(chosen, one.measures))
 
 
 def known_of(sample: Sample, measures: Mapping[str, Measure]) -> dict[str, int]:
@@ -46,7 +46,7 @@ def outcome_board(everybody: Mapping[str, Competitor], *, sort: str | None = Non
     def figures(label: str) -> Figures:
         own = {each.name: each for each in everybody[label].measures}
         counts = samples[label].counts
-        ends = dict.fromkeys(measures) | intervals(counts, own.values())
+        ends = dict.fromkeys(measures) | intervals(counts, own.values(), samples[label].extra)
         known = dict.fromkeys(measures, 0) | known_of(samples[label], own)
         found = rates(counts.sum(axis=0), own.values(), measures.values())
         # Counts that labels correct are estimates, so that a rate of them may lie beyond.

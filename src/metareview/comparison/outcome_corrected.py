@@ -7,11 +7,12 @@ answers for both kinds of chance: which pull requests there are, and which comme
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from metareview.comparison.hidden_units import HiddenUnits, extra_variances
 from metareview.comparison.outcome_frame import LabelledOutcomes
 from metareview.comparison.outcome_queue import HeldOutcomeLabels, outcome_labels_of
 from metareview.model.address import pull_request_key
@@ -115,16 +116,15 @@ def outcome_correction(
     rows = corrected_rows(labelled)
     if rows is None:
         return OutcomeCorrection(labelled, held, {})
-    by_reviewer: dict[str, list[tuple[str, Array]]] = {}
-    for pr, reviewer in keys:
-        # A pull request on which the reviewer was silent is one of its units, too.
-        row = rows.get((pr, reviewer), np.zeros(COLUMNS))
-        by_reviewer.setdefault(reviewer, []).append((pull_request_key(pr), row))
+    by_reviewer: dict[str, list[RecordKey]] = {}
+    for key in keys:
+        by_reviewer.setdefault(key[1], []).append(key)
     figures = {
         name: corrected_figures(
-            np.array([row for _, row in sorted(of_one, key=lambda each: each[0])]),
+            labelled,
+            rows,
+            sorted(of_one, key=lambda key: pull_request_key(key[0])),
             {each.name: run.result.metrics[name][each.name] for each in CORRECTED},
-            complete=labelled.sample.complete,
         )
         for name, of_one in by_reviewer.items()
     }
@@ -152,13 +152,28 @@ def with_estimates(counts: Array, estimates: Array | None) -> tuple[float, ...]:
     return tuple(row.tolist())
 
 
-def corrected_figures(rows: Array, judged: Mapping[str, float | None], *, complete: bool) -> CorrectedOutcomes:
-    """From rows of corrected counts, one per pull request."""
-    sums = rows.sum(axis=0)
+def corrected_figures(
+    labelled: LabelledOutcomes,
+    rows: Mapping[RecordKey, Array],
+    keys: Sequence[RecordKey],
+    judged: Mapping[str, float | None],
+) -> CorrectedOutcomes:
+    """Of one reviewer with these records, from rows of corrected counts."""
+    # A pull request on which the reviewer was silent is one of its units, too.
+    counts = np.array([rows.get(key, np.zeros(COLUMNS)) for key in keys])
+    sums = counts.sum(axis=0)
     found = {each.name: each.value(sums) for each in CORRECTED}
     cut = {name: None if value is None else min(max(value, 0.0), 1.0) for name, value in found.items()}
-    ends = intervals(rows, CORRECTED) if complete else dict.fromkeys(cut)
+    ends: dict[str, Interval | None] = dict.fromkeys(cut)
+    if labelled.sample.complete:
+        ends = intervals(counts, CORRECTED, extra_variances(hidden_outcomes(labelled), keys, sums, CORRECTED))
     return CorrectedOutcomes(judged, cut, ends, float(sums[_FIRST + 1]))
+
+
+def hidden_outcomes(labelled: LabelledOutcomes) -> list[HiddenUnits]:
+    """Comments that may differ from all labelled ones of their stratum. One moves a rate by 1 / x at the most, also
+    where it differs in whether anybody can tell."""
+    return [labelled.hidden("addressed", _FIRST), labelled.hidden("fully", _FIRST + 2)]
 
 
 def outcome_correction_to_dict(correction: OutcomeCorrection) -> JsonObject:

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from metareview.comparison.hidden_units import HiddenUnits, hidden_units
 from metareview.comparison.strata import BUDGET, LEAST, Draw, Sample, draw_units, least_draw, passed_over
 from metareview.errors import UsageError
 from metareview.model.addressed import FULLY, NOT, UNKNOWN
@@ -165,6 +166,11 @@ class LabelledOutcomes:
         for (_, unit, _), value in zip(self.known, beyond, strict=True):
             found[unit.record] += value
         return found
+
+    def hidden(self, what: str, column: int) -> HiddenUnits:
+        """The unlabelled comments of strata whose labelled ones are all alike in this; `column`: the count of it."""
+        known = [(stratum, unit.record) for stratum, unit, _ in self.known]
+        return hidden_units(self._sample(what), self.frame.members, known, {column: 1.0})
 
     def weights(self) -> Array:
         """For how many comments each labelled one stands: N / n of its stratum."""

@@ -103,8 +103,9 @@ def compare(
     main = competitors.main_measure(ours.run)
     label_a, label_b = competitors.labels(sides, [("A",), ("B",)])
     summed = {"a": ours.summed(prs), "b": theirs.summed(prs)}
+    hidden = ours.hidden_variances(prs, measures.values()), theirs.hidden_variances(prs, measures.values())
     metrics, level = _metrics(
-        (ours.counts(prs), theirs.counts(prs)), units, measures, alpha=alpha, beta=beta, seed=seed
+        (ours.counts(prs), theirs.counts(prs)), units, measures, hidden, alpha=alpha, beta=beta, seed=seed
     )
     result = Comparison(
         ours.run.kind.name,
@@ -150,14 +151,17 @@ def _metrics(
     counts: tuple[Array, Array],
     units: tuple[Array, Array],
     measures: Mapping[str, Measure],
+    hidden: tuple[Mapping[str, float], Mapping[str, float]],
     *,
     alpha: float,
     beta: float | None,
     seed: int,
 ) -> tuple[dict[str, MetricDifference], float]:
-    """Each metric's difference, and the level that Holm's correction leaves to the first of them."""
+    """Each metric's difference, and the level that Holm's correction leaves to the first of them. `hidden`: the
+    variance of each side by metric that its labels may hide."""
     sums_a, sums_b = (total(of_one) for of_one in counts)
-    tests = differences(*units, measures.values(), seed=seed)
+    extra = {name: sum(of_side.get(name, 0.0) for of_side in hidden) for name in measures}
+    tests = differences(*units, measures.values(), seed=seed, extra=extra)
     same_as = _same_tests(measures, beta)
     p_holm = holm({name: tests[name].p for name in measures if name not in same_as})
     level = alpha / max(1, sum(p is not None for p in p_holm.values()))

@@ -89,4 +89,4 @@ def _by_block(sample: Sample, spoken: set[str], weeks: Weeks, blocks: Blocks) ->
     """The sums of each block in which there is a comment."""
     rows = [row for row, key in enumerate(sample.keys) if key in spoken]
     numbers, sums = summed(sample.counts[rows], [blocks.block_of(weeks[sample.keys[row]]) for row in rows])
-    return Sample([f"block {number}" for number in numbers], sums)
+    return Sample([f"block {number}" for number in numbers], sums, sample.extra)

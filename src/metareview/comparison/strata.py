@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metareview.stats import Array
+from metareview.stats import Array, Mask
 
 BUDGET = 120
 """How many units are drawn unless somebody says otherwise."""
@@ -144,16 +144,20 @@ class Sample:
     labelled: NDArray[np.int64]
     mean: Array
     """0 where nothing is labelled."""
+    alike: Mask
+    """Strata without a surprise: some units are not labelled, and all labelled ones have the same value, 0 or 1."""
     passed_over: int = 0
     """Drawn units without a label, though later ones of their stratum have one."""
 
     @classmethod
     def of(cls, sizes: Sequence[int], stratum: ArrayLike, value: ArrayLike, passed_over: int = 0) -> Sample:
         """From the strata and the values of the labelled units."""
-        of_unit = np.asarray(stratum, np.int64)
+        of_unit, values = np.asarray(stratum, np.int64), np.asarray(value, np.float64)
         labelled = np.bincount(of_unit, minlength=len(sizes))
-        sums = np.bincount(of_unit, np.asarray(value, np.float64), len(sizes))
-        return cls(np.asarray(sizes, np.int64), labelled, sums / np.maximum(labelled, 1), passed_over)
+        mean = np.bincount(of_unit, values, len(sizes)) / np.maximum(labelled, 1)
+        zeros, ones = (np.bincount(of_unit, values == same, len(sizes)) for same in (0, 1))
+        alike = ((zeros == labelled) | (ones == labelled)) & (labelled > 0) & (labelled < np.asarray(sizes))
+        return cls(np.asarray(sizes, np.int64), labelled, mean, alike, passed_over)
 
     @property
     def missing(self) -> int:

@@ -7,7 +7,8 @@ from shlex import quote
 
 from metareview.benchmark.run_labels import RunCalibration, TwoPeople
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
-from metareview.comparison.corrected import GOAL, CorrectedFigures, Correction, Plan, corrected_to_dict, named_corrected
+from metareview.comparison.corrected import CorrectedFigures, Correction, corrected_to_dict, named_corrected
+from metareview.comparison.label_plan import GOAL, Plan
 from metareview.model.words import plural
 from metareview.report.agreement_of_people import people_lines
 from metareview.report.numbers import count, interval, ranked, rate
