@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import beta, t
 from unlisted_runs import LEAK, LEAK_AGAIN, RACE, SLOW, STYLE, TYPO, comment, label, make_run, pull
 
 from metareview.comments.filters import FilterConfig
@@ -84,7 +85,7 @@ def test_corrected_matches_take_the_place_of_the_judged(run):
     unlisted = unlisted_of(run)
     labels = Labels(issues=[label(issue, "invalid") for issue in unlisted.queue])
     matches = {(pull(1), "ann"): 0.5}
-    correction = SimpleNamespace(matched=matches, covered=matches, provisional=False)
+    correction = SimpleNamespace(matched=matches, covered=matches, provisional=False, known=True, hidden=[])
     found = unlisted_figures(run, unlisted, labels, correction)
     assert found.reviewers["ann"].metrics == pytest.approx(
         {"precision_plus": 0.5 / 3, "recall_plus": 0.5 / 2, "f1_plus": 1 / 5}
@@ -111,6 +112,26 @@ def test_nothing_rests_on_a_provisional_correction_with_an_interval(tmp_path):
         file.append([PairLabel(block.pr, "ann", *block.pairs[0], TYPO, TYPO, True, "2026-01-01T00:00:00Z")])
     assert figures_of(run).provisional is False
     assert None not in figures_of(run).reviewers["ann"].intervals.values()
+
+
+def test_labels_that_are_all_alike_leave_room_for_a_surprise(tmp_path):
+    numbers = range(1, 41)
+    run = make_run(tmp_path, {n: [TYPO] for n in numbers}, {"ann": {n: [TYPO, RACE] for n in numbers}})
+    unlisted = unlisted_of(run, budget=10)
+    labels = Labels(issues=[label(issue, "invalid") for issue in unlisted.queue])
+    found = unlisted_figures(run, unlisted, labels).reviewers["ann"]
+    assert found.metrics == pytest.approx({"precision_plus": 0.5, "recall_plus": 1.0, "f1_plus": 2 / 3})
+    # 40 issues, 10 labels, all invalid: half a surprise in 11 labels adds 40 * 30 * p(1 - p) / 11 to the variance of W,
+    # and no pull request differs from another.
+    p = 0.5 / 11
+    extra = 40 * 30 * p * (1 - p) / 11 / 80**2
+    clopper = beta.ppf([0.025, 0.975], [20, 21], [21, 20])
+    reach = np.hypot(clopper - 0.5, t.ppf(0.975, 39) * np.sqrt(extra))
+    assert found.intervals["precision_plus"] == pytest.approx((0.5 - reach[0], 0.5 + reach[1]))
+    everything = unlisted_of(run, budget=40)
+    labels = Labels(issues=[label(issue, "invalid") for issue in everything.queue])
+    found = unlisted_figures(run, everything, labels).reviewers["ann"]
+    assert found.intervals["precision_plus"] == pytest.approx(tuple(clopper))
 
 
 def test_precision_counts_comments_and_recall_issues(tmp_path):

@@ -13,7 +13,8 @@ from metareview.model.measure import Measure, Parts, Sums, ratio
 from metareview.model.unlisted import Issue
 from metareview.stats import Array, Interval
 
-_GENERATED, _MATCHED, _COVERED, _EXPECTED, _COMMENTS, _OWN, _ALL = range(7)
+GENERATED, MATCHED, COVERED, EXPECTED, COMMENTS, OWN, ALL = range(7)
+"""The columns of a table."""
 Judged = Sequence[tuple[float, float, float, float]]
 """For each pull request: comments, matched ones, references covered, references."""
 
@@ -69,21 +70,21 @@ class Pool:
             own = [issue for issue in issues if reviewer in issue.reviewers]
             valid = self.valid_comments(reviewer, own), self.valid(own), self.valid(issues)
             rows.append((*counts, *(number or 0.0 for number in valid)))
-        return Table(prs, np.array(rows, np.float64).reshape(-1, _ALL + 1))
+        return Table(prs, np.array(rows, np.float64).reshape(-1, ALL + 1))
 
 
 def _precision(sums: Sums) -> tuple[Sums, Sums]:
-    return sums[..., _MATCHED] + sums[..., _COMMENTS], sums[..., _GENERATED]
+    return sums[..., MATCHED] + sums[..., COMMENTS], sums[..., GENERATED]
 
 
 def _recall(sums: Sums) -> tuple[Sums, Sums]:
-    return sums[..., _COVERED] + sums[..., _OWN], sums[..., _EXPECTED] + sums[..., _ALL]
+    return sums[..., COVERED] + sums[..., OWN], sums[..., EXPECTED] + sums[..., ALL]
 
 
 def _f1(sums: Sums) -> tuple[Sums, Sums]:
     """Of the harmonic mean, which is no ratio of sums: P+ counts comments, R+ issues."""
     p, r = (np.nan_to_num(ratio(*parts(sums))) for parts in (_precision, _recall))
-    size: Sums = (sums[..., _GENERATED] + sums[..., _EXPECTED] + sums[..., _ALL]) / 2
+    size: Sums = (sums[..., GENERATED] + sums[..., EXPECTED] + sums[..., ALL]) / 2
     return np.nan_to_num(ratio(2 * p * r, p + r)) * size, size
 
 
@@ -128,13 +129,13 @@ def bounds_of(reviewer: str, table: Table, pool: Pool, held: Mapping[str, IssueV
     """
     low, high = table.sums(), table.sums()
     for ends in (low, high):
-        ends[[_COMMENTS, _OWN, _ALL]] = 0.0
+        ends[[COMMENTS, OWN, ALL]] = 0.0
     for issue in (issue for pr in table.prs for issue in pool.by_pr.get(pr, ()) if not issue.known_invalid):
         own = reviewer in issue.reviewers
         verdict = held.get(issue.id)
         for ends, if_open in ((low, not own), (high, own)):
             if verdict == "valid" or (verdict is None and if_open):
-                ends[[_COMMENTS, _OWN, _ALL]] += issue.counted(reviewer), own, 1
+                ends[[COMMENTS, OWN, ALL]] += issue.counted(reviewer), own, 1
     return {
         name: None if least is None or greatest is None else (min(least, greatest), max(least, greatest))
         for (name, least), greatest in zip(figures_of(low).items(), figures_of(high).values(), strict=True)

@@ -29,6 +29,8 @@ class Labelled:
     """Whether a model labelled every issue, and people's labels on the sample correct it."""
     repeats: int
     """Drawn issues that were labelled a repeat: they count as not valid."""
+    issues: frozenset[str]
+    """The issues of the sample with a label that estimates rest on."""
     sample: Sample
     """How many issues of each stratum are labelled. Where a model alone labelled: by people, whose labels would correct
     it."""
@@ -64,6 +66,7 @@ def estimate(unlisted: Unlisted, labels: Labels) -> tuple[Values | None, Labelle
         models=_models(labels, model),
         corrected=y is not None and predicted is not None,
         repeats=sum({**model, **people}.get(name) == "repeat" for name in drawn),
+        issues=frozenset(of_sample),
         sample=_sample(
             unlisted,
             stratum,

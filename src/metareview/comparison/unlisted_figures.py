@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from metareview.comments.records import CommentRecord
 from metareview.comparison.corrected import Correction
 from metareview.comparison.plus_measures import PLUS_MEASURES, Pool, Table, bounds_of, figures_of
+from metareview.comparison.plus_variance import unseen_variances
 from metareview.comparison.unlisted_estimate import Labelled, estimate, held_verdicts
 from metareview.comparison.unlisted_labels import current_labels
 from metareview.comparison.unseen import Unseen, unseen_issues
@@ -173,9 +174,14 @@ def unlisted_figures(
         by_reviewer.setdefault(record.reviewer, []).append(record)
     tables = {name: _table(name, own, pool, correction) for name, own in by_reviewer.items()}
     provisional_matches = correction is not None and correction.provisional
-    settled = labelled.sample.complete and not provisional_matches
+    settled = values is not None and labelled.sample.complete and not provisional_matches
     return UnlistedFigures(
-        reviewers={name: _reviewer(name, table, pool, held, settled=settled) for name, table in tables.items()},
+        reviewers={
+            name: _reviewer(
+                name, table, pool, held, unseen_variances(name, table, pool, labelled, correction) if settled else None
+            )
+            for name, table in tables.items()
+        },
         labelled=labelled,
         issues=len(unlisted.issues),
         drawn=len(unlisted.drawn),
@@ -205,13 +211,16 @@ def _table(reviewer: str, records: Sequence[CommentRecord], pool: Pool, correcti
     return pool.table(reviewer, [record.pr for record in records], rows)
 
 
-def _reviewer(name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], *, settled: bool) -> ReviewerPlus:
+def _reviewer(
+    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], variances: Mapping[str, float] | None
+) -> ReviewerPlus:
+    """`variances`: those that the jackknife does not show; None for no intervals."""
     own = pool.of_reviewer(name)
     known = pool.values is not None
     nothing: dict[str, None] = dict.fromkeys(map(str, PLUS_MEASURES))
     return ReviewerPlus(
         metrics=figures_of(table.sums()) if known else nothing,
-        intervals=intervals(table.counts, PLUS_MEASURES) if known and settled else nothing,
+        intervals=nothing if variances is None else intervals(table.counts, PLUS_MEASURES, variances),
         bounds=bounds_of(name, table, pool, held),
         noise=_noise(name, own, held),
         issues=len(own),
