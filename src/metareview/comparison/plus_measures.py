@@ -60,7 +60,7 @@ class Pool:
         """How many of the reviewer's comments on these are valid; repeats are not."""
         if self.values is None:
             return None
-        return float(sum(self.values[issue.id] * issue.counted(reviewer) for issue in issues))
+        return float(sum(self.values[issue.id] * issue.counted.get(reviewer, 0) for issue in issues))
 
     def table(self, reviewer: str, prs: Sequence[str], judged: Judged) -> Table:
         """The counts with those of valid issues beside them; these are 0 where they are not known."""
@@ -135,7 +135,9 @@ def bounds_of(reviewer: str, table: Table, pool: Pool, held: Mapping[str, IssueV
         verdict = held.get(issue.id)
         for ends, if_open in ((low, not own), (high, own)):
             if verdict == "valid" or (verdict is None and if_open):
-                ends[[COMMENTS, OWN, ALL]] += issue.counted(reviewer), own, 1
+                ends[COMMENTS] += issue.counted.get(reviewer, 0)
+                ends[OWN] += own
+                ends[ALL] += 1
     return {
         name: None if least is None or greatest is None else (min(least, greatest), max(least, greatest))
         for (name, least), greatest in zip(figures_of(low).items(), figures_of(high).values(), strict=True)

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from metareview.comments.location import Indices
 from metareview.comments.measures import Counts
 from metareview.comparison.corrected import Correction
 from metareview.comparison.hidden_units import HiddenUnits, extra_variances, hidden_variances, slope
@@ -24,11 +25,15 @@ def unseen_variances(
     """What issues and blocks without a label add to the variance of each measure, by name."""
     keys = [(pr, reviewer) for pr in table.prs]
     found = extra_variances(_blocks(correction), keys, table.sums(), PLUS_MEASURES)
-    strata = np.flatnonzero(labelled.sample.alike)
+    sample = labelled.sample
+    if not sample.alike.any():
+        return found
+    stratum, moves = _unlabelled(reviewer, table, pool, labelled)
     for measure in PLUS_MEASURES:
-        slopes = [slope(measure, table.sums(), {column: 1.0}) for column in (COMMENTS, OWN, ALL)]
-        weights = _weights(reviewer, table, pool, labelled, slopes)[:, strata]
-        found[measure.name] += float(hidden_variances(labelled.sample.labelled[strata].astype(float), weights).sum())
+        weight = moves @ [slope(measure, table.sums(), {column: 1.0}) for column in (COMMENTS, OWN, ALL)]
+        sums = np.array([np.bincount(stratum, each, len(sample.sizes)) for each in (weight, weight**2)])
+        variances = hidden_variances(sample.labelled[sample.alike].astype(np.float64), sums[:, sample.alike])
+        found[measure.name] += float(variances.sum())
     return found
 
 
@@ -38,12 +43,14 @@ def _blocks(correction: Correction | None) -> Iterator[HiddenUnits]:
         yield replace(each, columns={_COLUMNS[at]: by for at, by in each.columns.items() if at in _COLUMNS})
 
 
-def _weights(reviewer: str, table: Table, pool: Pool, labelled: Labelled, slopes: list[float]) -> Array:
-    """(2, strata): sums, over the issues without a label, of what a measure moves by if one is valid, and of the
-    squares of that."""
-    found = np.zeros((2, len(labelled.sample.sizes)))
-    for issue in (issue for pr in table.prs for issue in pool.by_pr.get(pr, ())):
-        if issue.stratum is not None and issue.id not in labelled.issues:
-            moved = float(np.dot(slopes, [issue.counted(reviewer), reviewer in issue.reviewers, 1]))
-            found[:, issue.stratum] += moved, moved**2
-    return found
+def _unlabelled(reviewer: str, table: Table, pool: Pool, labelled: Labelled) -> tuple[Indices, Array]:
+    """The stratum of each issue without a label, and how many of the reviewer's comments, of its issues and of all
+    issues are valid if it is."""
+    issues = [
+        (issue.stratum, issue.counted.get(reviewer, 0), reviewer in issue.reviewers, 1)
+        for pr in table.prs
+        for issue in pool.by_pr.get(pr, ())
+        if issue.stratum is not None and issue.id not in labelled.issues
+    ]
+    rows = np.array(issues, np.int64).reshape(-1, 4)
+    return rows[:, 0], rows[:, 1:].astype(np.float64)

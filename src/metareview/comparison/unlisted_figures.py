@@ -232,7 +232,7 @@ def _noise(reviewer: str, issues: Sequence[Issue], held: Mapping[str, IssueVerdi
     kinds: dict[str, int] = {"valid": 0, "invalid": 0, "repeated": 0, "unjudged": 0}
     for issue in issues:
         verdict = "invalid" if issue.known_invalid else held.get(issue.id, "unjudged")
-        counted = issue.counted(reviewer)
+        counted = issue.counted[reviewer]
         kinds["repeated" if verdict == "repeat" else verdict] += counted
         kinds["repeated"] += sum(name == reviewer for name, _ in issue.comments) - counted
     return Noise(**kinds)

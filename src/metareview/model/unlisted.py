@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,9 +44,11 @@ class Issue:
         """How many reviewers say it, as strata count them."""
         return min(len(self.reviewers), MOST_SOURCES)
 
-    def counted(self, reviewer: str) -> int:
-        """How many of the reviewer's comments are of this issue and repeat none of its others."""
-        return sum(key[0] == reviewer and key not in self.repeats for key in self.comments)
+    @cached_property
+    def counted(self) -> Mapping[str, int]:
+        """For each of its reviewers how many of these comments are no repeats."""
+        kept = Counter(key[0] for key in self.comments if key not in self.repeats)
+        return {name: kept[name] for name in self.reviewers}
 
 
 @dataclass(frozen=True)
