@@ -13,13 +13,15 @@ import numpy as np
 
 from bench.measure import Result, Row
 from metareview.comments.blocks import Block, matching_number
-from metareview.comments.measures import Counts, f1, one_to_one, table
-from metareview.comparison.corrected import corrected_row
+from metareview.comments.measures import Counts, measured, table
+from metareview.comparison.corrected import Correction, corrected_row, figures_of_counts
 from metareview.comparison.frame import LabelledFrame, frame_of
-from metareview.model.label import PairKey
-from metareview.stats import Array, intervals
+from metareview.comparison.held_labels import HeldLabels
+from metareview.model.label import Labels, PairKey
+from metareview.stats import Array
 
-F1 = one_to_one(f1, "optimal")
+MEASURES = measured(location=False, negatives=False, alignment="optimal")
+F1 = next(measure for measure in MEASURES if measure.name == "f1")
 Judge = Callable[[np.random.Generator, Array], Array]
 """Scores of pairs, from whether each is the same issue; 0.5 divides yes from no."""
 
@@ -27,6 +29,16 @@ Judge = Callable[[np.random.Generator, Array], Array]
 def _beta_judge(of_same: tuple[float, float], of_different: tuple[float, float]) -> Judge:
     def scores(rng: np.random.Generator, same: Array) -> Array:
         return np.where(same > 0, rng.beta(*of_same, len(same)), rng.beta(*of_different, len(same)))
+
+    return scores
+
+
+def sure_judge(missed: float) -> Judge:
+    """Scores near 0 and 1 that never call different issues the same, and miss this share of what is the same."""
+
+    def scores(rng: np.random.Generator, same: Array) -> Array:
+        yes = (same > 0) & (rng.random(len(same)) >= missed)
+        return np.where(yes, 1.0, 0.0) + np.where(yes, -0.01, 0.01) * rng.random(len(same))
 
     return scores
 
@@ -57,13 +69,41 @@ class World:
         return np.array([corrected_row(row, m, m) for row, m in zip(self.counts.tolist(), matches, strict=True)])
 
 
+@dataclass(frozen=True)
+class Cell:
+    """Matches that a sure judge misses, so rarely that the labels of a stratum may show none of them."""
+
+    prs: int
+    budget: int
+    found: tuple[float, float]
+    """How often a place is a match: the parameters of a beta distribution over pull requests."""
+    missed: float
+    """Of the matches, the share that the judge misses."""
+
+    @property
+    def what(self) -> str:
+        a, b = self.found
+        hidden = a / (a + b) * self.missed
+        share = hidden / (hidden + b / (a + b))
+        sizes = f"{self.prs} pull requests, {self.budget} blocks"
+        return f"a sure judge, matches in {share:.0%} of where it sees none, {sizes}"
+
+
+RARE = (
+    Cell(100, 40, (0.3, 5.7), 0.5),
+    Cell(300, 40, (0.3, 5.7), 0.5),
+    Cell(300, 40, (0.6, 5.4), 0.5),
+    Cell(300, 120, (0.3, 5.7), 0.5),
+    Cell(300, 40, (2.0, 2.5), 0.1),
+)
+FOUND = (2.0, 2.5)
 SHAPES = ((1, 1), (2, 1), (1, 2), (2, 2))
 """Comments and references at one place."""
 
 
-def world(rng: np.random.Generator, judge: Judge, prs: int = 200) -> World:
+def world(rng: np.random.Generator, judge: Judge, prs: int = 200, found_by: tuple[float, float] = FOUND) -> World:
     places = 1 + rng.poisson(2.2, prs)  # with comments and references
-    found = np.repeat(rng.beta(2, 2.5, prs), places)
+    found = np.repeat(rng.beta(*found_by, prs), places)
     of_place = np.repeat(np.arange(prs), places)
     shape = rng.choice(len(SHAPES), len(of_place), p=(0.62, 0.16, 0.12, 0.10))
     sizes = np.array([wide * high for wide, high in SHAPES])[shape]
@@ -92,9 +132,9 @@ def world(rng: np.random.Generator, judge: Judge, prs: int = 200) -> World:
     return World(table(counts), blocks, truth)
 
 
-def true_f1(seed: int = 99, prs: int = 200_000) -> float:
+def true_f1(seed: int = 99, prs: int = 200_000, found_by: tuple[float, float] = FOUND) -> float:
     """Over very many pull requests: the truth that intervals are held to. No judge changes it."""
-    return float(F1(world(np.random.default_rng(seed), JUDGES["random"], prs).counts.sum(axis=0)))
+    return float(F1(world(np.random.default_rng(seed), JUDGES["random"], prs, found_by).counts.sum(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -108,38 +148,58 @@ class Trial:
     """That of the judge's own figure."""
 
 
-def trials(name: str, truth: float, repeats: int, *, budget: int = 120, strata: bool = True, seed: int = 0) -> Trial:
+def trials(
+    judge: Judge,
+    truth: float,
+    repeats: int,
+    *,
+    budget: int = 120,
+    strata: bool = True,
+    seed: int = 0,
+    prs: int = 200,
+    found_by: tuple[float, float] = FOUND,
+) -> Trial:
     """`strata` False: blocks drawn at random from all, as if there were no judge."""
     rng = np.random.default_rng(seed)
     held, widths, errors, judged_errors = [], [], [], []
     for repeat in range(repeats):
-        made = world(rng, JUDGES[name])
+        made = world(rng, judge, prs, found_by)
         blocks = made.blocks
         if not strata:
             blocks = [Block(b.pr, b.reviewer, b.counted, b.pairs, b.scores, 0, 0.0) for b in blocks]
         labelled = LabelledFrame(frame_of(blocks, budget=budget, seed=repeat), made.truth)
-        matches = labelled.estimate("matches") or {}
-        rows = np.array(
-            [
-                corrected_row(row, matches.get((str(pr), "r"), 0.0), matches.get((str(pr), "r"), 0.0))
-                for pr, row in enumerate(made.counts.tolist())
-            ]
-        )
-        low, high = intervals(rows, [F1])["f1"] or (np.nan, np.nan)
+        matches = labelled.estimate("matches")
+        correction = Correction(labelled, HeldLabels(Labels(), 0), matches, matches)
+        counts = {(str(pr), "r"): row for pr, row in enumerate(made.counts.tolist())}
+        figures = figures_of_counts(MEASURES, correction, {"r": counts})["r"]
+        low, high = figures.intervals["f1"] or (np.nan, np.nan)
         held.append(low <= truth <= high)
         widths.append(high - low)
-        errors.append(float(F1(rows.sum(axis=0))) - truth)
+        errors.append((figures.metrics["f1"] or 0.0) - truth)
         judged_errors.append(float(F1(made.judged.sum(axis=0))) - truth)
     return Trial(*(float(np.mean(each)) for each in (held, widths, errors, judged_errors)))
 
 
+def rare_trials(cell: Cell, repeats: int, *, prs: int = 50_000, seed: int = 0) -> Trial:
+    """`prs`: how many the truth is taken from."""
+    return trials(
+        sure_judge(cell.missed),
+        true_f1(prs=prs, found_by=cell.found),
+        repeats,
+        budget=cell.budget,
+        seed=seed,
+        prs=cell.prs,
+        found_by=cell.found,
+    )
+
+
 def run(repeats: int = 1000) -> Result:
-    """Each judge: 200 pull requests, 120 labelled blocks."""
+    """Each judge on 200 pull requests with 120 labelled blocks, then a sure judge that misses rare matches."""
     truth = true_f1()
     rows: list[Row] = []
-    alone = trials("good", truth, repeats, strata=False)
-    for name in JUDGES:
-        trial = trials(name, truth, repeats)
+    alone = trials(JUDGES["good"], truth, repeats, strata=False)
+    for name, judge in JUDGES.items():
+        trial = trials(judge, truth, repeats)
         held = 100 * trial.coverage
         what = f"a {name} judge, 200 pull requests, 120 blocks"
         own = f"F1; the judge's own {trial.judged_bias:+.3f}"
@@ -147,6 +207,13 @@ def run(repeats: int = 1000) -> Result:
             held_row(f"{what}: intervals of F1 that hold the truth", held),
             Row(f"{what}: their width", round(trial.width, 3), "F1", f"labels alone {alone.width:.3f}"),
             Row(f"{what}: mean error", round(trial.bias, 4), own),
+        ]
+    for cell in RARE:
+        trial = rare_trials(cell, repeats // 4)
+        held = round(100 * trial.coverage, 1)
+        rows += [
+            Row(f"{cell.what}: intervals of F1 that hold the truth", held, "%", "90 % or more", held >= 90),
+            Row(f"{cell.what}: their width", round(trial.width, 3), "F1"),
         ]
     return Result("Corrected figures against a known truth", rows)
 

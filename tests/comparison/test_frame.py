@@ -326,10 +326,27 @@ def test_where_people_say_what_the_judge_says_the_plan_fits_the_interval(tmp_pat
     assert found.plan.at_best == pytest.approx(found.plan.half_width) == pytest.approx((high - low) / 2, rel=0.1)
 
 
+def test_corrected_intervals_are_over_the_units_of_the_run(tmp_path):
+    reviews, references = records(prs=24)
+    for each in (*reviews, *references):  # two pull requests in each of twelve repositories
+        number = int(each["pr"].rpartition("/")[2])
+        each["pr"] = f"https://github.com/o/r{number // 2}/pull/{number}"
+    widths = []
+    for unit in ("pr", "repository"):
+        evaluate_comments(reviews, reference=references, judge=People(), unit=unit, out=tmp_path / unit)
+        run = load_run(tmp_path / unit)
+        label_all(run, budget=10_000)
+        found = corrected_figures(run, correction_of(run))["x"]
+        # With every block labelled and a judge that is right, they are the run's own.
+        assert found.intervals["f1"] == pytest.approx(run.result.reviewers["x"].intervals["f1"])
+        widths.append(found.intervals["f1"])
+    assert widths[0] != widths[1]
+
+
 @pytest.mark.parametrize("judge", list(JUDGES))
 def test_intervals_hold_the_truth_whatever_the_judge(judge):
     truth = true_f1(prs=4000)
-    trial = trials(judge, truth, repeats=60, seed=5)
+    trial = trials(JUDGES[judge], truth, repeats=60, seed=5)
     assert trial.coverage >= 0.85  # 95 % of 60, three standard errors down; python -m bench labels has 1,000
     assert abs(trial.bias) < 0.012
     if judge == "lenient":
@@ -338,6 +355,6 @@ def test_intervals_hold_the_truth_whatever_the_judge(judge):
 
 def test_a_good_judge_makes_labels_go_further():
     truth = true_f1(prs=4000)
-    good, alone = (trials("good", truth, repeats=30, seed=6, strata=strata) for strata in (True, False))
+    good, alone = (trials(JUDGES["good"], truth, repeats=30, seed=6, strata=strata) for strata in (True, False))
     assert good.width < 0.75 * alone.width
     assert np.isfinite(good.width)

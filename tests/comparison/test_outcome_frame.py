@@ -10,16 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelled_outcomes import give, label, make_run, outcome, pr
-from metareview.comparison.outcome_corrected import corrected_rows, outcome_correction_of
+from labelled_outcomes import AT, give, label, make_run, outcome, pr
+from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.outcome_corrected import corrected_rows, outcome_correction_of, outcome_correction_to_dict
 from metareview.comparison.outcome_frame import LabelledOutcomes, open_outcome_frame, outcome_frame
+from metareview.comparison.paired import compare
 from metareview.errors import InputError, UsageError
+from metareview.model.label import OutcomeLabel
 from metareview.outcomes.measures import MEASURES
 from metareview.outcomes.sample import Stratum, Unit, unit_of
 from metareview.runs.outcome_frame_json import frame_from_json, frame_to_json, read_outcome_frame
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
-from bench.outcome_labels import trials, true_rate
+from bench.outcome_labels import JUDGES, RARELY, SURE, trials, true_rate
 
 VERDICTS = ("fully", "partly", "not", "unknown")
 
@@ -276,9 +279,36 @@ def test_what_was_passed_over_makes_figures_provisional():
     assert not LabelledOutcomes(frame, dict.fromkeys(drawn[:5], "not")).sample.complete
 
 
+@pytest.mark.parametrize("kept", [range(5), range(1, 12)], ids=["too few", "one passed over"])
+def test_a_provisional_correction_has_no_interval_and_enters_no_comparison(tmp_path, kept):
+    comments = {(pr(n), "bot"): [outcome(at, True, "fully" if n % 3 else "not") for at in (0, 1)] for n in range(20)}
+    runs = [make_run(tmp_path / name, comments) for name in ("a", "b")]
+    for run in runs:
+        frame = open_outcome_frame(run, budget=30)
+        of_stratum = {at: [unit for place, unit in frame.drawn if place == at] for at, _ in frame.drawn}
+        asked = [each for of_one in of_stratum.values() for at, each in enumerate(of_one) if at in kept]
+        give(run, *(OutcomeLabel(*unit.key, f"note {unit.position}", "not", AT) for unit in asked))
+        correction = outcome_correction_of(run)
+        assert correction.provisional
+        assert outcome_correction_to_dict(correction)["frame"]["provisional"] is True
+        assert correction.figures["bot"].metrics["addressed"] == 0
+        assert set(correction.figures["bot"].intervals.values()) == {None}
+    result, board = compare(*runs), leaderboard(runs)
+    assert result.labelled is None
+    assert result.metrics["addressed"].a == runs[0].metrics["bot"]["addressed"] > 0
+    assert board.labelled is None
+    assert {row.figures.metrics["addressed"] for row in board.rows} == {runs[0].metrics["bot"]["addressed"]}
+
+
 @pytest.mark.parametrize("judge", ["good", "lenient", "random", None])
 def test_intervals_hold_the_truth(judge):
     # A small part of `python -m bench outcome_labels`: one that held 85 % of the time would be seen.
-    trial = trials(judge, true_rate(prs=20_000), repeats=120, seed=5)
+    trial = trials(JUDGES[judge] if judge else None, true_rate(prs=20_000), repeats=120, seed=5)
     assert 0.90 <= trial.coverage <= 0.99
     assert abs(trial.bias) < 0.015
+
+
+def test_intervals_hold_the_truth_where_a_sure_judge_misses_what_is_rarely_addressed():
+    # Of 80 seeded sets; about 60 % where labels that are all alike count as certain.
+    truth = true_rate(prs=20_000, heeded_by=RARELY)
+    assert trials(SURE, truth, repeats=80, budget=40, seed=5, heeded_by=RARELY).coverage >= 0.9

@@ -1,13 +1,13 @@
 """Who is asked about, and what the answers say of everybody."""
 
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.comparison.strata import LEAST, Sample, allocate, draw, estimated, least_draw, passed_over
+from metareview.comparison.strata import LEAST, Sample, allocate, draw, draw_units, estimated, least_draw, passed_over
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.floats(0.01, 100)), min_size=1, max_size=12), st.integers(1, 500))
@@ -110,3 +110,40 @@ def test_an_estimate_is_provisional_until_each_stratum_has_eight_labels_or_all_a
     known = [0] * labelled[0] + [1] * labelled[1]
     sample = Sample.of([20, 3], known, [0.0] * len(known), over)
     assert (sample.missing, sample.provisional, sample.complete) == (missing_units, provisional, complete)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(20, 120), st.integers(1, 80))
+def test_what_was_drawn_stays_drawn_and_keeps_its_stratum_whatever_changes_since(seed, budget, more):
+    rng = np.random.default_rng(seed)
+
+    def keys(units):
+        """Each unit's stratum by the verdicts of the day."""
+        return {unit: "abc"[int(rng.choice(3, p=shares))] for unit in units}
+
+    def weights(stratum, strata):
+        chances = rng.random(len(strata))
+        return [chances[h] * sum(each == h for each in stratum) for h in range(len(strata))]
+
+    def sizes(found):
+        return [sum(at == h for at in found.stratum.values()) for h in range(len(found.strata))]
+
+    def drawn_of(found):
+        return [sum(found.stratum[unit] == h for unit in found.drawn) for h in range(len(found.strata))]
+
+    shares = rng.dirichlet(np.ones(3))
+    units = list(range(int(rng.integers(30, 200))))
+    first = draw_units(keys(units), weights, budget, seed, order=lambda key: (key,))
+    shares = rng.dirichlet(np.ones(3))  # other verdicts, and units that were not there
+    later = [*units, *range(1000, 1000 + int(rng.integers(0, 60)))]
+    again = draw_units(keys(later), weights, budget + more, seed, order=lambda key: (key,), before=first)
+
+    assert set(first.drawn) <= set(again.drawn)
+    assert len(set(again.drawn)) == len(again.drawn)
+    assert {unit: again.stratum[unit] for unit in units} == dict(first.stratum)
+    assert list(again.strata[: len(first.strata)]) == list(first.strata)
+    assert all(again.stratum[unit] >= len(first.strata) for unit in later if unit not in first.stratum)
+    assert all(after >= before for before, after in zip(drawn_of(first), drawn_of(again), strict=False))
+    assert all(number >= min(LEAST, size) for number, size in zip(drawn_of(again), sizes(again), strict=True))
+    # No more than the budget, unless what was drawn and the minimum of each stratum take more.
+    least = [max(min(LEAST, size), before) for size, before in zip_longest(sizes(again), drawn_of(first), fillvalue=0)]
+    assert len(again.drawn) == min(len(later), max(budget + more, sum(least)))

@@ -24,16 +24,18 @@ from metareview.comments.measures import (
     table,
     unmatched_rate,
 )
+from metareview.comments.units import PULL_REQUEST, unit_rows
 from metareview.comparison.frame import LabelledFrame
 from metareview.comparison.held_labels import HeldLabels, labels_of
 from metareview.comparison.hidden_units import HiddenUnits, extra_variances
+from metareview.comparison.label_errors import Disagreement, disagreement_of, excess_matches
 from metareview.comparison.label_plan import Plan, plan_of
 from metareview.model.measure import Measure
 from metareview.outcomes.measures import MEASURES as OUTCOMES
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.frame_json import read_frame
 from metareview.runs.run import CommentsRun
-from metareview.stats import Interval, intervals
+from metareview.stats import Array, Interval, intervals
 
 CORRECTED = (positive_match_rate, positive_recall_rate, f1, unmatched_rate)
 _NAMES = {each.name for each in CORRECTED} | {"f_beta", *(each.name for each in OUTCOMES if each.needs)}
@@ -56,6 +58,9 @@ class CorrectedFigures:
     """None while the correction is provisional: with few labels in a stratum they would promise too much."""
     plan: Plan | None
     """None where F1 has no interval."""
+    label_bias: Mapping[str, float | None] | None = None
+    """By how much each figure is too high if labels are wrong as often as two people's disagreement implies; None
+    where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,11 @@ class Correction:
             self.labelled.hidden("references", columns=of_references),
         ]
 
+    @cached_property
+    def disagreement(self) -> Disagreement | None:
+        """How often two people disagree on drawn blocks; None where too few blocks have two."""
+        return disagreement_of(self.labelled, self.held.labels)
+
     def row(self, key: RecordKey, counts: Sequence[float]) -> tuple[float, ...]:
         """A row of counts with the estimates in the place of the judge's matches."""
         return corrected_row(counts, *((of or {}).get(key, 0.0) for of in (self.matched, self.covered)))
@@ -129,41 +139,70 @@ def corrected_figures(run: CommentsRun, correction: Correction) -> dict[str, Cor
     for record in run.read_records():
         if not record.skipped:
             counts.setdefault(record.reviewer, {})[record.key] = table([record.counts])[0].tolist()
-    return figures_of_counts(run.result.measures, correction, counts)
+    return figures_of_counts(run.result.measures, correction, counts, unit=run.result.config.unit)
 
 
 def figures_of_counts(
-    measures: Sequence[Measure], correction: Correction, counts: Mapping[str, Mapping[RecordKey, Sequence[float]]]
+    measures: Sequence[Measure],
+    correction: Correction,
+    counts: Mapping[str, Mapping[RecordKey, Sequence[float]]],
+    *,
+    unit: str = PULL_REQUEST,
 ) -> dict[str, CorrectedFigures]:
-    """The same from each reviewer's rows of counts."""
+    """The same from each reviewer's rows of counts; `unit`: what intervals are over."""
     corrected_names = {each.name for each in CORRECTED}
     shown = [measure for measure in measures if measure.name in corrected_names]
-    return {
-        name: _figures(rates(np.array(list(rows.values())).sum(axis=0), shown, CORRECTED), rows, shown, correction)
-        for name, rows in counts.items()
-    }
+    return {name: _figures(rows, shown, correction, unit) for name, rows in counts.items()}
 
 
 def _figures(
-    judged: Rates, counts: Mapping[RecordKey, Sequence[float]], measures: Sequence[Measure], correction: Correction
+    counts: Mapping[RecordKey, Sequence[float]], measures: Sequence[Measure], correction: Correction, unit: str
 ) -> CorrectedFigures:
     """From one reviewer's rows of counts, one per pull request."""
+    keys = list(counts)
+    judged = rates(np.array(list(counts.values())).sum(axis=0), measures, CORRECTED)
     rows = np.array([correction.row(key, row) for key, row in counts.items()])
     totals = rows.sum(axis=0)
-    found = rates(totals, measures, CORRECTED)
-    cut = {name: None if value is None else min(max(value, 0.0), 1.0) for name, value in found.items()}
+    cut = _cut(rates(totals, measures, CORRECTED))
+    bias = _label_bias(correction, keys, totals, cut, measures)
     if not correction.complete:
-        return CorrectedFigures(judged, cut, dict.fromkeys(cut), None)
-    extra = extra_variances(correction.hidden, list(counts), totals, measures)
+        return CorrectedFigures(judged, cut, dict.fromkeys(cut), None, bias)
+    extra = extra_variances(correction.hidden, keys, totals, measures)
     of_f1 = next(measure for measure in measures if measure.name == f1.name)
-    plan = plan_of(rows, of_f1, correction.labelled, correction.hidden, list(counts))
-    return CorrectedFigures(judged, cut, intervals(rows, measures, extra), plan)
+    of_units = unit_rows(rows, [pr for pr, _ in keys], unit)
+    plan = plan_of(of_units, of_f1, correction.labelled, correction.hidden, keys)
+    return CorrectedFigures(judged, cut, intervals(of_units, measures, extra), plan, bias)
+
+
+def _label_bias(
+    correction: Correction, keys: Sequence[RecordKey], totals: Array, figures: Rates, measures: Sequence[Measure]
+) -> dict[str, float | None] | None:
+    """The figures less what they would be without the matches that wrong labels may have added."""
+    found = correction.disagreement
+    if found is None or found.error_rate is None:
+        return None
+    excess = excess_matches(correction.labelled, found.error_rate, keys)
+    both = excess.get("matches", 0.0)
+    matched, covered = (
+        totals[_COLUMN[count]] - both - excess.get(kind, 0.0)
+        for count, kind in (("matched", "comments"), ("covered", "references"))
+    )
+    without = _cut(rates(np.array(corrected_row(totals.tolist(), matched, covered)), measures, CORRECTED))
+    return {
+        name: None if value is None or (rest := without[name]) is None else value - rest
+        for name, value in figures.items()
+    }
+
+
+def _cut(figures: Rates) -> dict[str, float | None]:
+    """Cut to 0..1: rates of estimated counts may lie beyond."""
+    return {name: None if value is None else min(max(value, 0.0), 1.0) for name, value in figures.items()}
 
 
 def corrected_to_dict(correction: Correction, figures: Mapping[str, CorrectedFigures]) -> JsonObject:
     """For JSON: how far the labelling of the frame is, and each reviewer's figures."""
     labelled = correction.labelled
-    frame = {
+    frame: JsonObject = {
         "blocks": labelled.frame.blocks,
         "drawn": len(labelled.frame.drawn),
         "labelled": labelled.done,
@@ -171,4 +210,6 @@ def corrected_to_dict(correction: Correction, figures: Mapping[str, CorrectedFig
         "provisional": correction.provisional,
         "passed_over": labelled.sample.passed_over,
     }
+    if (two := correction.disagreement) is not None:
+        frame["two_people"] = {"blocks": two.blocks, "differ": two.differ, "error_rate": two.error_rate}
     return as_json({"frame": frame, "corrected": {name: asdict(each) for name, each in figures.items()}})

@@ -39,7 +39,8 @@ class Plan:
 def plan_of(
     rows: Array, of_f1: Measure, labelled: LabelledFrame, hidden: Sequence[HiddenUnits], keys: Sequence[RecordKey]
 ) -> Plan | None:
-    """From rows of corrected counts, one per pull request of one reviewer; `keys`: of these. None without an error."""
+    """From rows of corrected counts, one per unit of one reviewer; `keys`: of its pull requests. None without an
+    error."""
     error, units = standard_error(rows, of_f1)
     totals = rows.sum(axis=0)
     if error is None or not float(of_f1.parts(totals)[1]):
@@ -55,7 +56,7 @@ def plan_of(
 
     done, now, at_best = labelled.done, half_width(1.0), half_width(np.inf)
     if at_best > GOAL:
-        return Plan(None, now, at_best, int(np.ceil(units * (at_best / GOAL) ** 2)))
+        return Plan(None, now, at_best, int(np.ceil(len(keys) * units / len(rows) * (at_best / GOAL) ** 2)))
     low, high = 0, done if now <= GOAL else labelled.frame.blocks
     while high - low > 1:
         middle = (low + high) // 2

@@ -29,14 +29,17 @@ def least_draw(sizes: Sequence[int]) -> int:
     return sum(min(LEAST, size) for size in sizes)
 
 
-def allocate(sizes: Sequence[int], weights: Sequence[float], budget: int) -> list[int]:
+def allocate(
+    sizes: Sequence[int], weights: Sequence[float], budget: int, before: Sequence[int] | None = None
+) -> list[int]:
     """How many units of each stratum are drawn: in proportion to the weights, by largest remainders, at least LEAST
-    or all. Their sum is the budget, unless there are fewer units, or the minimum takes more.
+    or all, and at least as many as `before`. Their sum is the budget, unless there are fewer units, or the minimum
+    takes more.
 
     >>> allocate([100, 100, 5], [1.0, 3.0, 0.1], 45)
     [10, 30, 5]
     """
-    low = np.minimum(LEAST, sizes)
+    low = np.maximum(np.minimum(LEAST, sizes), 0 if before is None else before)
     drawn = np.array(low, np.int64)
     free = np.ones(len(sizes), bool)
     while free.any():
@@ -107,7 +110,13 @@ def draw_units(
     stratum = known | {unit: place[key] for unit, key in units.items() if unit not in known}
     sizes = Counter(stratum.values())
     now = [stratum[unit] for unit in units]
-    numbers = allocate([sizes[at] for at in range(len(strata))], weights(now, strata), budget)
+    of_before = Counter(stratum[unit] for unit in drawn_before)
+    numbers = allocate(
+        [sizes[at] for at in range(len(strata))],
+        weights(now, strata),
+        budget,
+        [of_before[at] for at in range(len(strata))],
+    )
     population = [*units, *(unit for unit in drawn_before if unit not in units)]
     at = {unit: number for number, unit in enumerate(population)}
     kept = [at[unit] for unit in drawn_before]
@@ -117,7 +126,7 @@ def draw_units(
 
 def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int, kept: Sequence[int] = ()) -> list[int]:
     """The units to ask about, in the order in which to ask: `numbers[h]` of the units whose stratum is h. Those that
-    are `kept`, in their order, are drawn first, even where they are more.
+    are `kept`, of which there are no more, are drawn first, in their order.
 
     Within a stratum the order is random, so that whoever stops early has asked about a random sample of each. First
     come the FEWEST of every stratum, from which on there is an estimate; then they take turns by their numbers.
@@ -128,7 +137,7 @@ def draw(stratum: Sequence[int], numbers: Sequence[int], seed: int, kept: Sequen
     for number_of_stratum, wanted in enumerate(numbers):
         own = [unit for unit in kept if stratum[unit] == number_of_stratum]
         shuffled = rng.permutation(np.flatnonzero(of_unit == number_of_stratum)).tolist()
-        members = list(dict.fromkeys([*own, *shuffled]))[: max(wanted, len(own))]
+        members = list(dict.fromkeys([*own, *shuffled]))[:wanted]
         turns += [
             (turn - FEWEST if turn < FEWEST else (turn + 0.5) / len(members), number_of_stratum, unit)
             for turn, unit in enumerate(members)

@@ -8,6 +8,7 @@ from shlex import quote
 from metareview.benchmark.run_labels import RunCalibration, TwoPeople
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
 from metareview.comparison.corrected import CorrectedFigures, Correction, corrected_to_dict, named_corrected
+from metareview.comparison.label_errors import Disagreement
 from metareview.comparison.label_plan import GOAL, Plan
 from metareview.model.words import plural
 from metareview.report.agreement_of_people import people_lines
@@ -19,6 +20,8 @@ from metareview.report.unlisted import plus_lines, plus_table
 from metareview.runs.files import JsonObject
 from metareview.runs.run import CommentsRun
 
+_NAMED_BIASES = 4
+"""Reviewers whose bias by wrong labels is written out."""
 _SAID = {True: "the same", False: "different"}
 CORRECTED_REMARK = (
     "As judged: by the run's judge alone. Corrected: estimated from people's labels of a random sample of blocks (what"
@@ -74,9 +77,40 @@ def correction_lines(correction: Correction, figures: Mapping[str, CorrectedFigu
         yield f"{plural(held.stale, 'label')} of other notes, from an earlier run in this folder, not used."
     if held.labels.damaged:
         yield f"{plural(held.labels.damaged, 'line')} of labels.jsonl cannot be read, as a kill may leave one."
+    if correction.disagreement is not None and correction.known:
+        biases = {name: (each.label_bias or {}).get(positive_recall_rate.name) for name, each in figures.items()}
+        yield _wrong_labels(correction.disagreement, biases)
     for reviewer, each in figures.items():
         if each.plan is not None:
             yield _planned(reviewer if len(figures) > 1 else "", each.plan, all_blocks)
+
+
+def _wrong_labels(two: Disagreement, biases: Mapping[str, float | None]) -> str:
+    """How often two people disagree, and how far recall may be off if each is wrong as often as that implies."""
+    if not two.differ:
+        return f"Two people agree on all {plural(two.blocks, 'block')} that both labelled."
+    often = f"Two people disagree on {count(two.differ)} of {plural(two.blocks, 'block')} ({100 * two.rate:.0f} %)"
+    if two.error_rate is None:
+        return f"{often}: so often that their labels tell nothing of the truth."
+    if not (known := {name: bias for name, bias in biases.items() if bias is not None}):
+        return f"{often}."
+    errs = f"{often}: if each errs as often as that implies ({100 * two.error_rate:.0f} %), recall"
+    shown = [name for name in known if round(abs(known[name]), 2) > 0]
+    if not shown:
+        return f"{errs} is off by less than 0.01."
+    largest = sorted(shown, key=lambda name: -abs(known[name]))[:_NAMED_BIASES]
+    parts = [_off(known[name]) + (f" ({name})" if len(known) > 1 else "") for name in largest]
+    others = ", that of the others by less" if len(known) > len(largest) else ""
+    return f"{errs} may be {', '.join(parts)}{others}."
+
+
+def _off(bias: float) -> str:
+    """A bias in words.
+
+    >>> _off(0.041), _off(-0.1)
+    ('too high by 0.04', 'too low by 0.10')
+    """
+    return f"too {'high' if bias > 0 else 'low'} by {abs(bias):.2f}"
 
 
 def _planned(reviewer: str, plan: Plan, all_blocks: int) -> str:

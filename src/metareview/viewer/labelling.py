@@ -167,7 +167,8 @@ class Labelling:
     def corrected(self) -> dict[str, CorrectedFigures]:
         if self.correction is None or not self.correction.known:
             return {}
-        return figures_of_counts(self.run.result.measures, self.correction, self._counts)
+        result = self.run.result
+        return figures_of_counts(result.measures, self.correction, self._counts, unit=result.config.unit)
 
     @property
     def _counts(self) -> Mapping[str, Mapping[RecordKey, Sequence[float]]]:
