@@ -114,7 +114,7 @@ def test_a_model_labels_issues_and_says_what_it_left_open(run, tmp_path):
     figures = unlisted_figures(run, unlisted, file.read())
     assert (figures.labelled.people, figures.labelled.models) == (0, {"test-model": 2})
     assert figures.reviewers["ann"].metrics["precision_plus"] is None  # one of two of its kind is not labelled
-    assert figures.labelled.missing == 1
+    assert figures.labelled.sample.missing == 1
 
 
 def test_a_limit_of_calls_goes_to_what_was_drawn(tmp_path):

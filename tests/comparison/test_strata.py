@@ -7,17 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metareview.comparison.strata import (
-    LEAST,
-    allocate,
-    draw,
-    draw_units,
-    estimated,
-    least_draw,
-    missing,
-    passed_over,
-    sample_of,
-)
+from metareview.comparison.strata import LEAST, Sample, allocate, draw, draw_units, estimated, least_draw, passed_over
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.floats(0.01, 100)), min_size=1, max_size=12), st.integers(1, 500))
@@ -60,7 +50,7 @@ def test_the_estimate_by_hand():
     # Mean 0.5 of two of four: 0.5 + 2(1 - 0.5), 0.5 + 2(0 - 0.5), 0.5, 0.5; the other stratum is known whole.
     assert y == pytest.approx([1.5, -0.5, 0.5, 0.5, 1.0])
     assert estimated([0, 0, 0], [1, nan, nan]) is None
-    assert missing([0, 0, 0, 1], [True, False, False, False]) == 2
+    assert Sample.of([3, 1], [0], [1.0]).missing == 2
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -117,9 +107,8 @@ def test_passed_over_is_what_stands_open_before_a_labelled_one_of_its_stratum():
 def test_an_estimate_is_provisional_until_each_stratum_has_eight_labels_or_all_and_none_was_passed_over(
     labelled, over, missing_units, provisional, complete
 ):
-    stratum = [0] * 20 + [1] * 3
-    known = [True] * labelled[0] + [False] * (20 - labelled[0]) + [True] * labelled[1] + [False] * (3 - labelled[1])
-    sample = sample_of(stratum, known, over)
+    known = [0] * labelled[0] + [1] * labelled[1]
+    sample = Sample.of([20, 3], known, [0.0] * len(known), over)
     assert (sample.missing, sample.provisional, sample.complete) == (missing_units, provisional, complete)
 
 

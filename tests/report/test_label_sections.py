@@ -169,7 +169,8 @@ def test_bounds_before_and_estimates_after_labels_of_issues(run):
         assert " | ".join(map(str, split)) in markdown
         left_out = [rate(figures.without[other][name]["f1_plus"]) for other in figures.reviewers]
         assert f"{name} {rate(each.metrics['f1_plus'])} {' '.join(left_out)}" in shown
-    assert "more that nobody found (Chao's estimate)." in shown
+    assert "more that no reviewer found (Chao's estimate" in shown
+    assert "a floor, since reviewers miss the same things." in shown
     assert "issues in the sample labelled by people" in shown
 
 

@@ -18,9 +18,7 @@ from metareview.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
     from metareview.comparison.queue import IssueQuestion, PairQuestion
-    from metareview.comparison.unlisted import Progress
     from metareview.model.label import Label, Labels
-    from metareview.model.unlisted import Unlisted
     from metareview.report.tables import Table
     from metareview.runs.files import JsonObject
     from metareview.runs.run import CommentsRun
@@ -135,19 +133,20 @@ def _label_pairs(run: CommentsRun, name: str | None, budget: int | None, seed: i
 
 def _label_issues(run: CommentsRun, name: str | None, budget: int | None, seed: int, screen: Screen) -> None:
     from metareview.comparison.queue import IssueQueue, last_label
-    from metareview.comparison.unlisted import read_evidence
+    from metareview.comparison.unlisted import read_evidence, unlisted_of
+    from metareview.comparison.unlisted_labels import current_labels
     from metareview.model.label import ISSUE_VERDICTS
     from metareview.report.label_questions import ISSUES, drawn_line, issue_lines
     from metareview.runs.labels import LabelFile
 
     with screen.progress("grouping pull requests") as progress:
-        unlisted = _drawn(run, budget, seed, progress)
+        unlisted = unlisted_of(run, budget, seed, progress)
     evidence = read_evidence(run, unlisted.queue)
     asking = Asking(screen)
     verdicts = {verdict[0]: verdict for verdict in ISSUE_VERDICTS}
 
     def queue(labels: Labels) -> IssueQueue:
-        return IssueQueue(unlisted, labels, name, lambda issue: evidence[issue.id])
+        return IssueQueue(unlisted, current_labels(unlisted, labels).labels, name, lambda issue: evidence[issue.id])
 
     done = queue(LabelFile(folder_of(run)).read()).done
     asking.say(f"{drawn_line('unlisted issue', len(unlisted.drawn), len(unlisted.issues), done, name)} {ISSUES}")
@@ -162,23 +161,11 @@ def _label_issues(run: CommentsRun, name: str | None, budget: int | None, seed: 
         return question.label(verdicts[key], name)
 
     def last(labels: Labels) -> Label | None:
-        of_run = [label for label in labels.issues if label.issue in unlisted.by_id]
-        return last_label(of_run, name)
+        return last_label(current_labels(unlisted, labels).labels.issues, name)
 
     session(run, asking, _ISSUE_KEYS, "Is it right?", ask, answer, last)
     document, parts = _issue_figures(run)
     screen.show(document, "", *parts)
-
-
-def _drawn(run: CommentsRun, budget: int | None, seed: int, progress: Progress | None = None) -> Unlisted:
-    """The issues that are asked about: what was drawn stays, and a larger budget adds to it."""
-    from metareview.comparison.unlisted import unlisted_of
-    from metareview.runs.unlisted_json import read_unlisted
-
-    stored = read_unlisted(run)
-    if stored is None:
-        return unlisted_of(run, budget, seed, progress)
-    return unlisted_of(run, None if budget is None else max(budget, stored.budget), None, progress)
 
 
 def _pair_figures(run: CommentsRun) -> tuple[JsonObject, Iterator[str | Table]]:
@@ -208,6 +195,7 @@ def _issue_figures(run: CommentsRun) -> tuple[JsonObject, Iterable[str | Table]]
 def _label_by_model(
     run: CommentsRun, budget: int | None, seed: int, options: tuple[int, Path | None, int | None], screen: Screen
 ) -> None:
+    from metareview.comparison.unlisted import unlisted_of
     from metareview.comparison.unlisted_model import label_with_model
     from metareview.judges.registry import JudgeOptions
     from metareview.judges.remote.validity import ValidityModel
@@ -216,7 +204,7 @@ def _label_by_model(
 
     concurrency, verdicts, most = options
     with ValidityModel.of(JudgeOptions(None, concurrency, verdicts, most)) as model:
-        unlisted = _drawn(run, budget, seed)
+        unlisted = unlisted_of(run, budget, seed)
         screen.say(settings_lines(model))
         with screen.progress("asking the model") as progress:
             model.progress = progress

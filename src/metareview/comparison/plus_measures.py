@@ -13,14 +13,16 @@ from metareview.model.measure import Measure, Parts, Sums, ratio
 from metareview.model.unlisted import Issue
 from metareview.stats import Array, Interval
 
-_GENERATED, _MATCHED, _COVERED, _EXPECTED, _OWN, _ALL = range(6)
+GENERATED, MATCHED, COVERED, EXPECTED, COMMENTS, OWN, ALL = range(7)
+"""The columns of a table."""
 Judged = Sequence[tuple[float, float, float, float]]
 """For each pull request: comments, matched ones, references covered, references."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """One reviewer's counts: comments, matched, covered, references, its valid issues, and everybody's."""
+    """One reviewer's counts: comments, matched, covered, references; its comments on valid issues without repeats, its
+    valid issues, and those of all reviewers."""
 
     prs: Sequence[str]
     counts: Array
@@ -54,82 +56,89 @@ class Pool:
         """How many of these are valid."""
         return None if self.values is None else float(sum(self.values[issue.id] for issue in issues))
 
+    def valid_comments(self, reviewer: str, issues: Sequence[Issue]) -> float | None:
+        """How many of the reviewer's comments on these are valid; repeats are not."""
+        if self.values is None:
+            return None
+        return float(sum(self.values[issue.id] * issue.counted.get(reviewer, 0) for issue in issues))
+
     def table(self, reviewer: str, prs: Sequence[str], judged: Judged) -> Table:
         """The counts with those of valid issues beside them; these are 0 where they are not known."""
         rows = []
         for pr, counts in zip(prs, judged, strict=True):
             issues = self.by_pr.get(pr, ())
             own = [issue for issue in issues if reviewer in issue.reviewers]
-            rows.append((*counts, self.valid(own) or 0.0, self.valid(issues) or 0.0))
-        return Table(prs, np.array(rows, np.float64).reshape(-1, _ALL + 1))
+            valid = self.valid_comments(reviewer, own), self.valid(own), self.valid(issues)
+            rows.append((*counts, *(number or 0.0 for number in valid)))
+        return Table(prs, np.array(rows, np.float64).reshape(-1, ALL + 1))
 
 
-def plus_measures(alignment: str) -> tuple[Measure, ...]:
-    """The three measures as they are under an alignment: where comments and references are paired off F1+ is a ratio
-    of sums, else the harmonic mean of the other two."""
-    precision = _measure(
-        "precision_plus",
-        "P+",
-        "Of the comments, the share that match a reference or are the first to say a valid issue that none covers.",
-        lambda sums: (sums[..., _MATCHED] + sums[..., _OWN], sums[..., _GENERATED]),
-    )
-    recall = _measure(
-        "recall_plus",
-        "R+",
-        "Of the references and the valid issues that any reviewer says, the share that this one says.",
-        lambda sums: (sums[..., _COVERED] + sums[..., _OWN], sums[..., _EXPECTED] + sums[..., _ALL]),
-    )
+def _precision(sums: Sums) -> tuple[Sums, Sums]:
+    return sums[..., MATCHED] + sums[..., COMMENTS], sums[..., GENERATED]
 
-    def size(sums: Sums) -> Sums:
-        mean: Sums = (sums[..., _GENERATED] + sums[..., _EXPECTED] + sums[..., _ALL]) / 2
-        return mean
 
-    def paired(sums: Sums) -> tuple[Sums, Sums]:
-        return sums[..., _MATCHED] + sums[..., _OWN], size(sums)
+def _recall(sums: Sums) -> tuple[Sums, Sums]:
+    return sums[..., COVERED] + sums[..., OWN], sums[..., EXPECTED] + sums[..., ALL]
 
-    def harmonic(sums: Sums) -> tuple[Sums, Sums]:
-        p, r = np.nan_to_num(precision(sums)), np.nan_to_num(recall(sums))
-        return np.nan_to_num(ratio(2 * p * r, p + r)) * size(sums), size(sums)
 
-    definition = "The harmonic mean of P+ and R+; 0 where one of them is 0 or only one is defined."
-    pairs_up = alignment != "coverage"
-    f1 = _measure("f1_plus", "F1+", definition, paired if pairs_up else harmonic, adds_up=pairs_up)
-    return precision, recall, f1
+def _f1(sums: Sums) -> tuple[Sums, Sums]:
+    """Of the harmonic mean, which is no ratio of sums: P+ counts comments, R+ issues."""
+    p, r = (np.nan_to_num(ratio(*parts(sums))) for parts in (_precision, _recall))
+    size: Sums = (sums[..., GENERATED] + sums[..., EXPECTED] + sums[..., ALL]) / 2
+    return np.nan_to_num(ratio(2 * p * r, p + r)) * size, size
 
 
 def _measure(name: str, label: str, definition: str, parts: Parts, *, adds_up: bool = True) -> Measure:
     return Measure(name, label.casefold(), label, definition, lambda sums: ratio(*parts(sums)), parts, adds_up=adds_up)
 
 
-def figures_of(sums: Sums, measures: Sequence[Measure]) -> dict[str, float | None]:
+PLUS_MEASURES = (
+    _measure(
+        "precision_plus",
+        "P+",
+        "Of the comments, the share that match a reference, or raise a valid issue that none covers without a repeat.",
+        _precision,
+    ),
+    _measure(
+        "recall_plus",
+        "R+",
+        "Of the references and the valid issues that any reviewer raises, the share that this one raises.",
+        _recall,
+    ),
+    _measure(
+        "f1_plus",
+        "F1+",
+        "The harmonic mean of P+ and R+; 0 where one of them is 0 or only one is defined.",
+        _f1,
+        adds_up=False,
+    ),
+)
+
+
+def figures_of(sums: Sums, measures: Sequence[Measure] = PLUS_MEASURES) -> dict[str, float | None]:
     """Every figure by name. An estimate from few labels may come out a little beyond 0 or 1, which none can be."""
     figures = {measure.name: measure.value(sums) for measure in measures}
     return {name: None if value is None else min(max(value, 0.0), 1.0) for name, value in figures.items()}
 
 
-def bounds_of(
-    reviewer: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], measures: Sequence[Measure]
-) -> dict[str, Interval | None]:
+def bounds_of(reviewer: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict]) -> dict[str, Interval | None]:
     """The least and the greatest value of each measure, whatever the issues without a verdict turn out to be.
 
-    It is least where none of the reviewer's own is valid and all of the others' are, greatest the other way round: an
+    Each is least where none of the reviewer's own is valid and all of the others' are, greatest the other way round: an
     issue of its own that is valid counts above the line as well as below.
     """
-    valid_own = valid_others = open_own = open_others = 0
-    for issue in (issue for pr in table.prs for issue in pool.by_pr.get(pr, ())):
-        own, valid = reviewer in issue.reviewers, held.get(issue.id) == "valid" and not issue.known_invalid
-        valid_own, valid_others = valid_own + (own and valid), valid_others + (valid and not own)
-        if not issue.known_invalid and issue.id not in held:
-            open_own, open_others = open_own + own, open_others + (not own)
-    ends = []
-    for of_own, of_others in ((0, open_others), (open_own, 0)):
-        sums = table.sums()
-        sums[_OWN] = valid_own + of_own
-        sums[_ALL] = sums[_OWN] + valid_others + of_others
-        ends.append(figures_of(sums, measures))
-    low, high = ends
-    return {name: _ordered(value, high[name]) for name, value in low.items()}
-
-
-def _ordered(a: float | None, b: float | None) -> Interval | None:
-    return None if a is None or b is None else (min(a, b), max(a, b))
+    low, high = table.sums(), table.sums()
+    for ends in (low, high):
+        ends[[COMMENTS, OWN, ALL]] = 0.0
+    for issue in (issue for pr in table.prs for issue in pool.by_pr.get(pr, ()) if not issue.known_invalid):
+        own = reviewer in issue.reviewers
+        verdict = held.get(issue.id)
+        for ends, if_open in ((low, not own), (high, own)):
+            if verdict == "valid" or (verdict is None and if_open):
+                ends[COMMENTS] += issue.counted.get(reviewer, 0)
+                ends[OWN] += own
+                ends[ALL] += 1
+    return {
+        name: None if least is None or greatest is None else (min(least, greatest), max(least, greatest))
+        for (name, least), greatest in zip(figures_of(low).items(), figures_of(high).values(), strict=True)
+    }

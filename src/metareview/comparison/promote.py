@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from metareview.comparison.unlisted import Evidence, read_evidence
 from metareview.comparison.unlisted_estimate import held_verdicts
+from metareview.comparison.unlisted_labels import current_labels
 from metareview.model.comment import Comment, Review
 from metareview.model.label import Labels
 from metareview.model.unlisted import Issue, Unlisted
@@ -21,6 +22,7 @@ def promoted_reviews(run: CommentsRun, unlisted: Unlisted, labels: Labels) -> li
     so that it can be left out where that reviewer is scored. Its `meta` says where it comes from: the issue, who said
     it, and who labelled it.
     """
+    labels = current_labels(unlisted, labels).labels
     held = held_verdicts(labels)
     valid = [issue for issue in unlisted.open if held.get(issue.id) == "valid"]
     evidence = read_evidence(run, valid)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from metareview.comparison.corrected import correction_of
-from metareview.comparison.unlisted import unlisted_of
+from metareview.comparison.unlisted import known_unlisted, unlisted_of
 from metareview.comparison.unlisted_figures import UnlistedFigures, unlisted_figures
 from metareview.model.label import Labels
 from metareview.model.unlisted import Unlisted
 from metareview.runs.labels import LabelFile
 from metareview.runs.run import CommentsRun
-from metareview.runs.unlisted_json import read_unlisted
 
 
 def figures_of(run: CommentsRun) -> UnlistedFigures:
@@ -19,13 +18,11 @@ def figures_of(run: CommentsRun) -> UnlistedFigures:
 
 def known_figures(run: CommentsRun) -> UnlistedFigures | None:
     """The same, where the issues were grouped before; None otherwise: grouping takes a while."""
-    stored = None if run.folder is None else read_unlisted(run)
+    stored = known_unlisted(run)
     return None if stored is None else _figures(run, stored)
 
 
 def _figures(run: CommentsRun, unlisted: Unlisted) -> UnlistedFigures:
     """Matches are as labels correct them, where they do."""
     labels = Labels() if run.folder is None else LabelFile(run.folder).read()
-    correction = correction_of(run)
-    matched, covered = (correction.matched, correction.covered) if correction else (None, None)
-    return unlisted_figures(run, unlisted, labels, matched, covered)
+    return unlisted_figures(run, unlisted, labels, correction_of(run))

@@ -244,19 +244,3 @@ def passed_over(asked: Iterable[tuple[int, bool]]) -> int:
         else:
             open_so_far[stratum] += 1
     return before_labelled.total()
-
-
-def missing(stratum: Sequence[int], labelled: ArrayLike) -> int:
-    """How many units more must be labelled before anything can be estimated."""
-    return sample_of(stratum, labelled).missing
-
-
-def thin(stratum: Sequence[int], labelled: ArrayLike) -> int:
-    """How many units more must be labelled before intervals hold what they promise: LEAST of every stratum, or all."""
-    return sample_of(stratum, labelled).thin
-
-
-def sample_of(stratum: Sequence[int], labelled: ArrayLike, passed_over: int = 0) -> Sample:
-    """The sample by the stratum of every unit and whether it is labelled, whatever the values."""
-    of_unit, known = np.asarray(stratum, np.int64), np.asarray(labelled, bool)
-    return Sample.of(np.bincount(of_unit).tolist(), of_unit[known], np.zeros(int(known.sum())), passed_over)

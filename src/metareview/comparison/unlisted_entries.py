@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from metareview.comparison.evidence import comments_run
 from metareview.comparison.evidence_search import known_pull_requests, known_reviewers, place
-from metareview.comparison.unlisted import Evidence, Progress, read_evidence, unlisted_of
+from metareview.comparison.unlisted import Evidence, read_evidence, unlisted_of
+from metareview.comparison.unlisted_grouping import Progress
+from metareview.comparison.unlisted_labels import current_labels
 from metareview.errors import UsageError
 from metareview.model.label import IssueVerdict, Labels
 from metareview.model.unlisted import Issue
@@ -96,14 +98,15 @@ def unlisted_entries(
     names = known_reviewers(known, reviewers)
     scored = dict.fromkeys(record.pr for record in known.read_records() if not record.skipped)
     asked_for = known_pull_requests(list(scored), prs, known.label)
+    unlisted = unlisted_of(known, progress=progress)
     chosen = [
         issue
-        for issue in unlisted_of(known, progress=progress).issues
+        for issue in unlisted.issues
         if (not asked_for or issue.pr in asked_for) and any(name in names for name in issue.reviewers)
     ]
     evidence = read_evidence(known, chosen)
     labels = Labels() if known.folder is None else LabelFile(known.folder).read()
-    held = _held(chosen, labels)
+    held = _held(chosen, current_labels(unlisted, labels).labels)
     counted: Counter[str] = Counter(each.verdict or "unjudged" for each in held.values())
 
     def first(issue: Issue) -> tuple[object, ...]:

@@ -1,16 +1,17 @@
-"""How many unlisted issues are valid, from the labels of those that were drawn, and who gave these labels."""
+"""The number of valid unlisted issues, estimated from labels of those that were drawn, and who gave these labels."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from metareview.comparison.strata import estimated, missing, passed_over, thin
+from metareview.comparison.strata import Sample, estimated, passed_over
 from metareview.model.label import IssueVerdict, Labels
-from metareview.model.unlisted import Unlisted
+from metareview.model.unlisted import Issue, Unlisted
+from metareview.stats import Array
 
 Values = Mapping[str, float]
 """For each issue y, so that sums of y estimate how many are valid."""
@@ -28,20 +29,11 @@ class Labelled:
     """Whether a model labelled every issue, and people's labels on the sample correct it."""
     repeats: int
     """Drawn issues that were labelled a repeat: they count as not valid."""
-    missing: int
-    """How many labels more it takes before there are figures; where a model alone labelled, before people's correct
+    issues: frozenset[str]
+    """The issues of the sample with a label that estimates rest on."""
+    sample: Sample
+    """How many issues of each stratum are labelled. Where a model alone labelled: by people, whose labels would correct
     it."""
-    thin: int
-    """How many labels more it takes until every stratum has as many as it is drawn with at least, or all: until then
-    there are no intervals."""
-    passed_over: int
-    """Drawn issues without a label, though later ones of their stratum have one: until these have one, too, what is
-    labelled is no random sample, and there are no intervals either."""
-
-    @property
-    def settled(self) -> bool:
-        """Whether intervals hold what they promise."""
-        return not self.thin and not self.passed_over
 
 
 def held_verdicts(labels: Labels) -> dict[str, IssueVerdict]:
@@ -59,7 +51,7 @@ def estimate(unlisted: Unlisted, labels: Labels) -> tuple[Values | None, Labelle
     issues, drawn = unlisted.open, frozenset(unlisted.drawn)
     people = {name: verdict for name, verdict in labels.issue_verdicts().items() if name in drawn}
     model = {name: verdict for name, verdict in labels.model_verdicts().items() if name in unlisted.by_id}
-    stratum = [issue.stratum for issue in issues]
+    stratum = [stratum_of(issue) for issue in issues]
     predicted = None
     if issues and all(issue.id in model for issue in issues):
         predicted = np.array([_value(model[issue.id]) for issue in issues], np.float64)
@@ -74,9 +66,13 @@ def estimate(unlisted: Unlisted, labels: Labels) -> tuple[Values | None, Labelle
         models=_models(labels, model),
         corrected=y is not None and predicted is not None,
         repeats=sum({**model, **people}.get(name) == "repeat" for name in drawn),
-        missing=missing(stratum, ~np.isnan(value)),
-        thin=thin(stratum, ~np.isnan(value)),
-        passed_over=passed_over((issue.stratum, issue.id in of_sample) for issue in unlisted.queue),
+        issues=frozenset(of_sample),
+        sample=_sample(
+            unlisted,
+            stratum,
+            value,
+            passed_over((stratum_of(issue), issue.id in of_sample) for issue in unlisted.queue),
+        ),
     )
     y = predicted if y is None else y
     if y is None:
@@ -84,6 +80,19 @@ def estimate(unlisted: Unlisted, labels: Labels) -> tuple[Values | None, Labelle
     values = dict.fromkeys((issue.id for issue in unlisted.issues), 0.0)  # what is known to be invalid stays at that
     values.update((issue.id, each) for issue, each in zip(issues, y.tolist(), strict=True))
     return values, labelled
+
+
+def _sample(unlisted: Unlisted, stratum: Sequence[int], value: Array, over: int) -> Sample:
+    sizes = np.bincount(np.array(stratum, np.int64), minlength=len(unlisted.strata)).tolist()
+    known = ~np.isnan(value)
+    return Sample.of(sizes, np.array(stratum, np.int64)[known], value[known], over)
+
+
+def stratum_of(issue: Issue) -> int:
+    """The stratum of an open issue; ValueError where no sample was drawn that it could be in."""
+    if issue.stratum is None:
+        raise ValueError(f"issue {issue.id} is in no stratum")
+    return issue.stratum
 
 
 def _value(verdict: IssueVerdict | None) -> float:

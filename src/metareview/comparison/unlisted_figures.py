@@ -1,11 +1,11 @@
 """Precision, recall and F1 where right comments that the references lack count as right: P+, R+ and F1+.
 
-V of a reviewer is the number of its issues that are valid, V that of all reviewers, both estimated from the issues that
-were drawn and labelled:
+V of a reviewer is the number of its issues that are valid, V that of all reviewers, W of a reviewer the number of its
+unmatched comments on valid issues that are no repeats, all estimated from the issues that were drawn and labelled:
 
-    P+ = (matched + V of the reviewer) / comments
+    P+ = (matched + W of the reviewer) / comments
     R+ = (covered + V of the reviewer) / (references + V)
-    F1+ = 2 (matched + V of the reviewer) / (comments + references + V)
+    F1+ = the harmonic mean of the two
 
 Everything about a reviewer is over the pull requests that it has. A label outside the sample changes what is shown of
 the noise, never an estimate.
@@ -17,16 +17,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.records import CommentRecord
-from metareview.comparison.plus_measures import Pool, Table, bounds_of, figures_of, plus_measures
+from metareview.comparison.corrected import Correction
+from metareview.comparison.plus_measures import PLUS_MEASURES, Pool, Table, bounds_of, figures_of
+from metareview.comparison.plus_variance import unseen_variances
 from metareview.comparison.unlisted_estimate import Labelled, estimate, held_verdicts
+from metareview.comparison.unlisted_labels import current_labels
+from metareview.comparison.unseen import Unseen, unseen_issues
 from metareview.model.label import IssueVerdict, Labels
-from metareview.model.measure import Measure
 from metareview.model.unlisted import Issue, Unlisted
 from metareview.runs.run import CommentsRun
 from metareview.stats import Interval, intervals
 
-Corrected = Mapping[tuple[str, str], float]
-"""For (pull request, reviewer) the number of matches that takes the place of the judged one."""
 Plus = Mapping[str, float | None]
 """`precision_plus`, `recall_plus` and `f1_plus`; None where one is undefined or not known yet."""
 
@@ -37,9 +38,9 @@ class Noise:
 
     valid: int = 0
     invalid: int = 0
-    """Labelled so, or a repeat of a negative."""
+    """Labelled so, or of an issue that matches a negative."""
     repeated: int = 0
-    """Labelled a repeat, or the reviewer's second comment on one issue."""
+    """Labelled a repeat, or one by its words: see `comments/repeats.py`."""
     unjudged: int = 0
 
     @property
@@ -62,22 +63,9 @@ class ReviewerPlus:
     """The least and the greatest value, whatever the issues without a label turn out to be."""
     noise: Noise
     issues: int
-    """How many issues it says; those that repeat a negative are among them."""
+    """How many issues it raises; those that match a negative are among them."""
     valid: float | None
     """How many of them are valid, as estimated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """Chao's estimate of the issues that nobody found, from those that one source and that two sources have. Sources
-    are the reference set and each reviewer."""
-
-    by_one: float
-    by_two: float
-
-    @property
-    def estimate(self) -> float:
-        return max(0.0, self.by_one * (self.by_one - 1) / (2 * (self.by_two + 1)))
 
 
 @dataclass(frozen=True)
@@ -95,13 +83,19 @@ class UnlistedFigures:
     """How many issues of all reviewers are valid, as estimated."""
     unseen: Unseen | None
     without: Mapping[str, Mapping[str, Plus]]
-    """With each reviewer left out of the pool in turn: everybody's R+ and F1+. What only that reviewer said is then no
+    """With each reviewer left out of the pool in turn: R+ and F1+ of all. What only that reviewer said is then no
     issue, and brings itself nothing either."""
+    provisional_matches: bool = False
+    """Whether labels of pairs correct the matches, and are too few for intervals: then all estimates here are, too."""
+    moved_labels: int = 0
+    """Labels of issues of a former grouping that hold for the issue of the comment that was read first."""
+    stale_labels: int = 0
+    """Labels of issues of a former grouping, or of another run, that hold for none."""
 
     @property
     def provisional(self) -> bool:
-        """Whether there are estimates, on fewer labels than their intervals need."""
-        return self.valid is not None and not self.labelled.settled
+        """Whether there are estimates without the labels that their intervals need."""
+        return self.valid is not None and (self.provisional_matches or not self.labelled.sample.complete)
 
     @property
     def unjudged_share(self) -> float | None:
@@ -120,16 +114,25 @@ class UnlistedFigures:
                 "models": dict(who.models),
                 "corrected": who.corrected,
                 "repeats": who.repeats,
-                "missing": who.missing,
-                "thin": who.thin,
-                "passed_over": who.passed_over,
+                "missing": who.sample.missing,
+                "thin": who.sample.thin,
+                "passed_over": who.sample.passed_over,
+                "moved": self.moved_labels,
+                "stale": self.stale_labels,
             },
             "provisional": self.provisional,
+            "provisional_matches": self.provisional_matches,
             "references": self.references,
             "valid": self.valid,
             "unseen": None
             if self.unseen is None
-            else {"by_one": self.unseen.by_one, "by_two": self.unseen.by_two, "estimate": self.unseen.estimate},
+            else {
+                "by_one": self.unseen.by_one,
+                "by_two": self.unseen.by_two,
+                "sources": self.unseen.sources,
+                "floor": self.unseen.floor,
+                "without": dict(self.unseen.without),
+            },
             "reviewers": {name: _to_dict(each) for name, each in self.reviewers.items()},
             "without": {
                 left_out: {name: dict(metrics) for name, metrics in of.items()} for left_out, of in self.without.items()
@@ -154,57 +157,53 @@ def _to_dict(reviewer: ReviewerPlus) -> dict[str, object]:
 
 
 def unlisted_figures(
-    run: CommentsRun,
-    unlisted: Unlisted,
-    labels: Labels,
-    corrected: Corrected | None = None,
-    corrected_covered: Corrected | None = None,
+    run: CommentsRun, unlisted: Unlisted, labels: Labels, correction: Correction | None = None
 ) -> UnlistedFigures:
     """The figures with what is known of the unlisted issues by now.
 
-    `corrected` takes the place of the judged matches, and where comments and references are paired off also of the
-    references covered; where several comments may cover one reference, `corrected_covered` does that.
+    The matches that a correction by labels of pairs estimates take the place of the judged ones. While it is
+    provisional, so are these figures.
     """
     records = [record for record in run.read_records() if not record.skipped]
-    alignment = run.result.config.alignment
-    if alignment != "coverage" and corrected_covered is None:
-        corrected_covered = corrected
-    values, labelled = estimate(unlisted, labels)
-    held = held_verdicts(labels)
+    known = current_labels(unlisted, labels)
+    values, labelled = estimate(unlisted, known.labels)
+    held = held_verdicts(known.labels)
     pool = Pool(unlisted.issues, values)
-    measures = plus_measures(alignment)
-    tables: dict[str, list[CommentRecord]] = {}
+    by_reviewer: dict[str, list[CommentRecord]] = {}
     for record in records:
-        tables.setdefault(record.reviewer, []).append(record)
-    rows = {
-        name: _table(name, of_reviewer, pool, corrected or {}, corrected_covered or {})
-        for name, of_reviewer in tables.items()
-    }
-    reviewers = {
-        name: _reviewer(name, table, pool, held, measures, settled=labelled.settled) for name, table in rows.items()
-    }
+        by_reviewer.setdefault(record.reviewer, []).append(record)
+    tables = {name: _table(name, own, pool, correction) for name, own in by_reviewer.items()}
+    provisional_matches = correction is not None and correction.provisional
+    settled = values is not None and labelled.sample.complete and not provisional_matches
     return UnlistedFigures(
-        reviewers=reviewers,
+        reviewers={
+            name: _reviewer(
+                name, table, pool, held, unseen_variances(name, table, pool, labelled, correction) if settled else None
+            )
+            for name, table in tables.items()
+        },
         labelled=labelled,
         issues=len(unlisted.issues),
         drawn=len(unlisted.drawn),
         judged=sum(issue.known_invalid or issue.id in held for issue in unlisted.issues),
         references=round(sum({record.pr: record.counts.expected for record in records}.values(), 0.0)),
         valid=None if values is None else float(sum(values.values())),
-        unseen=None if values is None else _unseen(records, unlisted.issues, values),
-        without={left_out: _without(left_out, rows, pool, measures) for left_out in rows},
+        unseen=None if values is None else unseen_issues(records, unlisted.issues, values, list(tables)),
+        without={left_out: _without(left_out, tables, pool) for left_out in tables},
+        provisional_matches=provisional_matches,
+        moved_labels=known.moved,
+        stale_labels=known.stale,
     )
 
 
-def _table(
-    reviewer: str, records: Sequence[CommentRecord], pool: Pool, corrected: Corrected, covered: Corrected
-) -> Table:
+def _table(reviewer: str, records: Sequence[CommentRecord], pool: Pool, correction: Correction | None) -> Table:
     """A row per pull request of the reviewer."""
+    matched, covered = (correction.matched, correction.covered) if correction else (None, None)
     rows = [
         (
             record.counts.generated,
-            corrected.get(record.key, record.counts.matched),
-            covered.get(record.key, record.counts.covered),
+            (matched or {}).get(record.key, record.counts.matched),
+            (covered or {}).get(record.key, record.counts.covered),
             record.counts.expected,
         )
         for record in records
@@ -213,14 +212,16 @@ def _table(
 
 
 def _reviewer(
-    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], measures: Sequence[Measure], *, settled: bool
+    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], variances: Mapping[str, float] | None
 ) -> ReviewerPlus:
+    """`variances`: those that the jackknife does not show; None for no intervals."""
     own = pool.of_reviewer(name)
     known = pool.values is not None
+    nothing: dict[str, None] = dict.fromkeys(map(str, PLUS_MEASURES))
     return ReviewerPlus(
-        metrics=figures_of(table.sums(), measures) if known else dict.fromkeys(map(str, measures)),
-        intervals=intervals(table.counts, measures) if known and settled else dict.fromkeys(map(str, measures)),
-        bounds=bounds_of(name, table, pool, held, measures),
+        metrics=figures_of(table.sums()) if known else nothing,
+        intervals=nothing if variances is None else intervals(table.counts, PLUS_MEASURES, variances),
+        bounds=bounds_of(name, table, pool, held),
         noise=_noise(name, own, held),
         issues=len(own),
         valid=pool.valid(own),
@@ -231,32 +232,18 @@ def _noise(reviewer: str, issues: Sequence[Issue], held: Mapping[str, IssueVerdi
     kinds: dict[str, int] = {"valid": 0, "invalid": 0, "repeated": 0, "unjudged": 0}
     for issue in issues:
         verdict = "invalid" if issue.known_invalid else held.get(issue.id, "unjudged")
-        kinds["repeated" if verdict == "repeat" else verdict] += 1
-        kinds["repeated"] += sum(who == reviewer for who, _ in issue.comments) - 1
+        counted = issue.counted[reviewer]
+        kinds["repeated" if verdict == "repeat" else verdict] += counted
+        kinds["repeated"] += sum(name == reviewer for name, _ in issue.comments) - counted
     return Noise(**kinds)
 
 
-def _without(left_out: str, tables: Mapping[str, Table], pool: Pool, measures: Sequence[Measure]) -> dict[str, Plus]:
-    """Everybody's R+ and F1+ where what only this reviewer said is no issue."""
-    chosen = [measure for measure in measures if measure.name != "precision_plus"]
+def _without(left_out: str, tables: Mapping[str, Table], pool: Pool) -> dict[str, Plus]:
+    """R+ and F1+ of all reviewers where what only this one said is no issue."""
+    chosen = [measure for measure in PLUS_MEASURES if measure.name != "precision_plus"]
     if pool.values is None:
         return {name: dict.fromkeys(map(str, chosen)) for name in tables}
     others = Pool([issue for issue in pool.issues if set(issue.reviewers) != {left_out}], pool.values)
     return {
         name: figures_of(others.table(name, table.prs, table.judged()).sums(), chosen) for name, table in tables.items()
     }
-
-
-def _unseen(records: Sequence[CommentRecord], issues: Sequence[Issue], values: Mapping[str, float]) -> Unseen:
-    raised: dict[tuple[str, int], int] = {}
-    for record in records:
-        for reference in record.references:
-            if reference.kept:
-                key = record.pr, reference.position
-                raised[key] = raised.get(key, 0) + reference.covered
-    by_one, by_two = (
-        sum(times == sources - 1 for times in raised.values())
-        + sum(values[issue.id] for issue in issues if len(issue.reviewers) == sources)
-        for sources in (1, 2)
-    )
-    return Unseen(float(by_one), float(by_two))

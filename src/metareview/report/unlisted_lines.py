@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metareview.comparison.unlisted import Said
+from metareview.comparison.unlisted import IssueComment
 from metareview.comparison.unlisted_entries import VERDICTS, Held, UnlistedEntries, UnlistedEntry
 from metareview.model.words import plural
 from metareview.report.evidence_lines import PARTNER_LINES, beside, half, indented, packed, shown_of, titled
@@ -53,7 +53,7 @@ def _entry(position: int, entry: UnlistedEntry, found: UnlistedEntries, width: i
     yield from (indented(indent, line) for line in broken(printable(f"{who}; {held_words(entry.held)}"), inside))
 
 
-def _also(said: Said, first: Said, width: int) -> Iterator[str]:
+def _also(said: IssueComment, first: IssueComment, width: int) -> Iterator[str]:
     at = location(said.comment)
     where = "" if not at else ", at the same place" if at == location(first.comment) else f", at {at}"
     yield from broken(printable(f"Also {said.reviewer}{where}:"), width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from metareview.comments.measures import Rates, f1
+from metareview.comparison.plus_measures import PLUS_MEASURES
 from metareview.report.headline import order
 from metareview.report.labels import correction_lines
 from metareview.report.numbers import interval, rate
@@ -14,7 +15,6 @@ from metareview.stats import Interval
 from metareview.viewer.labelling import Labelling
 
 _SECTION = '<section class="effect" aria-labelledby="effect"><h2 id="effect">{}</h2>\n{}</section>\n'
-_PLUS = (("precision_plus", "P+"), ("recall_plus", "R+"), (F1_PLUS, "F1+"))
 
 
 def pairs_panel(labelling: Labelling) -> Html | None:
@@ -55,9 +55,10 @@ def issues_panel(labelling: Labelling) -> Html | None:
     rows = [plus.reviewers[each] for each in names]
     columns: list[Cells] = [("Reviewer", "name", map(name, names))]
     known = any(each.metrics[F1_PLUS] is not None for each in rows)
-    for measure, label in _PLUS:
-        cells = [_plus_cell(each.metrics[measure], each.intervals[measure], each.bounds[measure]) for each in rows]
-        columns.append((label, "num", cells))
+    for measure in PLUS_MEASURES:
+        key = measure.name
+        cells = [_plus_cell(each.metrics[key], each.intervals[key], each.bounds[key]) for each in rows]
+        columns.append((measure.label, "num", cells))
     caption = "Estimates, with 95 % intervals" if known else "Between these bounds, whatever the labels will say"
     noise = [paragraph(name(each), ": ", noise_split(row), css="muted") for each, row in zip(names, rows, strict=True)]
     lines = [paragraph(line, css="muted") for line in (*plus_lines(plus), PLUS_REMARK)]

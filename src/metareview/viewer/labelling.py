@@ -24,15 +24,15 @@ from metareview.comparison.frame import open_frame
 from metareview.comparison.held_labels import HeldLabels, fitting
 from metareview.comparison.overridden import overridden_matches
 from metareview.comparison.queue import IssueQueue, PairQueue, last_label, taken_back
-from metareview.comparison.unlisted import Evidence, read_evidence, unlisted_of
+from metareview.comparison.unlisted import Evidence, known_unlisted, read_evidence, unlisted_of
 from metareview.comparison.unlisted_figures import UnlistedFigures, unlisted_figures
+from metareview.comparison.unlisted_labels import current_labels
 from metareview.errors import InputError, UsageError
 from metareview.model.label import ISSUE_VERDICTS, IssueLabel, Label, Labels, PairLabel
 from metareview.model.unlisted import Issue, Unlisted
 from metareview.runs.frame_json import read_frame
 from metareview.runs.labels import LabelFile
 from metareview.runs.run import CommentsRun, now
-from metareview.runs.unlisted_json import read_unlisted
 from metareview.viewer.run_view import RunView
 
 Fields = Mapping[str, str]
@@ -110,11 +110,18 @@ class Labelling:
     @cached_property
     def unlisted(self) -> Unlisted | None:
         """None where they were not grouped."""
-        return read_unlisted(self.run)
+        return known_unlisted(self.run)
 
     @cached_property
     def issue_queue(self) -> IssueQueue | None:
-        return None if self.unlisted is None else IssueQueue(self.unlisted, self.labels, self.name, self._evidence)
+        return (
+            None if self.unlisted is None else IssueQueue(self.unlisted, self._issue_labels, self.name, self._evidence)
+        )
+
+    @cached_property
+    def _issue_labels(self) -> Labels:
+        """The labels with each issue under its name of now."""
+        return self.labels if self.unlisted is None else current_labels(self.unlisted, self.labels).labels
 
     def _evidence(self, issue: Issue) -> Evidence:
         return read_evidence(self._light_run, [issue])[issue.id]
@@ -142,7 +149,7 @@ class Labelling:
         LabelFile(self.view.folder).append([label])
 
     def last(self, *, issues: bool) -> Label | None:
-        return last_label(self.labels.issues if issues else self.labels.pairs, self.name)
+        return last_label(self._issue_labels.issues if issues else self.labels.pairs, self.name)
 
     def undo(self, *, issues: bool) -> None:
         label = self.last(issues=issues)
@@ -193,9 +200,7 @@ class Labelling:
         """The figures with what the references lack; None where unlisted issues were not grouped."""
         if self.unlisted is None:
             return None
-        correction = self.correction
-        matched, covered = (correction.matched, correction.covered) if correction else (None, None)
-        return unlisted_figures(self._light_run, self.unlisted, self.labels, matched, covered)
+        return unlisted_figures(self._light_run, self.unlisted, self.labels, self.correction)
 
 
 def keep_answer(labelling: Labelling, fields: Fields) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from metareview.comments.measures import f1, positive_match_rate, positive_recall_rate
+from metareview.comparison.plus_measures import PLUS_MEASURES
 from metareview.comparison.unlisted_figures import UnlistedFigures
 from metareview.model.measure import Measure
 from metareview.report.labels import CORRECTED_REMARK
@@ -14,15 +15,7 @@ from metareview.report.page.blocks import Cells, Section, behind, name, paragrap
 from metareview.report.page.charts import corrected_bar, headed
 from metareview.report.page.markup import Html, html, join
 from metareview.report.run_labels import RunLabels
-from metareview.report.unlisted import (
-    KINDS,
-    MOST_POOLS,
-    PLUS_MEASURES,
-    PLUS_REMARK,
-    is_estimated,
-    left_out_table,
-    plus_lines,
-)
+from metareview.report.unlisted import KINDS, MOST_POOLS, PLUS_REMARK, is_estimated, left_out_table, plus_lines
 
 
 def sections(labels: RunLabels) -> list[Section]:
@@ -91,7 +84,8 @@ def _plus(figures: UnlistedFigures) -> Html:
     reviewers = figures.reviewers
     known = is_estimated(figures)
     columns: list[Cells] = [("Reviewer", "name", map(name, reviewers))]
-    for key, label in PLUS_MEASURES:
+    for measure in PLUS_MEASURES:
+        key, label = measure.name, measure.label
         ends = [each.intervals[key] if known else each.bounds[key] for each in reviewers.values()]
         bars = []
         for (reviewer, each), of in zip(reviewers.items(), ends, strict=True):
