@@ -13,7 +13,7 @@ from metareview.comparison.corrected import Correction
 from metareview.comparison.hidden_units import HiddenUnits, extra_variances, hidden_variances, slope
 from metareview.comparison.plus_measures import ALL, COMMENTS, COVERED, MATCHED, OWN, PLUS_MEASURES, Pool, Table
 from metareview.comparison.unlisted_estimate import Labelled
-from metareview.stats import Array
+from metareview.stats import Array, Variance, summed_variances
 
 _OF_COUNTS = {field.name: position for position, field in enumerate(fields(Counts))}
 _COLUMNS = {_OF_COUNTS["matched"]: MATCHED, _OF_COUNTS["covered"]: COVERED}
@@ -21,20 +21,21 @@ _COLUMNS = {_OF_COUNTS["matched"]: MATCHED, _OF_COUNTS["covered"]: COVERED}
 
 def unseen_variances(
     reviewer: str, table: Table, pool: Pool, labelled: Labelled, correction: Correction | None
-) -> dict[str, float]:
+) -> dict[str, Variance]:
     """What issues and blocks without a label add to the variance of each measure, by name."""
     keys = [(pr, reviewer) for pr in table.prs]
     found = extra_variances(_blocks(correction), keys, table.sums(), PLUS_MEASURES)
     sample = labelled.sample
     if not sample.alike.any():
         return found
+    of_issues = {}
     stratum, moves = _unlabelled(reviewer, table, pool, labelled)
     for measure in PLUS_MEASURES:
         weight = moves @ [slope(measure, table.sums(), {column: 1.0}) for column in (COMMENTS, OWN, ALL)]
         sums = np.array([np.bincount(stratum, each, len(sample.sizes)) for each in (weight, weight**2)])
         variances = hidden_variances(sample.labelled[sample.alike].astype(np.float64), sums[:, sample.alike])
-        found[measure.name] += float(variances.sum())
-    return found
+        of_issues[measure.name] = Variance(float(variances.sum()))
+    return summed_variances(found, of_issues)
 
 
 def _blocks(correction: Correction | None) -> Iterator[HiddenUnits]:

@@ -26,7 +26,7 @@ from metareview.comparison.unseen import Unseen, unseen_issues
 from metareview.model.label import IssueVerdict, Labels
 from metareview.model.unlisted import Issue, Unlisted
 from metareview.runs.run import CommentsRun
-from metareview.stats import Interval, intervals
+from metareview.stats import Extra, Interval, intervals
 
 Plus = Mapping[str, float | None]
 """`precision_plus`, `recall_plus` and `f1_plus`; None where one is undefined or not known yet."""
@@ -212,7 +212,7 @@ def _table(reviewer: str, records: Sequence[CommentRecord], pool: Pool, correcti
 
 
 def _reviewer(
-    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], variances: Mapping[str, float] | None
+    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], variances: Extra | None
 ) -> ReviewerPlus:
     """`variances`: those that the jackknife does not show; None for no intervals."""
     own = pool.of_reviewer(name)
