@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 
 from metareview.comments.costs import KINDS, Spent
 from metareview.comments.measures import MEASURES, Counts, rates, table, whole
-from metareview.comments.records import CommentRecord, ScoredComment, ScoredReference, Tally
+from metareview.comments.records import CommentRecord, RunCounts, ScoredComment, ScoredReference, Tally
 from metareview.errors import InputError
 
 Numbers = TypeVar("Numbers", Counts, Tally)
@@ -74,7 +74,7 @@ def averaged(records: Sequence[CommentRecord]) -> CommentRecord:
         spent=Spent(*(_mean_spent(getattr(record.spent, kind) for record in records) for kind in KINDS)),
         run=None,
         runs=names,
-        of_runs=tuple(record.without_notes() for record in records),
+        of_runs=tuple(RunCounts(record.counts, record.slices) for record in records),
     )
 
 

@@ -171,6 +171,14 @@ DIMENSIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
+class RunCounts:
+    """What one of several repeated runs counts on a pull request."""
+
+    counts: Counts
+    slices: Mapping[str, Mapping[str, Tally]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class CommentRecord:
     """One reviewer on one pull request: what was counted, and the pairing behind it.
 
@@ -203,8 +211,8 @@ class CommentRecord:
     """Which of the reviewer's repeated runs it is of."""
     runs: tuple[str, ...] = ()
     """The runs that it is the mean of, where it is one."""
-    of_runs: tuple[CommentRecord, ...] = ()
-    """Their records, without notes."""
+    of_runs: tuple[RunCounts, ...] = ()
+    """What each of them counts."""
     repeated: float | None = None
     """How many of the unmatched comments say again what an earlier one says; None in a run that did not note it."""
     spent: Spent = field(default_factory=Spent)
