@@ -146,9 +146,10 @@ def leaderboard(
         rows=[standing(label, rank) for rank, label in enumerate(ranked, 1)],
         unranked=[standing(label, None) for label in others],
         pairs=pairs,
+        units=everybody[ranked[0]].units(prs) if ranked else None,
     )
     board = _by_labels(board, everybody.values()) if corrected else board
-    of_units = unit_warnings(everybody[ranked[0]].units(prs)) if ranked and competitors.is_routing(first) else ()
+    of_units = unit_warnings(board.units) if competitors.is_routing(first) else ()
     tables_of_ranked = tables_of({label: everybody[label] for label in ranked}, prs)
     dominant = dominant_warnings(tables_of_ranked, list(measures.values()))
     more = [*of_units, *dominant, *([_PARTLY] if partly else [])]

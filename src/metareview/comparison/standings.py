@@ -99,6 +99,8 @@ class Leaderboard:
     """The others, those with the most pull requests first."""
     pairs: Mapping[tuple[str, str], PairTest]
     """The test of every two ranked labels, the better one first; paired but for outcomes."""
+    units: Units | None = None
+    """What intervals and tests are over, where that is not pull requests whatever their weeks."""
     warnings: Sequence[str] = ()
     labelled: int | None = None
     """Labelled blocks of the runs, where labels correct the figures of everybody."""
