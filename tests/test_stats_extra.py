@@ -129,3 +129,15 @@ def test_letters_need_an_interval_without_0_with_both_sides_variance():
         assert (wide.p, wide.p_family) == (alone.p, alone.p_family)
     narrow = {name: Variance(1e-5, 2) for name in "ab"}
     assert pairwise_tests({"a": a, "b": b}, positive_match_rate, extra=narrow)["a", "b"].separated
+
+
+def test_on_a_leaderboard_intervals_of_repeated_runs_hold_for_all_pairs_at_once():
+    """Rates 0.25 and 0.55, to which the runs of either add 0.004 with 2 degrees of freedom, so that 4 in all: t is 2.78
+    for one pair and 3.96 for three, and the difference is 3.35 standard errors."""
+    a, b, c = (counts(*((10, matched) for matched in row)) for row in ([2, 3] * 10, [5, 6] * 10, [2, 3, 3, 2] * 5))
+    extra = {name: Variance(0.004, 2) for name in "abc"}
+    assert pairwise_tests({"a": a, "b": b}, positive_match_rate, extra=extra)["a", "b"].separated
+    of_three = pairwise_tests({"a": a, "b": b, "c": c}, positive_match_rate, extra=extra)["a", "b"]
+    assert (of_three.p_family <= 0.05, of_three.separated) == (True, False)
+    bounds = {name: Variance(0.004) for name in "abc"}
+    assert pairwise_tests({"a": a, "b": b, "c": c}, positive_match_rate, extra=bounds)["a", "b"].separated

@@ -151,12 +151,13 @@ def _ratio_left_out(y: Array, x: Array) -> tuple[float, Array]:
     return float(ratio(y.sum(), x.sum())), ratio(y.sum() - y, x.sum() - x)
 
 
-def t_interval(figure: float, without: Array, extra: Variance = NO_VARIANCE) -> Interval | None:
-    """The 95 % interval of a figure on its own scale, from what it is without each unit; None for fewer than two."""
+def t_interval(figure: float, without: Array, extra: Variance = NO_VARIANCE, *, pairs: int = 1) -> Interval | None:
+    """The 95 % interval of a figure on its own scale, from what it is without each unit; None for fewer than two.
+    `pairs`: how many such intervals are to hold at once."""
     if len(without) < 2 or np.isnan(without).any():
         return None
     error, freedom = extra.with_jackknife(jackknife_error(without), len(without) - 1)
-    reach = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
+    reach = float(stdtrit(freedom, 1 - _TAIL / pairs)) * error
     return figure - reach, figure + reach
 
 

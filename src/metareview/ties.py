@@ -84,13 +84,17 @@ class _Everybody:
         return few
 
     def intervals_exclude_0(self, first: Numbers, second: Numbers) -> Mask:
-        """For which pairs the jackknife's interval of the difference does not hold 0."""
+        """For which pairs the jackknife's interval of the difference does not hold 0.
+
+        Where runs differ, p does not know it, and the intervals alone must hold for all pairs at once (Bonferroni).
+        """
         found = np.zeros(len(first), dtype=np.bool_)
         for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             measurable = self._measurable[:, a] | self._measurable[:, b]
             without = (self._without[:, b] - self._without[:, a])[measurable]
             more = self._extra[a] + self._extra[b]
-            ends = t_interval(float(self.figures[b] - self.figures[a]), without, more)
+            pairs = 1 if more.freedom is None else len(first)
+            ends = t_interval(float(self.figures[b] - self.figures[a]), without, more, pairs=pairs)
             found[at] = ends is not None and not ends[0] <= 0 <= ends[1]
         return found
 

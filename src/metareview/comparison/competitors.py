@@ -19,7 +19,7 @@ import numpy as np
 from metareview.comments.costs import Costs, Spent, costs_of
 from metareview.comments.measures import Counts, f_beta, one_to_one, table, total
 from metareview.comments.repeated_runs import rows_of_runs, run_variance
-from metareview.comments.units import PULL_REQUEST, ReviewerTable, check_unit, repository_key_of, unit_rows
+from metareview.comments.units import PULL_REQUEST, repository_key_of, unit_rows
 from metareview.comparison.corrected import Correction, correction_of
 from metareview.comparison.hidden_units import HiddenUnits, extra_variances
 from metareview.comparison.outcome_corrected import (
@@ -207,27 +207,6 @@ def corrected_alike(everybody: Sequence[Competitor]) -> tuple[list[Competitor], 
         )
         for one in everybody
     ], True
-
-
-def over_one_unit(everybody: Sequence[Competitor], unit: str | None) -> list[Competitor]:
-    """Everybody with intervals and tests over this unit, or that of their runs; UsageError where these have several."""
-    if unit is not None:
-        check_unit(unit)
-        if not all(is_comments(one.run) for one in everybody):
-            raise UsageError("--unit is for runs of comments: those of others have units of their own.")
-    units = {one.run.result.config.unit for one in everybody if is_comments(one.run)} if unit is None else {unit}
-    if len(units) > 1:
-        raise UsageError(
-            "The runs have intervals over pull requests and over repositories. Choose: --unit pr, or --unit repository."
-        )
-    return [replace(one, unit=next(iter(units), PULL_REQUEST)) for one in everybody]
-
-
-def tables_of(everybody: Mapping[str, Competitor], prs: Collection[str]) -> list[ReviewerTable]:
-    """The counts of reviewers on these pull requests, by label; none of anybody else."""
-    return [
-        ReviewerTable(label, list(prs), one.counts(prs)) for label, one in everybody.items() if is_comments(one.run)
-    ]
 
 
 def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:

@@ -15,6 +15,7 @@ from metareview.comparison.corrected import named_corrected
 from metareview.comparison.judge_parameters import mixed_examples as check_examples
 from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.outcome_board import outcome_board
+from metareview.comparison.reviewer_units import over_one_unit, tables_of
 from metareview.comparison.settings import check_settings
 from metareview.comparison.standings import (
     MIN_COVERAGE,
@@ -59,7 +60,7 @@ def leaderboard(
     if not 0 <= min_coverage <= 1:
         raise UsageError(f"--min-coverage must lie between 0 and 1, found {min_coverage:g}.")
     everybody = _everybody(runs)
-    alike, corrected = competitors.corrected_alike(competitors.over_one_unit(list(everybody.values()), unit))
+    alike, corrected = competitors.corrected_alike(over_one_unit(list(everybody.values()), unit))
     partly = not corrected and any(one.has_corrected for one in alike)
     everybody = dict(zip(everybody, alike, strict=True))
     first = next(iter(everybody.values())).run
@@ -145,10 +146,11 @@ def leaderboard(
         rows=[standing(label, rank) for rank, label in enumerate(ranked, 1)],
         unranked=[standing(label, None) for label in others],
         pairs=pairs,
+        units=everybody[ranked[0]].units(prs) if ranked else None,
     )
     board = _by_labels(board, everybody.values()) if corrected else board
-    of_units = unit_warnings(everybody[ranked[0]].units(prs)) if ranked and competitors.is_routing(first) else ()
-    tables_of_ranked = competitors.tables_of({label: everybody[label] for label in ranked}, prs)
+    of_units = unit_warnings(board.units) if competitors.is_routing(first) else ()
+    tables_of_ranked = tables_of({label: everybody[label] for label in ranked}, prs)
     dominant = dominant_warnings(tables_of_ranked, list(measures.values()))
     more = [*of_units, *dominant, *([_PARTLY] if partly else [])]
     return replace(board, warnings=[*mixed, *servers, *_warnings(board, len(known)), *more], mixed_examples=bool(mixed))

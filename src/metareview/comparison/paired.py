@@ -17,6 +17,7 @@ from metareview.comparison.explain import explain
 from metareview.comparison.judge_parameters import mixed_examples as check_examples
 from metareview.comparison.judge_parameters import mixed_servers
 from metareview.comparison.leaderboard import leaderboard
+from metareview.comparison.reviewer_units import over_one_unit, tables_of
 from metareview.comparison.samples import SampleOptions, check_by, compare_samples
 from metareview.comparison.settings import check_kinds, check_settings
 from metareview.comparison.verdict import Comparison, Family, LeftOut, MetricDifference, PlannedSize, Side
@@ -78,7 +79,7 @@ def compare(
     if second is not None:
         check_kinds([first, second])
     check_by(by, first)
-    side_a, side_b = competitors.over_one_unit(_chosen(first, second, reviewers), unit)
+    side_a, side_b = over_one_unit(_chosen(first, second, reviewers), unit)
     sides = side_a, side_b
     check_settings(one.run for one in sides)
     mixed = check_examples([one.run for one in sides], allowed=mixed_examples)
@@ -132,7 +133,7 @@ def compare(
             *mixed,
             *servers,
             *_warnings(ours, theirs, prs, left_out),
-            *dominant_warnings(competitors.tables_of({label_a: ours, label_b: theirs}, prs), list(measures.values())),
+            *dominant_warnings(tables_of({label_a: ours, label_b: theirs}, prs), list(measures.values())),
         ),
         costs=_costs(ours, theirs, prs),
         mixed_examples=bool(mixed),

@@ -12,9 +12,10 @@ from metareview.comparison.judge_parameters import MIXED
 from metareview.model.measure import Measure
 from metareview.model.words import counted, plural
 from metareview.routing.weeks import Units
-from metareview.runs.comments_json import counts_to_json, repeats_to_json
+from metareview.runs.comments_json import counts_to_json
 from metareview.runs.costs_json import costs_to_json
 from metareview.runs.files import JsonObject, as_json
+from metareview.runs.repeats_json import repeats_to_json
 from metareview.runs.run import AnyRun
 from metareview.stats import Interval
 from metareview.ties import MOST_TESTED, PairTest
@@ -98,6 +99,8 @@ class Leaderboard:
     """The others, those with the most pull requests first."""
     pairs: Mapping[tuple[str, str], PairTest]
     """The test of every two ranked labels, the better one first; paired but for outcomes."""
+    units: Units | None = None
+    """What intervals and tests are over, where that is not pull requests whatever their weeks."""
     warnings: Sequence[str] = ()
     labelled: int | None = None
     """Labelled blocks of the runs, where labels correct the figures of everybody."""

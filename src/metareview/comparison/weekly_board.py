@@ -46,5 +46,6 @@ def weekly_board(run: RoutingRun) -> Leaderboard | None:
         rows=[standing(rank, name) for rank, name in enumerate(ranked, 1)],
         unranked=[],
         pairs=pairs,
+        units=summary.units,
         warnings=list(unit_warnings(summary.units)),
     )

@@ -40,7 +40,8 @@ def _letters(result: Leaderboard) -> str:
     if pairs and untested == pairs:
         return f"A shared letter tells nothing here: there are too few {result.evidence} to test any pair."
     how = "paired test over all pairs at once" if result.paired else "two independent samples, Holm over all pairs"
-    units = "these pull requests" if result.paired else "these samples of pull requests"
+    units = f"these {result.units.words}" if result.units else "these pull requests"
+    units = units if result.paired else "these samples of pull requests"
     remark = f"A shared letter: {units} cannot tell them apart ({how}, {TIES_AT:g})."
     if not untested:
         return remark

@@ -8,7 +8,7 @@ from typing import Any
 
 from metareview.comments.costs import KINDS, Spent
 from metareview.comments.filters import FilterConfig
-from metareview.comments.measures import MAIN, MEASURES, Counts
+from metareview.comments.measures import MEASURES, Counts
 from metareview.comments.records import (
     DIMENSIONS,
     CommentRecord,
@@ -20,7 +20,6 @@ from metareview.comments.records import (
     Tally,
     Verdict,
 )
-from metareview.comments.repeated_runs import Repeats, Spread, VarianceShares
 from metareview.comments.summary import (
     CommentsConfig,
     CommentsSummary,
@@ -37,8 +36,8 @@ from metareview.model.comment import Comment, Skipped
 from metareview.runs.costs_json import costs_from_json, costs_to_json
 from metareview.runs.files import JsonObject
 from metareview.runs.judge_json import judge_from_json, judge_to_json
+from metareview.runs.repeats_json import repeats_from_json, repeats_to_json
 from metareview.runs.stored_items import COMPARISONS, StoredItems
-from metareview.stats import Variance
 
 SCHEMA = "metareview.comments/1"
 COUNT_KEYS = (
@@ -310,32 +309,6 @@ def _reviewer_to_json(block: ReviewerSummary) -> JsonObject:
     }
 
 
-def repeats_to_json(repeats: Repeats) -> JsonObject:
-    """How far a reviewer's repeated runs differ, and what its intervals are of."""
-    stored = {"runs": repeats.runs, **asdict(repeats), "names": list(repeats.names)}
-    return stored | {"interval_of": repeats.interval_label}
-
-
-def _repeats(stored: JsonObject) -> Repeats:
-    return Repeats(
-        tuple(stored["names"]),
-        {name: _all_measures(stored["metrics"][name]) for name in stored["names"]},
-        {name: None if each is None else Spread(**each) for name, each in _all_measures(stored["spread"]).items()},
-        {
-            name: None if each is None else VarianceShares(**each)
-            for name, each in _all_measures(stored["variance"]).items()
-        },
-        stored["prs_per_run"],
-        # Runs of before it was taken in have intervals without.
-        {name: Variance(**each) for name, each in stored.get("run_variance", {}).items()},
-    )
-
-
-def _all_measures(stored: JsonObject) -> JsonObject:
-    """By measure; KeyError where one is missing that every run has."""
-    return {**stored, **{measure.name: stored[measure.name] for measure in MAIN}}
-
-
 def _figures_to_json(part: PullRequestSlice | ReferenceSlice) -> JsonObject:
     return {"metrics": dict(part.metrics), "intervals": _intervals_to_json(part.intervals)}
 
@@ -399,7 +372,7 @@ def _reviewer_from_json(stored: JsonObject) -> ReviewerSummary:
             }
             for name in DIMENSIONS
         },
-        repeats=_repeats(stored["repeats"]) if "repeats" in stored else None,
+        repeats=repeats_from_json(stored["repeats"]) if "repeats" in stored else None,
         repeated=stored.get("repeated_nums"),
         costs=costs_from_json(stored.get("costs")),
         repository_intervals=_intervals(stored.get("repository_intervals", {})),
