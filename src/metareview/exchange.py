@@ -86,7 +86,8 @@ class Exchange:
     def squared(self, bits: Array) -> Array:
         """T² for each pair of tables and each draw (a column of bits, one for each differing unit)."""
         found = np.empty((self.pairs, bits.shape[1]))
-        moved = [column @ bits for column in self._moving]
+        # One product of all: many small ones keep a threaded BLAS waiting for its threads.
+        moved = np.split(np.vstack(self._moving) @ bits, len(self._moving))
         end = 0
         for a in range(len(self._columns[0]) - 1):
             start, end = end, end + len(self._columns[0]) - 1 - a
@@ -136,14 +137,19 @@ class Exchange:
     def _across(self, a: int, bits: Array, slopes_a: Sequence[Array], slopes_b: Sequence[Array]) -> Array:
         """The sum over units of what A's row adds to its figure times what B's adds to its own."""
         found = np.zeros_like(slopes_b[0])
+        crossed = [(u, v) for u, v in self._products if u != v]
+        rows = [
+            self._moving[u][a + 1 :] * self._moving[v][a] - self._moving[u][a] * self._moving[v][a + 1 :]
+            for u, v in crossed
+        ]
+        moved = dict(zip(crossed, np.split(np.vstack(rows) @ bits, len(crossed)), strict=True))
         for (u, v), gram in zip(self._products, self._grams, strict=True):
             if u == v:
                 term = slopes_a[u] * slopes_b[u]
                 term *= gram[a + 1 :, [a]]
                 found += term
                 continue
-            ours, theirs = self._moving[u], self._moving[v]
-            gained = (ours[a + 1 :] * theirs[a] - ours[a] * theirs[a + 1 :]) @ bits
+            gained = moved[u, v]
             term = gram[a + 1 :, [a]] - gained
             term *= slopes_a[v]
             term *= slopes_b[u]
@@ -202,7 +208,7 @@ def _all_bits(units: int) -> Array:
 
 
 def random_bits(units: int, seed: int) -> Iterator[Array]:
-    """10,000 columns of random bits, in blocks; the same ones for everybody who has as many units."""
+    """10,000 columns of random bits, in blocks; the same ones for any test with as many units."""
     rng = np.random.default_rng(seed)
     draws = max(1, BLOCK_CELLS // max(1, units))
     for start in range(0, DRAWS, draws):

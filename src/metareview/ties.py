@@ -46,7 +46,7 @@ def pairwise_tests(
     pairs = list(combinations(tables, 2))
     if not pairs:
         return {}
-    everybody = _Everybody(tables, measure, extra or {})
+    everybody = _PairInputs(tables, measure, extra or {})
     first, second = np.triu_indices(len(tables), 1)
     differences = everybody.figures[second] - everybody.figures[first]
     tested = np.flatnonzero(~np.isnan(differences) & ~everybody.too_few_matches(first, second))
@@ -64,7 +64,7 @@ def pairwise_tests(
     return tests
 
 
-class _Everybody:
+class _PairInputs:
     """What all pairs need of each table, worked out once."""
 
     def __init__(self, by_name: Mapping[str, Array], measure: Measure, extra: Extra) -> None:
@@ -99,16 +99,16 @@ class _Everybody:
         return found
 
 
-def _step_down(everybody: Exchange, tested: Numbers, seed: int) -> tuple[list[float], list[float]]:
+def _step_down(exchange: Exchange, tested: Numbers, seed: int) -> tuple[list[float], list[float]]:
     """For each tested pair its p alone and its p among all of them."""
-    observed = everybody.observed[tested]
+    observed = exchange.observed[tested]
     order = np.argsort(-observed, kind="stable")
     columns, least = tested[order], least_extreme(observed[order])[:, np.newaxis]
     alone, among = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
-    width = max(1, BLOCK_CELLS // everybody.pairs)
-    for block in random_bits(everybody.differing, seed):
+    width = max(1, BLOCK_CELLS // exchange.pairs)
+    for block in random_bits(exchange.differing, seed):
         for start in range(0, block.shape[1], width):
-            drawn = everybody.squared(block[:, start : start + width])[columns]
+            drawn = exchange.squared(block[:, start : start + width])[columns]
             alone += (drawn >= least).sum(axis=1)
             # From here on backwards: the greatest of this pair and all that come after it.
             greatest = np.maximum.accumulate(drawn[::-1], axis=0)[::-1]

@@ -16,7 +16,7 @@ from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.paired import compare
 from metareview.comparison.strata import Sample
 from metareview.runs.run import load_run
-from metareview.stats import differences, intervals
+from metareview.stats import Variance, differences, intervals
 from metareview.ties import pairwise_tests
 
 A, B = ("p1", "r"), ("p2", "r")
@@ -66,13 +66,14 @@ def test_measures_gain_by_what_they_divide_by():
     measures = [positive_match_rate, positive_recall_rate, f1]
     v = 20 * 12 * half_a_surprise(8)
     found = extra_variances([both], [A], totals, [positive_match_rate, one_to_one(f1, "optimal")])
-    assert found["positive_match_rate"] == pytest.approx(v / 60**2)
+    assert found["positive_match_rate"].value == pytest.approx(v / 60**2)
     # f1 = 2PR / (P + R) with other numbers of comments and references matched: both slopes at once.
     p, r = 10 / 60, 15 / 40
     of_p, of_r = 2 * r**2 / (p + r) ** 2 / 60, 2 * p**2 / (p + r) ** 2 / 40
-    assert found["f1"] == pytest.approx(v * (of_p + of_r) ** 2)
+    assert found["f1"].value == pytest.approx(v * (of_p + of_r) ** 2)
     apart = extra_variances([of_comments], [A], totals, measures)
-    assert apart == pytest.approx({"positive_match_rate": v / 3600, "positive_recall_rate": 0, "f1": v * of_p**2})
+    of_each = {name: variance.value for name, variance in apart.items()}
+    assert of_each == pytest.approx({"positive_match_rate": v / 3600, "f1": v * of_p**2})
 
 
 def test_extra_variance_widens_intervals_and_leaves_p():
@@ -83,7 +84,7 @@ def test_extra_variance_widens_intervals_and_leaves_p():
         for matched in (rng.binomial(generated, 0.4), rng.binomial(generated, 0.6))
     )
     measures, name = [positive_match_rate], positive_match_rate.name
-    plain, wide = (differences(a, b, measures, extra=extra)[name] for extra in (None, {name: 0.01}))
+    plain, wide = (differences(a, b, measures, extra=extra)[name] for extra in (None, {name: Variance(0.01)}))
     assert wide.error == pytest.approx(math.hypot(plain.error, 0.1))
     assert wide.p == plain.p < 0.05
     low, high = plain.interval
@@ -93,7 +94,7 @@ def test_extra_variance_widens_intervals_and_leaves_p():
     tables = {"a": a, "b": b}
     separated = [
         pairwise_tests(tables, positive_match_rate, extra=extra)["a", "b"].separated
-        for extra in (None, {"a": 0.004, "b": 0.006})
+        for extra in (None, {"a": Variance(0.004), "b": Variance(0.006)})
     ]
     assert separated == [True, False]
 
@@ -102,11 +103,13 @@ def test_a_rate_of_0_or_1_keeps_its_exact_interval_and_reaches_further():
     none = table([Counts(generated=3, matched=0)] * 20)
     name = positive_match_rate.name
     _, high = intervals(none, [positive_match_rate])[name]
-    wider = intervals(none, [positive_match_rate], {name: 0.0025})[name]
+    wider = intervals(none, [positive_match_rate], {name: Variance(0.0025)})[name]
     t = 2.093024  # 19 degrees of freedom
     assert wider == pytest.approx((0, math.hypot(high, t * 0.05)), abs=1e-6)
     everything = table([Counts(generated=3, matched=3)] * 20)
-    assert intervals(everything, [positive_match_rate], {name: 0.0025})[name] == pytest.approx((1 - wider[1], 1))
+    assert intervals(everything, [positive_match_rate], {name: Variance(0.0025)})[name] == pytest.approx(
+        (1 - wider[1], 1)
+    )
 
 
 @pytest.fixture
@@ -127,7 +130,7 @@ def test_compare_and_leaderboard_count_both_sides_hidden_units(sides, monkeypatc
     competitors, by_labels = corrected_alike([read(run)[0] for run in sides])
     assert by_labels
     prs = list(competitors[0].rows)
-    extra = [one.hidden_variances(prs, one.measures)["f1"] for one in competitors]
+    extra = [one.extra_variance(prs, one.measures)["f1"].value for one in competitors]
     assert sum(extra) > 0
     ends = [row.figures.intervals["f1"] for row in leaderboard(sides).rows]
     error = compare(*sides).metrics["f1"].test.error

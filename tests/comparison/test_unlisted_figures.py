@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import beta, t
 from unlisted_runs import LEAK, LEAK_AGAIN, RACE, SLOW, STYLE, TYPO, comment, label, make_run, pull
 
@@ -126,8 +127,8 @@ def test_labels_that_are_all_alike_leave_room_for_a_surprise(tmp_path):
     p = 0.5 / 11
     extra = 40 * 30 * p * (1 - p) / 11 / 80**2
     clopper = beta.ppf([0.025, 0.975], [20, 21], [21, 20])
-    reach = np.hypot(clopper - 0.5, t.ppf(0.975, 39) * np.sqrt(extra))
-    assert found.intervals["precision_plus"] == pytest.approx((0.5 - reach[0], 0.5 + reach[1]))
+    reach = t.ppf(0.975, 39) * np.sqrt(extra) / 0.25
+    assert found.intervals["precision_plus"] == pytest.approx((expit(-reach), expit(reach)))
     everything = unlisted_of(run, budget=40)
     labels = Labels(issues=[label(issue, "invalid") for issue in everything.queue])
     found = unlisted_figures(run, everything, labels).reviewers["ann"]

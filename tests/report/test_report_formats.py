@@ -76,7 +76,7 @@ def test_no_cell_of_a_hostile_run_is_a_formula(tmp_path):
 def test_markdown_has_the_figures(tmp_path):
     shown = as_markdown(two_reviewers(tmp_path))
     # Two pull requests cannot separate anybody: nobody leads.
-    assert "**sharp and loud cannot be told apart at the top by F1, on 2 pull requests; the" in shown
+    assert "**sharp and loud have too few matches to be tested at the top by F1, on 2 pull requests; the" in shown
     assert "| sharp | 2 of 2 | 3 | 1.000 | 0.750 | 0.857 |" in shown
     assert "| loud | 2 of 2 | 4 | 0.250 | 0.250 | 0.250 |" in shown
     assert "| Owner/Repo&#35;&#8203;1 | loud | 2 | 1 | 2 | 1 | 0 |" in shown
@@ -161,7 +161,7 @@ def test_every_format_writes_a_routing_run():
 
 def test_the_page_of_a_routing_run_has_its_parts():
     page = as_html(routing_run())
-    assert "first and =second cannot be told apart at the top by MRR, on 3 pull requests; the" in page
+    assert "first and =second have too few matches to be tested at the top by MRR, on 3 pull requests; the" in page
     assert "Over the 2 pull requests with a truth, first has MRR 0.750." in page
     for part in ("answer", "ranks", "queue", "declarations", "load", "settings", "pull-requests"):
         assert f'<section id="{part}"' in page
@@ -182,7 +182,7 @@ def test_the_page_of_a_routing_run_has_its_parts():
         cells = "".join(f'<td class="num">{number}</td>' for number in row[1:])
         assert f"<bdi>{row[0]}</bdi></th>{cells}" in people
     warned = page.index("Warning: codeowners left out: it needs --codeowners FILE &lt;now&gt;")
-    assert page.index("cannot be told apart") < warned < page.index("<table>")
+    assert page.index("too few matches to be tested") < warned < page.index("<table>")
 
 
 def test_a_routing_page_has_one_scale_and_repeats_no_figure():

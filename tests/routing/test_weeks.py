@@ -63,6 +63,8 @@ def test_what_units_do_not_know_is_warned_of():
     assert "take repositories for independent" in warning(19, repositories=10)
     assert "blocks of 2 only" in warning(29)
     assert warning(30) is None
+    sparse = units_of({(week, "o/r"): 5 for week in (0, 20, 39)})
+    assert sparse.warning.startswith("the pull requests of 40 weeks lie in 3 blocks of 4 weeks only")
     assert "from 1 week, " in warning(1)
 
 

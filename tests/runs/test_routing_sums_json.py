@@ -16,13 +16,13 @@ from metareview.routing.turnover import FilesAtRisk, RecommendedRisk
 from metareview.runs.routing_sums_json import cells, from_cells
 
 SUMS = RoutingSums(
-    pulls=Counter({Pull(7, "observed", True, None): 2}),
+    pulls=Counter({Pull(7, "", "observed", True, None): 2}),
     waits={
         ("low",): Waits(
             multiset([0.1, 0.1], np.float64), multiset([2**53 + 1], np.int64), multiset([1e-9, 1 / 3], np.float64)
         )
     },
-    routers={"r": RouterSums(0, Counter({Ranked(7, True, Places((2, 5), 3)): 2}))},
+    routers={"r": RouterSums(0, Counter({Ranked(7, "", True, Places((2, 5), 3)): 2}))},
     outcomes=Outcomes(FilesAtRisk(4, 3, 0), {"r": RecommendedRisk(4, 0, 1)}, late=1),
 )
 
@@ -36,8 +36,8 @@ def test_cells_by_hand():
         ('["files",1]', 3),
         ('["files",2]', 0),
         ('["late"]', 1),
-        ('["pull",7,"observed",true,null]', 2),
-        ('["ranked","r",7,true,3,[2,5]]', 2),
+        ('["pull",7,"","observed",true,null]', 2),
+        ('["ranked","r",7,"",true,3,[2,5]]', 2),
         ('["recommended","r",0]', 4),
         ('["recommended","r",1]', 0),
         ('["recommended","r",2]', 1),
@@ -68,11 +68,11 @@ def test_what_was_written_is_read_back_to_the_last_digit():
         ("{}", 1, "not a cell"),
         ("nonsense", 1, "Expecting value"),
         ("[" * 100_000, 1, "nested too deeply"),
-        ('["pull",7,"observed",1,null]', 1, "not a cell"),
-        ('["pull",7.5,"observed",true,null]', 1, "not a cell"),
+        ('["pull",7,"","observed",1,null]', 1, "not a cell"),
+        ('["pull",7.5,"","observed",true,null]', 1, "not a cell"),
         ('["first","nobody","ann"]', 1, "lack a cell: 'nobody'"),
-        ('["ranked","r",7,true,3,[2,-5]]', 1, "not ranks"),
-        ('["ranked","r",7,true,3,[[2]]]', 1, "not a cell"),
+        ('["ranked","r",7,"",true,3,[2,-5]]', 1, "not ranks"),
+        ('["ranked","r",7,"",true,3,[[2]]]', 1, "not a cell"),
         ('["reviewed",["low"],-1.0]', 1, "neither 0 nor more"),
         ('["reviewed",["low"],NaN]', 1, "neither 0 nor more"),
         ('["reviewed",["low"],1e999]', 1, "neither 0 nor more"),

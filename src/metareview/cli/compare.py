@@ -42,7 +42,7 @@ KINDS = ("severity", "category", "path", "week")
 @unit_option
 @click.option("--common", is_flag=True, help="Compare on the pull requests that both have; of outcomes then paired.")
 @click.option("--plan", type=float, metavar="D",
-              help="Say how many pull requests a true difference of D would take, such as 0.05.")  # fmt: skip
+              help="Say how many pull requests (or other units) a true difference of D would take.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="KIND", shell_complete=one_of(*KINDS),
               help=f"For outcomes: lines changed by {', '.join(KINDS)} of the comments; repeatable.")  # fmt: skip
 @click.option("--mixed-examples", is_flag=True,
@@ -76,17 +76,16 @@ def comparison_of(arguments: Sequence[str]) -> Comparison:
 
 def _compared(typed: Mapping[str, Any]) -> Comparison:
     from metareview.comparison.paired import CompareKeywords, compare
-    from metareview.model.measure import find_measure
 
     options = {name: typed[name] for name in CompareKeywords.__annotations__ if name in typed}
     result = compare(typed["run_a"], typed["run_b"], **options)
-    measures = [metric.measure for metric in result.metrics.values()]
-    held = [find_measure(text, measures, "--fail-if-worse").name for text in typed["fail_if_worse"]]
-    margins = {}
+    margins: dict[str, float] = {}
     for text in typed["no_worse"]:
         name, margin = _margin(text)
-        margins[find_measure(name, measures, "--no-worse").name] = margin
-    return result.with_gates(held, margins)
+        if name in margins:
+            raise UsageError(f"--no-worse names {name} twice. Give one margin for it.")
+        margins[name] = margin
+    return result.with_gates(typed["fail_if_worse"], margins)
 
 
 def _margin(text: str) -> tuple[str, float]:

@@ -14,9 +14,9 @@ from metareview.stats import Extra, Interval, intervals, summed
 
 PULL_REQUEST, REPOSITORY = UNITS = ("pr", "repository")
 FEWEST_REPOSITORIES = 10
-"""With fewer, nothing is said of what repositories do to an interval."""
+"""With fewer, there are no intervals over repositories beside the others."""
 _WIDER = 1.25
-"""How many times as wide an interval over repositories must be for that to be said."""
+"""Ratio of widths from which an interval over repositories is reported."""
 _FEWEST_PULL_REQUESTS, _DOMINANT = 10, 0.2
 """Of so many pull requests, one that holds more than this share of the comments is named."""
 _GENERATED = list(Counts.__dataclass_fields__).index("generated")
@@ -68,34 +68,36 @@ class ReviewerTable:
 
 
 def interval_warnings(tables: Sequence[ReviewerTable], measures: Sequence[Measure], unit: str) -> Iterator[str]:
-    """What is to be known beside the intervals of these reviewers."""
-    yield from dominant_warnings(tables, measures)
+    """Caveats of the intervals of these reviewers."""
+    yield from compared_warnings(tables, measures, unit)
     if unit == REPOSITORY:
-        numbers = {table.name: len(set(map(repository_key_of, table.prs))) for table in tables}
-        few = [f"{name} has {number}" for name, number in numbers.items() if number < FEWEST_REPOSITORIES]
-        if few:
-            yield f"intervals over fewer than {FEWEST_REPOSITORIES} repositories are rough: {', '.join(few)}"
         return
     wider = {table.name: repository_intervals(table.counts, table.prs, measures, table.extra) for table in tables}
     labels = {measure.name: measure.label for measure in measures}
-    told = [f"{name}'s {_told(found, labels)}" for name, found in wider.items() if found]
-    if told:
+    listed = [f"{name}'s {_main_interval(found, labels)}" for name, found in wider.items() if found]
+    if listed:
         yield (
             "pull requests of one repository resemble each other, and over repositories these 95 % intervals are wider"
-            f" by a quarter or more: {'; '.join(told)}. --unit repository uses them"
+            f" by a quarter or more: {'; '.join(listed)}. --unit repository uses them"
         )
 
 
-def _told(found: Mapping[str, Interval], labels: Mapping[str, str]) -> str:
+def _main_interval(found: Mapping[str, Interval], labels: Mapping[str, str]) -> str:
     """F1's interval, or the first of those that are wider."""
     name = general_f1.name if general_f1.name in found else next(iter(found))
     return f"{labels[name]} {found[name][0]:.3f} to {found[name][1]:.3f}"
 
 
-def dominant_warnings(tables: Sequence[ReviewerTable], measures: Sequence[Measure]) -> Iterator[str]:
-    """Each reviewer of whom one pull request holds over a fifth of the comments."""
+def compared_warnings(tables: Sequence[ReviewerTable], measures: Sequence[Measure], unit: str) -> Iterator[str]:
+    """Each reviewer of whom one pull request holds over a fifth of the comments, and those with few repositories where
+    these are the units."""
     for table in tables:
         yield from _dominant_warning(table, measures)
+    if unit == REPOSITORY:
+        numbers = {table.name: len(set(map(repository_key_of, table.prs))) for table in tables}
+        few = [f"{name} has {number}" for name, number in numbers.items() if number < FEWEST_REPOSITORIES]
+        if few:
+            yield f"intervals over fewer than {FEWEST_REPOSITORIES} repositories are rough: {', '.join(few)}"
 
 
 def _dominant_warning(table: ReviewerTable, measures: Sequence[Measure]) -> Iterator[str]:
@@ -105,13 +107,13 @@ def _dominant_warning(table: ReviewerTable, measures: Sequence[Measure]) -> Iter
         return
     at = int(comments.argmax())
     sums = counts.sum(axis=0)
-    told = []
+    figures_without = []
     for measure in measures:
         if measure.name in (positive_match_rate.name, general_f1.name):
             value, without = measure.value(sums), measure.value(sums - counts[at])
             if value is not None and without is not None:
-                told.append(f"{measure.label} {without:.3f} in place of {value:.3f}")
-    figures = f"; without it {' and '.join(told)}" if told else ""
+                figures_without.append(f"{measure.label} {without:.3f} in place of {value:.3f}")
+    figures = f"; without it {' and '.join(figures_without)}" if figures_without else ""
     yield (
         f"{table.name}: {comments[at]:g} of its {comments.sum():g} comments are on one pull request, {table.prs[at]},"
         f" so that its intervals hold less often than they promise{figures}"

@@ -223,7 +223,10 @@ def silence(everybody: Iterable[Competitor]) -> tuple[set[str], dict[str, Row]]:
             # A router that says nothing still counts as asked, and a reviewer's references still count.
             kept = {0} if not is_comments(one.run) else {_EXPECTED, _NEGATIVES}
             silent = tuple(value if at in kept else 0.0 for at, value in enumerate(row.counts))
-            rows.setdefault(key, replace(row, counts=silent, spent=Spent(), of_runs={}))
+            corrected, judged = (silent if each is not None else None for each in (row.corrected, row.judged))
+            rows.setdefault(
+                key, replace(row, counts=silent, corrected=corrected, judged=judged, spent=Spent(), of_runs={})
+            )
         if is_comments(one.run) and (id(one.run), len(known)) not in seen:  # else nothing new is known
             seen.add((id(one.run), len(known)))
             unreviewed = one.run.result.unreviewed

@@ -24,7 +24,7 @@ from metareview.comments.measures import (
     table,
     unmatched_rate,
 )
-from metareview.comments.units import unit_rows
+from metareview.comments.units import PULL_REQUEST, unit_rows
 from metareview.comparison.frame import LabelledFrame
 from metareview.comparison.held_labels import HeldLabels, labels_of
 from metareview.comparison.hidden_units import HiddenUnits, extra_variances
@@ -35,7 +35,7 @@ from metareview.outcomes.measures import MEASURES as OUTCOMES
 from metareview.runs.files import JsonObject, as_json
 from metareview.runs.frame_json import read_frame
 from metareview.runs.run import CommentsRun
-from metareview.stats import Array, Interval, intervals, summed_variances
+from metareview.stats import Array, Extra, Interval, intervals, summed_variances
 
 CORRECTED = (positive_match_rate, positive_recall_rate, f1, unmatched_rate)
 _NAMES = {each.name for each in CORRECTED} | {"f_beta", *(each.name for each in OUTCOMES if each.needs)}
@@ -139,26 +139,45 @@ def corrected_figures(run: CommentsRun, correction: Correction) -> dict[str, Cor
     for record in run.read_records():
         if not record.skipped:
             counts.setdefault(record.reviewer, {})[record.key] = table([record.counts])[0].tolist()
-    return figures_of_counts(run, correction, counts)
+    return figures_of_run(run, correction, counts)
 
 
-def figures_of_counts(
+def figures_of_run(
     run: CommentsRun, correction: Correction, counts: Mapping[str, Mapping[RecordKey, Sequence[float]]]
 ) -> dict[str, CorrectedFigures]:
-    """The same from each reviewer's rows of counts."""
-    return {name: _figures(run, name, rows, correction) for name, rows in counts.items()}
-
-
-def _figures(
-    run: CommentsRun, reviewer: str, counts: Mapping[RecordKey, Sequence[float]], correction: Correction
-) -> CorrectedFigures:
-    """From one reviewer's rows of counts, one per pull request.
+    """The same from each reviewer's rows of counts.
 
     How much repeated runs differ is taken from the judge's figures of each: labels are of a sample of all runs, and
     tell too little of one.
     """
+    repeats = {name: block.repeats for name, block in run.result.reviewers.items()}
+    of_runs = {name: each.run_variance for name, each in repeats.items() if each}
+    return figures_of_counts(run.result.measures, correction, counts, unit=run.result.config.unit, of_runs=of_runs)
+
+
+def figures_of_counts(
+    measures: Sequence[Measure],
+    correction: Correction,
+    counts: Mapping[str, Mapping[RecordKey, Sequence[float]]],
+    *,
+    unit: str = PULL_REQUEST,
+    of_runs: Mapping[str, Extra] | None = None,
+) -> dict[str, CorrectedFigures]:
+    """The same with intervals over this unit; `of_runs`: by reviewer, the variance of its mean over repeated runs."""
     corrected_names = {each.name for each in CORRECTED}
-    measures = [measure for measure in run.result.measures if measure.name in corrected_names]
+    shown = [measure for measure in measures if measure.name in corrected_names]
+    more = of_runs or {}
+    return {name: _figures(rows, shown, correction, unit, more.get(name, {})) for name, rows in counts.items()}
+
+
+def _figures(
+    counts: Mapping[RecordKey, Sequence[float]],
+    measures: Sequence[Measure],
+    correction: Correction,
+    unit: str,
+    of_runs: Extra,
+) -> CorrectedFigures:
+    """From one reviewer's rows of counts, one per pull request."""
     keys = list(counts)
     judged = rates(np.array(list(counts.values())).sum(axis=0), measures, CORRECTED)
     rows = np.array([correction.row(key, row) for key, row in counts.items()])
@@ -167,11 +186,9 @@ def _figures(
     bias = _label_bias(correction, keys, totals, cut, measures)
     if not correction.complete:
         return CorrectedFigures(judged, cut, dict.fromkeys(cut), None, bias)
-    repeats = run.result.reviewers[reviewer].repeats
-    of_runs = repeats.run_variance if repeats else {}
     extra = summed_variances(of_runs, extra_variances(correction.hidden, keys, totals, measures))
     of_f1 = next(measure for measure in measures if measure.name == f1.name)
-    of_units = unit_rows(rows, [pr for pr, _ in keys], run.result.config.unit)
+    of_units = unit_rows(rows, [pr for pr, _ in keys], unit)
     plan = plan_of(of_units, of_f1, correction.labelled, correction.hidden, keys)
     return CorrectedFigures(judged, cut, intervals(of_units, measures, extra), plan, bias)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from metareview.comments.measures import rates, total
-from metareview.comments.units import dominant_warnings
+from metareview.comments.units import PULL_REQUEST, compared_warnings
 from metareview.comparison import competitors
 from metareview.comparison.competitors import Competitor, Source
 from metareview.comparison.corrected import named_corrected
@@ -151,8 +151,9 @@ def leaderboard(
     board = _by_labels(board, everybody.values()) if corrected else board
     of_units = unit_warnings(board.units) if competitors.is_routing(first) else ()
     tables_of_ranked = tables_of({label: everybody[label] for label in ranked}, prs)
-    dominant = dominant_warnings(tables_of_ranked, list(measures.values()))
-    more = [*of_units, *dominant, *([_PARTLY] if partly else [])]
+    unit = next((one.unit for one in everybody.values()), PULL_REQUEST)
+    caveats = compared_warnings(tables_of_ranked, list(measures.values()), unit)
+    more = [*of_units, *caveats, *([_PARTLY] if partly else [])]
     return replace(board, warnings=[*mixed, *servers, *_warnings(board, len(known)), *more], mixed_examples=bool(mixed))
 
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from metareview.comments.costs import CostsCompared, compared_costs
 from metareview.comments.measures import total
-from metareview.comments.units import dominant_warnings
+from metareview.comments.units import compared_warnings
 from metareview.comparison import competitors
 from metareview.comparison.compared_runs import SideRuns
 from metareview.comparison.competitors import Competitor, Source
@@ -133,7 +133,7 @@ def compare(
             *mixed,
             *servers,
             *_warnings(ours, theirs, prs, left_out),
-            *dominant_warnings(tables_of({label_a: ours, label_b: theirs}, prs), list(measures.values())),
+            *compared_warnings(tables_of({label_a: ours, label_b: theirs}, prs), list(measures.values()), ours.unit),
         ),
         costs=_costs(ours, theirs, prs),
         mixed_examples=bool(mixed),

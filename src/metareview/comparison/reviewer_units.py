@@ -28,5 +28,7 @@ def over_one_unit(everybody: Sequence[Competitor], unit: str | None) -> list[Com
 def tables_of(everybody: Mapping[str, Competitor], prs: Collection[str]) -> list[ReviewerTable]:
     """The counts of reviewers on these pull requests, by label; none of anybody else."""
     return [
-        ReviewerTable(label, list(prs), one.counts(prs)) for label, one in everybody.items() if is_comments(one.run)
+        ReviewerTable(label, [one.rows[key].pr or key for key in prs], one.counts(prs))
+        for label, one in everybody.items()
+        if is_comments(one.run)
     ]

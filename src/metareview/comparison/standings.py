@@ -217,6 +217,7 @@ class Leaderboard:
                 {"a": a, "b": b, "diff": test.value, "p": test.p, "p_family": test.p_family}
                 for (a, b), test in self.pairs.items()
             ],
+            **({} if self.units is None else {"units": self.units.to_dict()}),
             "warnings": list(self.warnings),
             **by_labels,
             **({"mixed_examples": True} if self.mixed_examples else {}),

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.comments.records import CommentRecord
+from metareview.comments.units import unit_rows
 from metareview.comparison.corrected import Correction
 from metareview.comparison.plus_measures import PLUS_MEASURES, Pool, Table, bounds_of, figures_of
 from metareview.comparison.plus_variance import unseen_variances
@@ -178,7 +179,12 @@ def unlisted_figures(
     return UnlistedFigures(
         reviewers={
             name: _reviewer(
-                name, table, pool, held, unseen_variances(name, table, pool, labelled, correction) if settled else None
+                name,
+                table,
+                pool,
+                held,
+                unseen_variances(name, table, pool, labelled, correction) if settled else None,
+                run.result.config.unit,
             )
             for name, table in tables.items()
         },
@@ -212,15 +218,17 @@ def _table(reviewer: str, records: Sequence[CommentRecord], pool: Pool, correcti
 
 
 def _reviewer(
-    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], variances: Extra | None
+    name: str, table: Table, pool: Pool, held: Mapping[str, IssueVerdict], variances: Extra | None, unit: str
 ) -> ReviewerPlus:
-    """`variances`: those that the jackknife does not show; None for no intervals."""
+    """`variances`: those that the jackknife does not show; None for no intervals. `unit`: what these are over."""
     own = pool.of_reviewer(name)
     known = pool.values is not None
     nothing: dict[str, None] = dict.fromkeys(map(str, PLUS_MEASURES))
     return ReviewerPlus(
         metrics=figures_of(table.sums()) if known else nothing,
-        intervals=nothing if variances is None else intervals(table.counts, PLUS_MEASURES, variances),
+        intervals=nothing
+        if variances is None
+        else intervals(unit_rows(table.counts, table.prs, unit), PLUS_MEASURES, variances),
         bounds=bounds_of(name, table, pool, held),
         noise=_noise(name, own, held),
         issues=len(own),

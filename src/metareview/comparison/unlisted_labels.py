@@ -28,10 +28,11 @@ def current_labels(unlisted: Unlisted, labels: Labels) -> IssueLabels:
     """The labels with each issue under its name among these issues."""
     names = {label: _name(unlisted, label) for label in labels.issues}
     kept = [replace(label, issue=name) for label in labels.issues if (name := names[label]) is not None]
+    held = _held(labels)
     former = {
         label.issue: names[label]
         for label in labels.issues
-        if label.issue not in unlisted.by_id and label.issue in _held(labels)
+        if label.issue not in unlisted.by_id and label.issue in held
     }
     moved = sum(name is not None for name in former.values())
     return IssueLabels(replace(labels, issues=kept), moved, len(former) - moved)

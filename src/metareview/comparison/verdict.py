@@ -13,7 +13,8 @@ from metareview.comments.costs import CostsCompared
 from metareview.comparison.compared_runs import SideRuns, difference_label
 from metareview.comparison.explain import Explanation
 from metareview.comparison.verdict_sentences import sentences
-from metareview.model.measure import Measure
+from metareview.errors import UsageError
+from metareview.model.measure import Measure, find_measure
 from metareview.model.words import counted, plural
 from metareview.routing.weeks import PULL_REQUESTS, Units
 from metareview.runs.files import JsonObject, as_json
@@ -202,11 +203,16 @@ class Comparison:
 
     def with_gates(self, metrics: Iterable[str], margins: Mapping[str, float] | None = None) -> Self:
         """A copy that is held to a gate for each of these metrics, and to a margin for each of those."""
-        held = [(name, None) for name in dict.fromkeys(metrics)]
-        return replace(
-            self,
-            gates=tuple(self._gate(self.metrics[name], margin) for name, margin in [*held, *(margins or {}).items()]),
-        )
+        measures = [metric.measure for metric in self.metrics.values()]
+        held: dict[tuple[str, bool], float | None] = {}
+        for name in metrics:
+            held[find_measure(name, measures, "--fail-if-worse").name, False] = None
+        for name, margin in (margins or {}).items():
+            key = find_measure(name, measures, "--no-worse").name, True
+            if key in held:
+                raise UsageError(f"--no-worse names {key[0]} twice. Give one margin for it.")
+            held[key] = margin
+        return replace(self, gates=tuple(self._gate(self.metrics[name], margin) for (name, _), margin in held.items()))
 
     def _gate(self, metric: MetricDifference, margin: float | None) -> LossGate:
         asks_judge = self.samples is None or bool(metric.measure.needs)
@@ -238,7 +244,7 @@ class Comparison:
     def _units_to_json(self) -> JsonObject:
         units = Units(PULL_REQUESTS, self.prs, 0) if self.over is None else self.over
         of_sides = {} if self.samples is None else dict(zip(("a", "b", "shared"), self.samples.units, strict=True))
-        return {"kind": units.kind, "n": units.n, "weeks_per_block": units.weeks_per_block, **of_sides}
+        return {**units.to_dict(), **of_sides}
 
     def to_dict(self) -> JsonObject:
         why, unit = self.explanation, "references" if self.kind == "comments" else "prs"

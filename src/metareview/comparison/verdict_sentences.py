@@ -45,6 +45,8 @@ def sentences(result: Comparison) -> Iterator[str]:
     if main.test.differing and not main.enough_differing_units and result.samples is None:
         differing = f"{main.measure.label} differs on {main.test.differing} of {result.units}"
         yield f"{differing}: so few cannot show any difference."
+    elif "unknown" in lists and main.minimum_detectable is not None and main.minimum_detectable >= 1:
+        yield f"Over {result.units}, no true difference in {main.measure.label} would be found four times in five."
     elif "unknown" in lists and main.minimum_detectable is not None:
         yield (
             f"With these {result.units}, a true difference in {main.measure.label} has to be about"
@@ -69,17 +71,17 @@ def sentences(result: Comparison) -> Iterator[str]:
 
 
 def _held_back(result: Comparison) -> Iterator[str]:
-    """Metrics that a test tells apart and an interval does not: nobody is called better on these."""
-    labels = [
-        metric.measure.label
-        for metric in result.metrics.values()
-        if metric.diff and metric.is_significant(result.alpha) and metric.interval_holds_0
-    ]
-    if labels:
-        yield (
-            f"On {' and '.join(filter(None, (', '.join(labels[:-1]), labels[-1])))} p alone would tell them apart, but"
-            " the interval of the difference holds 0, so nobody is called better."
-        )
+    """Metrics that a test tells apart and an interval does not: neither side is called better on these."""
+    found = [metric for metric in result.metrics.values() if metric.diff and metric.is_significant(result.alpha)]
+    groups = {
+        "the interval of the difference holds 0": [each for each in found if each.interval and each.interval_holds_0],
+        "there is no interval of the difference": [each for each in found if each.interval is None],
+    }
+    for why, metrics in groups.items():
+        if metrics:
+            labels = [metric.measure.label for metric in metrics]
+            listed = " and ".join(filter(None, (", ".join(labels[:-1]), labels[-1])))
+            yield f"On {listed} p alone would tell them apart, but {why}, so neither is called better."
 
 
 def _margin_sentences(result: Comparison) -> Iterator[str]:
@@ -87,18 +89,22 @@ def _margin_sentences(result: Comparison) -> Iterator[str]:
     for gate in result.gates:
         if gate.margin is None:
             continue
-        label, margin, interval = gate.metric.measure.label, f"{gate.margin:g}", gate.metric.interval
+        label, margin = gate.metric.measure.label, f"{gate.margin:g}"
         if gate.passed:
             yield f"On {label}, {result.b.label} is no worse than {result.a.label} by more than {margin}."
         elif gate.passed is None:
             yield f"Whether {result.b.label} loses more than {margin} on {label} depends on what is undecided."
         else:
-            worst = None if interval is None else interval[1 if gate.metric.measure.lower_is_better else 0]
-            reach = "there is no interval" if worst is None else f"the interval of the difference reaches {worst:+.3f}"
             yield (
-                f"It is not shown that {result.b.label} is no worse than {result.a.label} on {label} by more than"
-                f" {margin}: {reach}."
+                f"That {result.b.label} loses more than {margin} on {label} cannot be ruled out: {_reach(gate.metric)}."
             )
+
+
+def _reach(metric: MetricDifference) -> str:
+    """How far the interval of the difference reaches to the worse side."""
+    if metric.interval is None:
+        return "there is no interval of the difference"
+    return f"the interval of the difference reaches {metric.interval[metric.measure.lower_is_better]:+.3f}"
 
 
 def _sampled(result: Comparison, samples: Samples) -> str:
@@ -116,12 +122,15 @@ def _sampled(result: Comparison, samples: Samples) -> str:
         over += f"; {plural(pairs, 'block has', 'blocks have')} both, and {taken}" if pairs else ""
     else:
         over = f", and {taken}" if pairs else ""
-    if pairs == of_a == of_b:
-        weeks = "in the same weeks" if in_blocks else ""
+    differ = any(metric.diff for metric in result.metrics.values())
+    if not differ or samples.shared == samples.a == samples.b:
+        return f"{head}{over}."
+    if in_blocks:
+        weeks = "in the same weeks" if pairs == of_a == of_b else "in other weeks"
     else:
-        weeks = "in other weeks" if in_blocks else "and may be from other weeks"
-    beside = f" They are other pull requests {weeks}, which may be why the figures differ." if weeks else ""
-    return f"{head}{over}.{beside}"
+        weeks = "and may be from other weeks"
+    these = "The others" if samples.shared else "They"
+    return f"{head}{over}. {these} are other pull requests {weeks}, which may be why the figures differ."
 
 
 def _no_winner(metric: MetricDifference) -> str:

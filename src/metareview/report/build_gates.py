@@ -63,8 +63,8 @@ def check_losses(result: Comparison) -> None:
 def _demand(result: Comparison, gate: LossGate) -> str:
     label, other = gate.metric.measure.label, result.a.label
     if gate.margin is None:
-        return f"{label} not worse than {other} beyond chance"
-    return f"{label} shown to be no worse than {other} by more than {gate.margin:g}"
+        return f"{label}: no proven loss to {other}"
+    return f"{label}: a loss of more than {gate.margin:g} to {other} ruled out"
 
 
 def _missed(result: Comparison, gate: LossGate) -> str:
@@ -74,7 +74,7 @@ def _missed(result: Comparison, gate: LossGate) -> str:
         return f"{now} is worse than {before}: {figures} (p {p_value(metric.p_holm)} after Holm)"
     shown = signed_interval(metric.interval)
     return (
-        f"{now} is not shown to be no worse than {before} by more than {gate.margin:g}: {figures}"
+        f"{now} may be worse than {before} by more than {gate.margin:g}: {figures}"
         f" (95 % interval of the difference {shown})"
     )
 

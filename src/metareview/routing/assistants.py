@@ -108,7 +108,7 @@ _SAYS = (
     *("documented", "polished", "assist", "done", "programmed", "help", "leaned", "relied", "involved", "asked"),
     *("prompted", "disclosure"),
 )
-_SAYS_SHORTLY = re.compile(r"\b(?:aid(?:ed)?|had|let|no|used?|using)\b")
+_SAYS_SHORTLY = re.compile(r"aided\b|\b(?:aid|had|let|no|used?|using)\b")
 """One of these is in everything that `_SAID` finds."""
 _SAID = re.compile("|".join(_SENTENCES), re.IGNORECASE | re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ ?\].*$", re.MULTILINE)

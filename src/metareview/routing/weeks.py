@@ -89,6 +89,9 @@ class Units:
         """`10 blocks of 5 weeks`, `12 repositories`, `1 pull request`."""
         return self.counted(self.n)
 
+    def to_dict(self) -> dict[str, str | int | None]:
+        return {"kind": self.kind, "n": self.n, "weeks_per_block": self.weeks_per_block}
+
     def counted(self, number: int) -> str:
         """So many of these units, in words."""
         if self.blocks:
@@ -104,7 +107,7 @@ class Units:
 
     @property
     def warning(self) -> str | None:
-        """What intervals and tests over these units do not know; None where nothing is to be said."""
+        """What intervals and tests over these units do not know; None if there is no caveat."""
         few = f"the pull requests are from {plural(self.weeks, 'week')}, fewer than {FEWEST_WEEKS}"
         if self.kind == PULL_REQUESTS:
             return (
@@ -115,6 +118,11 @@ class Units:
             return (
                 f"{few}: intervals and tests take repositories for independent and do not know what weeks that they"
                 " have in common do to all of them"
+            )
+        if self.n < FEWEST_BLOCKS:
+            return (
+                f"the pull requests of {self.weeks} weeks lie in {self.words} only: intervals are rough, and tests can"
+                " show little"
             )
         if self.weeks_per_block == SHORTEST_BLOCK:
             return (

@@ -17,7 +17,7 @@ from metareview.comparison.corrected import (
     Correction,
     corrected,
     corrected_row,
-    figures_of_counts,
+    figures_of_run,
 )
 from metareview.comparison.evidence import comments_run
 from metareview.comparison.frame import open_frame
@@ -167,7 +167,7 @@ class Labelling:
     def corrected(self) -> dict[str, CorrectedFigures]:
         if self.correction is None or not self.correction.known:
             return {}
-        return figures_of_counts(self.run, self.correction, self._counts)
+        return figures_of_run(self.run, self.correction, self._counts)
 
     @property
     def _counts(self) -> Mapping[str, Mapping[RecordKey, Sequence[float]]]:
