@@ -124,6 +124,8 @@ def test_no_worse_needs_an_interval_that_rules_the_loss_out(folder):
     )
     assert "noisy may be worse than terse by more than 0.03: f1 is" in " ".join(done.stderr.split())
     low = json.loads(metareview(*others, "--json", cwd=folder).stdout)["metrics"]["f1"]["interval"][0]
+    twice = metareview(*others, "--no-worse", "f1=0.03", "--no-worse", "F1=0.9", cwd=folder)
+    assert (twice.returncode, "names f1 twice" in twice.stderr) == (2, True)
     for margin, code in ((-low + 1e-6, 0), (-low - 1e-6, 3)):
         assert metareview(*others, "--no-worse", f"f1={margin}", cwd=folder).returncode == code
     high = json.loads(metareview(*others, "--json", cwd=folder).stdout)["metrics"]["unmatched_rate"]["interval"][1]
@@ -159,7 +161,7 @@ def test_what_is_written_has_the_kinds_of_issue_and_the_gates(folder, tmp_path):
     for text in (rendered, written):
         rows = [re.findall("<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall("<tr>.*?</tr>", text, re.DOTALL)]
         gates = [row for row in rows if row and row[0].endswith("no proven loss to terse")]
-        assert [(row[0].partition(" ")[0], *row[1:]) for row in gates] == [
+        assert [(row[0].partition(":")[0], *row[1:]) for row in gates] == [
             ("F1", "noisy", "0.213", "pass"),
             ("noise", "noisy", "0.832", "FAIL"),
         ]

@@ -126,6 +126,21 @@ def sides(tmp_path):
     return runs
 
 
+def test_silence_counts_no_comments_where_labels_correct_the_figures(tmp_path):
+    """Of the twelve pull requests, y has nine: on the others it said nothing, whatever x did there."""
+    reviews, references = records(prs=12, reviewers=("x", "y"))
+    missing = {references[at]["pr"] for at in range(3)}
+    kept = [review for review in reviews if review["reviewer"] == "x" or review["pr"] not in missing]
+    said = sum(len(review["comments"]) for review in kept if review["reviewer"] == "y")
+    evaluate_comments(kept, reference=references, judge=People(), out=tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    label_all(run, budget=1000)
+    board = leaderboard([run], all_prs=True)
+    assert board.labelled
+    [row] = [row for row in board.rows if row.name == "y"]
+    assert row.figures.counts.generated == said
+
+
 def test_compare_and_leaderboard_count_both_sides_hidden_units(sides, monkeypatch):
     competitors, by_labels = corrected_alike([read(run)[0] for run in sides])
     assert by_labels

@@ -63,6 +63,16 @@ def test_two_versions_on_their_own_pull_requests(before, after):
     )
 
 
+def test_the_same_pull_requests_are_not_called_other_ones(tmp_path, before):
+    same = run_of(tmp_path / "same", BEFORE)
+    assert "other pull requests" not in compare(before, same).verdict
+    heeded = run_of(tmp_path / "heeded", [(known, known) for _, known in BEFORE])
+    assert "6 are in both" in compare(before, heeded).verdict
+    assert "other pull requests" not in compare(before, heeded).verdict
+    shifted = run_of(tmp_path / "shifted", [(known, known) for _, known in BEFORE], first=4)
+    assert "The others are other pull requests and may be from other weeks" in compare(before, shifted).verdict
+
+
 def test_the_words_and_the_document_say_that_nothing_is_paired(before, after):
     result = compare(before, after, plan=0.1)
     document = result.to_dict()

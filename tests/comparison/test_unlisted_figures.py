@@ -9,6 +9,7 @@ from scipy.special import expit
 from scipy.stats import beta, t
 from unlisted_runs import LEAK, LEAK_AGAIN, RACE, SLOW, STYLE, TYPO, comment, label, make_run, pull
 
+import metareview as mr
 from metareview.comments.filters import FilterConfig
 from metareview.comparison.frame import open_frame
 from metareview.comparison.run_unlisted import figures_of
@@ -113,6 +114,25 @@ def test_nothing_rests_on_a_provisional_correction_with_an_interval(tmp_path):
         file.append([PairLabel(block.pr, "ann", *block.pairs[0], TYPO, TYPO, True, "2026-01-01T00:00:00Z")])
     assert figures_of(run).provisional is False
     assert None not in figures_of(run).reviewers["ann"].intervals.values()
+
+
+def test_intervals_are_over_the_unit_of_the_run(tmp_path):
+    """Four pull requests of one repository each time: the same rows as ten pull requests of the same sums."""
+    numbers = range(1, 41)
+    references = [{"pr": f"https://github.com/o/r{n % 10}/pull/{n}", "comments": [{"note": TYPO}]} for n in numbers]
+    reviews = [{**each, "comments": [{"note": TYPO}, {"note": RACE}][: 1 + n % 3]} for n, each in enumerate(references)]
+    found = []
+    for unit in ("pr", "repository"):
+        run = mr.evaluate_comments(
+            reviews, reference=references, judge="exact", name="ann", unit=unit, out=tmp_path / unit
+        )
+        unlisted = unlisted_of(run, budget=40)
+        verdicts = [("valid", "invalid")[at % 2] for at in range(len(unlisted.queue))]
+        labels = Labels(issues=list(map(label, unlisted.queue, verdicts)))
+        found.append(unlisted_figures(run, unlisted, labels).reviewers["ann"])
+    by_pr, by_repository = found
+    assert by_pr.metrics == by_repository.metrics
+    assert by_pr.intervals["precision_plus"] != by_repository.intervals["precision_plus"]
 
 
 def test_labels_that_are_all_alike_leave_room_for_a_surprise(tmp_path):

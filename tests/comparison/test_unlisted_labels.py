@@ -98,3 +98,10 @@ def test_files_of_connected_components_are_grouped_anew_and_nothing_is_lost(run)
     assert entry.held.verdict == "valid"
     [review] = promoted_reviews(older, unlisted, LabelFile(run.folder).read())
     assert [(each.note, each.meta["labelled_by"]) for each in review.comments] == [(LEAK, ["eve"])]
+
+
+def test_verdicts_are_collected_once_however_many_labels_there_are(run, monkeypatch):
+    calls = []
+    monkeypatch.setattr(Labels, "issue_verdicts", lambda self: calls.append(self) or {})
+    current_labels(unlisted_of(run), Labels(issues=[former(run, ("ann", at)) for at in (0, 1)] * 3))
+    assert len(calls) == 1
