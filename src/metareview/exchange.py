@@ -29,6 +29,9 @@ ROUNDING = 1e-12
 """Figures that are equal on paper differ by less than this."""
 _EXACT_UNITS = 13
 """Up to this many differing units, every exchange is tried."""
+_PRODUCT_ROWS = 2000
+_KEPT_CELLS = 1 << 22
+"""Products of rows of all pairs are kept up to so many cells, 32 MB, and else worked out for each block of draws."""
 _TIED = 1e-9
 """T is as extreme as another that exceeds it by no more than this share."""
 
@@ -77,6 +80,11 @@ class Exchange:
         self._moving = [column[:, moving] for column in self._own]
         size = len(columns[0])
         self.pairs = size * (size - 1) // 2
+        self._groups = _groups(size)
+        self._rows: dict[range, Array] = {}
+        x = columns[1]
+        self._may_be_empty = [bool((np.minimum(x[a], x[a + 1 :]).sum(axis=1) <= 0).any()) for a in range(size - 1)]
+        """By table, whether an exchange may leave it or a table after it without anything to measure."""
         self.differing = int(moving.sum())
         """How many units have different rows in any two of the tables: the others may stay as they are."""
         observed = self.squared(np.zeros((self.differing, 1)))[:, 0]
@@ -86,15 +94,115 @@ class Exchange:
     def squared(self, bits: Array) -> Array:
         """T² for each pair of tables and each draw (a column of bits, one for each differing unit)."""
         found = np.empty((self.pairs, bits.shape[1]))
-        # One product of all: many small ones keep a threaded BLAS waiting for its threads.
+        # Few large products: many small ones keep a threaded BLAS waiting for its threads.
         moved = np.split(np.vstack(self._moving) @ bits, len(self._moving))
+        work = np.empty((6, len(self._columns[0]), bits.shape[1]))
         end = 0
-        for a in range(len(self._columns[0]) - 1):
-            start, end = end, end + len(self._columns[0]) - 1 - a
-            self._of_one(a, bits, moved, found[start:end])
+        for group in self._groups:
+            for a, crossed in zip(group, self._crossed(group, bits), strict=True):
+                start, end = end, end + len(self._columns[0]) - 1 - a
+                if self._weight is None:
+                    self._of_ratio(a, crossed[0], moved, found[start:end], work[:, : end - start])
+                else:
+                    self._of_mean(a, crossed, moved, found[start:end])
         return found
 
-    def _of_one(self, a: int, bits: Array, moved: Sequence[Array], found: Array) -> None:
+    def _crossed(self, group: range, bits: Array) -> Iterator[list[Array]]:
+        """For each of these tables with each table after it, by two different columns, what exchanges add to the sum of
+        the products of A's one and B's other."""
+        crossed = [(u, v) for u, v in self._products if u != v]
+        rows = self._rows.get(group)
+        if rows is None:
+            rows = np.vstack(
+                [
+                    self._moving[u][a + 1 :] * self._moving[v][a] - self._moving[u][a] * self._moving[v][a + 1 :]
+                    for a in group
+                    for u, v in crossed
+                ]
+            )
+            if self.pairs * self.differing <= _KEPT_CELLS:
+                self._rows[group] = rows
+        sums, end = rows @ bits, 0
+        for a in group:
+            size = len(self._columns[0]) - 1 - a
+            start, end = end, end + size * len(crossed)
+            yield np.split(sums[start:end], len(crossed))
+
+    def _of_ratio(self, a: int, crossed: Array, moved: Sequence[Array], found: Array, work: Array) -> None:
+        """The same as `_of_mean` for one ratio: y / x, worked out in place, which takes half of the time.
+
+        The sum over units of (y - rate x)² is that of y², less rate times (that of 2xy, less rate times that of x²).
+        """
+        rest = slice(a + 1, None)
+        rate_a, rate_b, over_a, over_b, squares, others = work
+        (y, x, *squared), (y_total, x_total, *squared_totals) = moved, self._totals
+        for sums, total, of_a, of_b in ((y, y_total, rate_a, rate_b), (x, x_total, over_a, over_b)):
+            np.subtract(sums[rest], sums[a], out=of_a)
+            np.subtract(total[rest], of_a, out=of_b)
+            of_a += total[a]
+        empty = None
+        if self._may_be_empty[a]:
+            empty = (over_a == 0) | (over_b == 0)
+            over_a[over_a == 0] = np.inf
+            over_b[over_b == 0] = np.inf
+        np.reciprocal(over_a, out=over_a)
+        np.reciprocal(over_b, out=over_b)
+        rate_a *= over_a
+        rate_b *= over_b
+        np.subtract(squared[2][rest], squared[2][a], out=squares)
+        np.subtract(squared_totals[2][rest], squares, out=others)
+        squares += squared_totals[2][a]
+        for sums, total, sign in ((squared[1], squared_totals[1], -1), (squared[0], squared_totals[0], 1)):
+            squares *= rate_a
+            others *= rate_b
+            np.subtract(sums[rest], sums[a], out=found)
+            (np.add if sign > 0 else np.subtract)(squares, found, out=squares)
+            (np.subtract if sign > 0 else np.add)(others, found, out=others)
+            squares += sign * total[a]
+            others += sign * total[rest]
+        of_y, of_xy, of_x = (gram[rest, [a]] for gram in self._grams)
+        squares *= over_a
+        squares *= over_a
+        others *= over_b
+        others *= over_b
+        squares += others
+        np.multiply(rate_b, of_x, out=found)
+        found -= of_xy
+        found += crossed
+        found *= rate_a
+        crossed += self._grams[1][a, rest, np.newaxis]
+        crossed *= rate_b
+        found -= crossed
+        found += of_y
+        found *= over_a
+        found *= over_b
+        found *= 2
+        squares -= found
+        rate_b -= rate_a
+        total = squared_totals[0]
+        greatest = float((total[a] + total[rest].max()).item()) * max(over_a.max(), over_b.max()) ** 2
+        scale = None
+        if squares.min() <= ROUNDING * greatest:
+            gained = squared[0][rest] - squared[0][a]
+            scale = ROUNDING * ((gained + total[a]) * over_a**2 + (total[rest] - gained) * over_b**2)
+        self._divide(rate_b, squares, scale, found)
+        if empty is not None:
+            found[empty] = np.inf
+
+    @staticmethod
+    def _divide(difference: Array, squares: Array, least: Array | None, found: Array) -> None:
+        """Write the squared difference over the squares: 0 / 0 is 0, and squares up to `least` are 0 on paper."""
+        flat = None if least is None else squares <= least
+        if flat is not None and flat.any():
+            squares[flat] = 0.0
+            difference[flat & (np.abs(difference) <= ROUNDING)] = 0.0
+        np.multiply(difference, difference, out=difference)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            np.divide(difference, squares, out=found)
+        if flat is not None:
+            found[flat & (difference == 0)] = 0.0
+
+    def _of_mean(self, a: int, crossed: Sequence[Array], moved: Sequence[Array], found: Array) -> None:
         """Write T² of table `a` with each table after it; `moved`: the sums of each table over the exchanged units."""
         count = len(self._columns)
         ours, theirs = [], []
@@ -104,7 +212,7 @@ class Exchange:
             gained += total[a]
             ours.append(gained)
         of_a, of_b = (_Figure(sums[:count], self._pooled, self._weight) for sums in (ours, theirs))
-        squares = self._across(a, bits, of_a.slopes, of_b.slopes)
+        squares = self._across(a, crossed, of_a.slopes, of_b.slopes)
         squares *= -2
         scale = np.zeros_like(squares)
         for figure, of_side in ((of_a, ours), (of_b, theirs)):
@@ -112,15 +220,7 @@ class Exchange:
         difference = of_b.value
         difference -= of_a.value
         scale *= ROUNDING
-        flat = squares <= scale
-        if flat.any():
-            squares[flat] = 0.0
-            difference[flat & (np.abs(difference) <= ROUNDING)] = 0.0
-        np.multiply(difference, difference, out=difference)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            np.divide(difference, squares, out=found)
-        if flat.any():
-            found[flat & (difference == 0)] = 0.0
+        self._divide(difference, squares, scale, found)
         for figure in (of_a, of_b):
             if figure.empty is not None:
                 found[figure.empty] = np.inf
@@ -134,22 +234,17 @@ class Exchange:
             if u == v and u % 2 == 0:
                 scale += product
 
-    def _across(self, a: int, bits: Array, slopes_a: Sequence[Array], slopes_b: Sequence[Array]) -> Array:
+    def _across(self, a: int, crossed: Sequence[Array], slopes_a: Sequence[Array], slopes_b: Sequence[Array]) -> Array:
         """The sum over units of what A's row adds to its figure times what B's adds to its own."""
         found = np.zeros_like(slopes_b[0])
-        crossed = [(u, v) for u, v in self._products if u != v]
-        rows = [
-            self._moving[u][a + 1 :] * self._moving[v][a] - self._moving[u][a] * self._moving[v][a + 1 :]
-            for u, v in crossed
-        ]
-        moved = dict(zip(crossed, np.split(np.vstack(rows) @ bits, len(crossed)), strict=True))
+        moved = iter(crossed)
         for (u, v), gram in zip(self._products, self._grams, strict=True):
             if u == v:
                 term = slopes_a[u] * slopes_b[u]
                 term *= gram[a + 1 :, [a]]
                 found += term
                 continue
-            gained = moved[u, v]
+            gained = next(moved)
             term = gram[a + 1 :, [a]] - gained
             term *= slopes_a[v]
             term *= slopes_b[u]
@@ -195,6 +290,17 @@ class _Figure:
         self.slopes = []
         for slope, rate, over in zip(of_mean, above, inverse, strict=True):
             self.slopes += [slope * over, -slope * over * rate]
+
+
+def _groups(size: int) -> list[range]:
+    """The first tables of all pairs, in groups of about as many pairs as one matrix product takes well."""
+    groups, start, pairs = [], 0, 0
+    for a in range(size - 1):
+        pairs += size - 1 - a
+        if pairs >= _PRODUCT_ROWS or a == size - 2:
+            groups.append(range(start, a + 1))
+            start, pairs = a + 1, 0
+    return groups
 
 
 def least_extreme(squared: Array) -> Array:
