@@ -567,7 +567,8 @@ def test_a_server_that_only_hangs_is_asked_no_more(judging, cache, served):
         undecided = [v for v in verdicts if v.match == -1]
         assert len(undecided) == len(PAIRS) - served
         # Eight in a row, and at most what was under way with the eighth; not eight for each of the pairs.
-        assert served + 8 <= requests <= served + 10
+        assert served + 8 <= judge.usage.requests <= served + 10
+        assert requests <= served + 10  # on a busy machine some were over before the server saw them
         assert {v.reason for v in undecided} == {"given up: no answer to 8 requests in a row within 0.1 s each"}
         [warning] = judge.warnings
         assert server.url in warning
