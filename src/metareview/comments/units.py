@@ -10,6 +10,7 @@ from metareview.comments.measures import f1 as general_f1
 from metareview.errors import UsageError
 from metareview.model.address import repository_of
 from metareview.model.measure import Measure, Sums
+from metareview.model.words import counted
 from metareview.stats import Extra, Interval, intervals, summed
 
 PULL_REQUEST, REPOSITORY = UNITS = ("pr", "repository")
@@ -115,6 +116,6 @@ def _dominant_warning(table: ReviewerTable, measures: Sequence[Measure]) -> Iter
                 figures_without.append(f"{measure.label} {without:.3f} in place of {value:.3f}")
     figures = f"; without it {' and '.join(figures_without)}" if figures_without else ""
     yield (
-        f"{table.name}: {comments[at]:g} of its {comments.sum():g} comments are on one pull request, {table.prs[at]},"
-        f" so that its intervals hold less often than they promise{figures}"
+        f"{table.name}: {counted(comments[at])} of its {counted(comments.sum())} comments are on one pull request,"
+        f" {table.prs[at]}, so that its intervals hold less often than they promise{figures}"
     )
