@@ -105,7 +105,7 @@ class World:
         ]
 
     def run(self) -> CommentsRun:
-        result: Any = SimpleNamespace(config=SimpleNamespace(alignment="optimal"))
+        result: Any = SimpleNamespace(config=SimpleNamespace(alignment="optimal", unit="pr"))
         return Run(COMMENTS, result, Manifest("comments", {}, {}, started=""), None, self.records)
 
     def labels(self, names: Iterable[str]) -> Labels:
