@@ -119,10 +119,9 @@ def _load_lines(path: Path) -> int:
 
 
 def _read_lines(path: Path) -> int:
-    from metareview.formats.comments import jsonl
-    from metareview.formats.input_file import InputFile
+    from metareview.formats.reader import read_inputs
 
-    return sum(len(review.comments) for review in jsonl.read(InputFile(path)))
+    return sum(len(review.comments) for review in read_inputs(path).reviews)
 
 
 def _read_sarif_file(path: Path) -> int:

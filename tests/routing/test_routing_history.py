@@ -9,7 +9,7 @@ from routing_stories import happen, history_of
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.history import read_history
-from metareview.formats.input_file import InputFile
+from metareview.formats.input_file import InputFile, split_lines
 from metareview.model.event import Eligibility, make_history
 from metareview.model.time import SECOND
 from metareview.pipelines.routing import RoutingOptions, read
@@ -376,9 +376,9 @@ def test_lines_are_the_same_one_by_one_and_in_batches(tmp_path):
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for path in (plain, packed):
         source = InputFile(path)
-        batches = list(source.line_batches())
-        assert len(batches) > 2
-        together = [(number, line) for first, batch in batches for number, line in enumerate(batch, first)]
+        blocks = list(source.blocks())
+        assert len(blocks) > 2
+        together = [(number, line) for first, block in blocks for number, line in enumerate(split_lines(block), first)]
         assert together == list(InputFile(path).lines())
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from metareview.collector import garbage_collection_paused
 from metareview.errors import InputError, UsageError
 from metareview.formats.folders import files_below, is_folder
 from metareview.formats.input_file import InputFile, Progress, readable
@@ -114,6 +115,7 @@ def open_history(paths: Paths, format: str | None = None, *, progress: Progress 
 
 
 @spooled_pipes()
+@garbage_collection_paused()
 def read_history(
     paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
 ) -> History:

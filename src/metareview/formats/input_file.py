@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, pairwise
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 from metareview.errors import InputError, Line
-from metareview.formats.gzip_lines import GZIP, unpacked_lines
+from metareview.formats.gzip_lines import GZIP, UnpackedLines
 from metareview.formats.pipes import spooled
 from metareview.formats.read_warnings import ReadWarnings
 from metareview.model.address import pull_request_of_path
@@ -26,6 +27,8 @@ Progress = Callable[[int, int], None]
 """Progress callback, called with (done, total)."""
 BATCH = 2**18
 """Bytes of lines that are decoded together: about what a processor's cache holds."""
+BLANK = b" \t\r\n\xef\xbb\xbf"
+"""White space of JSON, and the mark that a file of UTF-8 may begin with."""
 _BUFFER = 2**17
 _MAGIC = 16
 _MEGABYTE = 2**20
@@ -36,7 +39,7 @@ class InputFile:
     """A file, or text in memory. `name` is how messages call it; `warnings` collects what was corrected while reading.
 
     Where it is not `strict`, a field of a comment that cannot be read is left out, with a warning. `named_pull_request`
-    is that of `--pr`. `part` limits `line_batches` to whole lines between two offsets.
+    is that of `--pr`. `part` limits `blocks` to whole lines between two offsets.
     """
 
     def __init__(
@@ -59,8 +62,8 @@ class InputFile:
         self._data: bytes | None = None
         self._stream: io.BufferedReader | None = None
         self._hash = hashlib.sha256()
-        self._kept_lines: list[bytes] = []
-        """Lines that were read to recognise the format, and that `lines` gives again."""
+        self._kept: list[bytes] = []
+        """Lines and blocks that were read to recognise the format, and that `blocks` gives again."""
         self._keeps_lines = True
         self._lines_are_gone = False
 
@@ -124,7 +127,8 @@ class InputFile:
         """All of it, which is then held."""
         if self._data is None:
             self._check_lines_are_there()
-            self._data = b"".join([*self._kept_lines, self._opened().read()])
+            self._data = b"".join([*self._kept, self._opened().read()])
+            self._kept.clear()
         return self._data
 
     def _check_lines_are_there(self) -> None:
@@ -165,59 +169,60 @@ class InputFile:
 
     def first_line(self) -> bytes:
         """The first line, which is kept for `lines`."""
-        return self._kept_lines[0] if self._kept_lines else self.next_line()
+        begun = self._kept[0] if self._kept else self.next_line()
+        return begun[: begun.find(b"\n") + 1] or begun
 
     def has_more_than_first_line(self) -> bool:
         """Whether anything but white space stands behind the first line."""
-        self.first_line()
-        later = chain(self._kept_lines[1:], iter(self.next_line, b""))
-        return any(line.strip(b" \t\r\n\xef\xbb\xbf") for line in later)
+        first = self.first_line()
+        later = chain([b"".join(self._kept)[len(first) :]], iter(self.next_line, b""))
+        return any(line.strip(BLANK) for line in later)
 
     def next_line(self) -> bytes:
         """One more line, which is kept for `lines`; empty at the end."""
-        line = next(self._unpacked, b"") if self.begins_with(GZIP) else self._opened().readline()
+        line = self._line_stream.readline()
         if line:
-            self._kept_lines.append(line)
+            self._kept.append(line)
         return line
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines as they are, numbered from 1; a file that is packed with gzip is unpacked."""
-        for number, batch in self.line_batches():
-            yield from enumerate(batch, number)
+        for number, block in self.blocks():
+            yield from enumerate(split_lines(block), number)
 
-    def line_batches(self) -> Iterator[tuple[int, list[bytes]]]:
-        """Lines by the thousand, with the number of the first: faster than one by one.
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Whole lines, some thousand at a time, with the number of the first: faster than one by one.
 
-        Of a part, numbers are counted from its beginning: messages show that of `line_in_file`. A line of megabytes is
-        the last of its batch.
+        Of a part, numbers are counted from its beginning: messages show that of `line_in_file`.
         """
         number = 1
-        for batch in self._batches():
+        for block in self._blocks():
             if self.progress:
                 self._report_progress(self.progress)
-            yield number, batch
-            number += len(batch)
+            yield number, block
+            number += block.count(b"\n")
 
-    def _batches(self) -> Iterator[list[bytes]]:
+    def _blocks(self) -> Iterator[bytes]:
         if self.part is not None:
+            start, end = self.part
             with file_errors(self.name), self.path.open("rb") as stream:
-                yield from _batches_between(stream, *self.part)
+                stream.seek(start)
+                yield from _whole_lines(stream, end - start)
         elif self._data is not None:
-            yield io.BytesIO(self._data).readlines()
+            yield self._data
         else:
             self._check_lines_are_there()
             self._lines_are_gone = not self._keeps_lines
-            if self._kept_lines:
-                yield self._kept_lines[:]
-            packed = self.begins_with(GZIP)
-            for batch in _in_batches(self._unpacked) if packed else iter(partial(self._opened().readlines, BATCH), []):
+            if self._kept:
+                yield b"".join(self._kept)
+            for block in _whole_lines(self._line_stream):
                 if self._keeps_lines:
-                    self._kept_lines += batch
-                yield batch
+                    self._kept.append(block)
+                yield block
 
     @cached_property
-    def _unpacked(self) -> Iterator[bytes]:
-        return unpacked_lines(self._opened(), self.name)
+    def _line_stream(self) -> io.BufferedReader | UnpackedLines:
+        return UnpackedLines(self._opened(), self.name) if self.begins_with(GZIP) else self._opened()
 
     def line_in_file(self, number: int) -> int:
         """The number in the file of a line of the part."""
@@ -330,26 +335,19 @@ def file_errors(name: str) -> Iterator[None]:
         raise InputError(f"cannot be read: {error.strerror}", file=name, fix="Check permissions.") from None
 
 
-def _in_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    batch: list[bytes] = []
-    size = 0
-    for line in lines:
-        batch.append(line)
-        size += len(line)
-        if size >= BATCH:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _batches_between(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
-    """The lines between two offsets of a file."""
-    stream.seek(start)
-    while start < end and (block := stream.read(min(BATCH, end - start))):
+def _whole_lines(stream: BinaryIO | UnpackedLines, length: float = inf) -> Iterator[bytes]:
+    """Blocks of whole lines; of so many bytes, and of the rest of the line in which they end."""
+    while length > 0 and (block := stream.read(int(min(BATCH, length)))):
         block += b"" if block.endswith(b"\n") else stream.readline()
-        yield io.BytesIO(block).readlines()
-        start += len(block)
+        yield block
+        length -= len(block)
+
+
+def split_lines(block: bytes) -> list[bytes]:
+    """The lines, each with its end. A carriage return within a line ends none."""
+    if block.find(b"\n") in (-1, len(block) - 1):
+        return [block]  # Perhaps a whole document, which is not copied.
+    return io.BytesIO(block).readlines()
 
 
 def readable(text: str) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from metareview.errors import InputError, Line
 from metareview.formats.gzip_lines import GZIP
+from metareview.formats.input_file import BLANK
 from metareview.formats.record import SEE_FORMATS, JsonPath, Record
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 _SPACE = " \t\r\n\ufeff"
-_BLANK = b" \t\r\n\xef\xbb\xbf"
 _FENCE = "```"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _KINDS = {"[": "a list", "{": "an object"}
@@ -57,7 +57,7 @@ class JsonValues:
     def first_object(self) -> dict[str, Any]:
         """The object of the first line that is not blank; {} if there is none. For recognising a history."""
         line = self._file.first_line()
-        while line and not line.strip(_BLANK):
+        while line and not line.strip(BLANK):
             line = self._file.next_line()
         record = None if is_dense(line) else _object_of(self._file, 1, line)
         return record.value if record else {}
@@ -130,7 +130,7 @@ class JsonValues:
                 yield (value,)
             elif number == 1 and self._first_line is not None:
                 yield (self._first_line,)
-            elif line.strip(_BLANK):
+            elif line.strip(BLANK):
                 refuse_dense(self._file, number, line)
                 if record := _object_of(self._file, number, line):
                     yield (record,)

@@ -11,36 +11,13 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
-from metareview.model.comment import MAX_AMOUNT, MAX_LINE, Comment, Review
+from metareview.errors import InputError
+from metareview.model.comment import MAX_AMOUNT, Comment, Review
 
-_LineNumber = Annotated[int, Meta(ge=1, le=MAX_LINE)] | None
 _Amount = Annotated[int, Meta(ge=0, le=MAX_AMOUNT)] | Annotated[float, Meta(ge=0, le=MAX_AMOUNT)] | None
 _DEEPEST = 5
-
-
-class _Comment(Struct, forbid_unknown_fields=True, gc=False):
-    note: str | None = None
-    path: str | None = None
-    side: str | None = None
-    from_line: _LineNumber = None
-    to_line: _LineNumber = None
-    id: str | int | None = None
-    category: str | None = None
-    context: str | None = None
-    severity: str | None = None
-    author: str | None = None
-    at: str | None = None
-    commit: str | None = None
-    in_reply_to: str | int | None = None
-    resolved: bool | None = None
-    outdated: bool | None = None
-    reactions: dict[str, Annotated[int, Meta(ge=0)]] | None = None
-    neutral: bool | None = None
-    producer: str | None = None
-    source_model: str | None = None
-    is_ai_comment: bool | None = None
-    meta: dict[str, Any] | None = None
 
 
 class _Line(Struct, forbid_unknown_fields=True, gc=False):
@@ -58,7 +35,7 @@ class _Line(Struct, forbid_unknown_fields=True, gc=False):
     tokens: _Amount = None
     seconds: _Amount = None
     meta: None = None
-    comments: list[_Comment] | None = None
+    comments: tuple[Comment, ...] | None = None
     commits: None = None
 
 
@@ -69,9 +46,14 @@ def review_of_line(line: bytes, source: str) -> Review | None:
     """The review of a line; None where it needs a closer look, or is blank."""
     try:
         found = _decode(line)
-        comments = tuple(map(_comment, found.comments or ()))
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, _CloserLookError):
+    except (msgspec.MsgspecError, InputError, UnicodeError, RecursionError):
         return None
+    comments = found.comments or ()
+    for comment in comments:
+        if comment.path:
+            force_setattr(comment, "path", intern(comment.path))  # Many comments are on one file.
+        if comment.meta and _is_deep(comment.meta):
+            return None
     return Review(
         pr=found.pr,
         comments=comments,
@@ -84,41 +66,6 @@ def review_of_line(line: bytes, source: str) -> Review | None:
         cost=found.cost,
         tokens=found.tokens,
         seconds=found.seconds,
-    )
-
-
-class _CloserLookError(Exception):
-    pass
-
-
-def _comment(found: _Comment) -> Comment:
-    first, last = found.from_line, found.to_line
-    if first is not None and last is not None and first > last:
-        raise _CloserLookError
-    if found.meta is not None and _is_deep(found.meta):
-        raise _CloserLookError
-    return Comment(
-        found.note or "",
-        None if found.path is None else intern(found.path),  # Many comments are on one file: its name is kept once.
-        None if found.side is None else intern(found.side),
-        first,
-        last,
-        _identifier(found.id),
-        found.category,
-        found.context,
-        found.severity,
-        found.author,
-        found.at,
-        found.commit,
-        _identifier(found.in_reply_to),
-        found.resolved,
-        found.outdated,
-        found.reactions,
-        found.neutral,
-        found.producer,
-        found.source_model,
-        found.is_ai_comment,
-        found.meta,
     )
 
 

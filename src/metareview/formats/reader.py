@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from metareview.collector import garbage_collection_paused
 from metareview.errors import InputError, UsageError
 from metareview.formats.folders import files_below, is_folder, is_run_folder, names_its_pull_request, without_run
 from metareview.formats.input_file import InputFile, readable
@@ -152,6 +153,7 @@ def why_empty(names: str, skipped: Sequence[Skipped], warnings: Sequence[str]) -
     return skipped[0].reason if skipped else warnings[0].removeprefix(f"{names}: ") if warnings else None
 
 
+@garbage_collection_paused()
 def read_inputs(given: Given, options: ReadOptions | None = None) -> Inputs:
     """Read a file, a whole folder (one subfolder per reviewer if it has any), or records in memory.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import reduce
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -68,7 +68,7 @@ class CommentContext(StrEnum):
     DIFF_LEVEL, FILE_LEVEL, REPO_LEVEL = DIFF, FILE, REPO  # AACR-Bench's own names
 
 
-class Comment(msgspec.Struct, frozen=True, gc=False):
+class Comment(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One remark of a reviewer: a note, and where it points.
 
     Both lines missing: the whole file. Readable by attribute and, like the dictionaries of AACR's runner, by key:
@@ -94,7 +94,7 @@ class Comment(msgspec.Struct, frozen=True, gc=False):
     """The comment that it answers. A reply is conversation, not review: it is kept, and never counted."""
     resolved: bool | None = None
     outdated: bool | None = None
-    reactions: Mapping[str, int] | None = None
+    reactions: Mapping[str, Annotated[int, msgspec.Meta(ge=0)]] | None = None
     neutral: bool | None = None
     """Of a reference: a comment that matches it counts neither for nor against."""
     producer: str | None = None

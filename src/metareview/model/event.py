@@ -202,29 +202,24 @@ class Sieve:
     def kept(self, events: Iterable[Event], *, without_repeated: bool = False) -> Iterator[Event]:
         """Of events in order, those that can be used. `without_repeated`: no two of a kind have one id."""
         opened, shown = self.opened, self._shown
-        for event in events if without_repeated else self._first_ones(events):
-            repo, pr, at, kind, actor = event[:5]
-            key = (repo, pr)
-            if kind == "opened":
-                if key in opened:
-                    self._left_out["opened again, where a pull request opens once"] += 1
-                    continue
-                opened[key] = at
-            elif key not in opened:
-                self._early[key] += 1
-            name = shown.get(actor) if actor else None
-            yield event if name is None else event._replace(actor=name)
-
-    def _first_ones(self, events: Iterable[Event]) -> Iterator[Event]:
         ids: set[tuple[str, str, str]] = set()
         for event in events:
-            if event.id:
-                by_kind = event.repo, event.kind, event.id
+            key, kind, identity = event[:2], event[3], event[6]
+            if identity and not without_repeated:
+                by_kind = key[0], kind, identity
                 if by_kind in ids:
                     self.leave_out_repeated()
                     continue
                 ids.add(by_kind)
-            yield event
+            if kind == "opened":
+                if key in opened:
+                    self._left_out["opened again, where a pull request opens once"] += 1
+                    continue
+                opened[key] = event[2]
+            elif key not in opened:
+                self._early[key] += 1
+            name = shown.get(event[4] or "") if shown else None
+            yield event if name is None else event._replace(actor=name)
 
     def leave_out_repeated(self, number: int = 1) -> None:
         """Count events that have the id of another of their kind."""

@@ -6,17 +6,19 @@ an event's are not read, unless one of them is an event's misspelt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import chain, repeat
-from operator import itemgetter
 from sys import intern
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta, Raw, Struct
+from msgspec.structs import astuple
 
 from metareview.errors import is_slip
-from metareview.formats.input_file import InputFile
+from metareview.formats.input_file import InputFile, split_lines
 from metareview.formats.json_values import object_of_line
 from metareview.formats.parquet import MAGIC, Columns, read_columns
 from metareview.formats.protocol import HistoryFormat, Reading
@@ -25,10 +27,9 @@ from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_times
 
 _FIELDS = frozenset(Event._fields)
-_REQUIRED = ("repo", "pr", "at", "kind")
-_REPEATED = ("repo", "kind", "actor", "actor_type", "state")
-"""What has few values. Each is kept once: reading and walking a million events is a matter of memory."""
-_decode = msgspec.json.Decoder().decode
+_REQUIRED = frozenset({"repo", "kind"})
+_REPEATED = frozenset({"actor_type", "state"})
+"""These and the logins have few values, of which each is kept once: a million events are a matter of memory."""
 _NOTHING = type(None)
 _TEXT = {str, _NOTHING}
 _TYPES: dict[str, set[type]] = {
@@ -41,6 +42,34 @@ _TYPES: dict[str, set[type]] = {
 }
 
 
+class _Line(Struct, gc=False):
+    """A line of JSON, with the fields of an event in their order."""
+
+    repo: Annotated[str, Meta(min_length=1)]
+    pr: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+    at: str
+    kind: Annotated[str, Meta(min_length=1)]
+    actor: str | None = None
+    actor_type: str | None = None
+    id: str | int | None = None
+    state: str | None = None
+    title: str | None = None
+    body: str | None = None
+    files: list[Annotated[str, Meta(min_length=1)]] | None = None
+    draft: bool | None = None
+    base_sha: str | None = None
+    target: str | None = None
+
+
+class _WholeLine(_Line, forbid_unknown_fields=True, gc=False):
+    """A line with no other field."""
+
+
+_decode = msgspec.json.Decoder(_Line).decode_lines
+_decode_whole = msgspec.json.Decoder(_WholeLine).decode_lines
+_decode_object = msgspec.json.Decoder(dict[str, Raw]).decode_lines
+
+
 def sniff(file: InputFile) -> bool:
     return file.begins_with(MAGIC) or len({"repo", "pr", "at", "kind"} & file.json.first_object.keys()) >= 3
 
@@ -49,19 +78,36 @@ def events(file: InputFile, reading: Reading) -> Iterator[Event]:
     """The events; InputError names the line (in Parquet: the row) that cannot be read."""
     if file.begins_with(MAGIC):
         return chain.from_iterable(of_rows(file, *rows) for rows in read_columns(file))
-    return chain.from_iterable(_of_batch(file, number, lines) for number, lines in file.line_batches())
+    return chain.from_iterable(_of_block(file, *block) for block in file.blocks())
 
 
-def _of_batch(file: InputFile, number: int, lines: list[bytes]) -> Iterable[Event]:
-    """A history has millions of lines, nearly all alike: they are read a batch at a time, column by column.
+def _of_block(file: InputFile, number: int, block: bytes) -> Iterable[Event]:
+    """A history has millions of lines, nearly all alike: they are read a block at a time, column by column.
 
-    A batch with anything out of the ordinary is read record by record, with care; whatever is wrong names its line.
+    A block with anything out of the ordinary is read record by record, with care; whatever is wrong names its line.
     """
-    events = _of_ordinary(lines)
-    if events is not None:
-        return events
+    try:
+        rows = _rows(block)
+        if rows:
+            return _events(dict(zip(Event._fields, zip(*map(astuple, rows), strict=True), strict=True)))
+    except (msgspec.DecodeError, LookupError, ValueError, RecursionError):
+        pass
     first = file.line_in_file(number)
-    return (event_of(record) for at, line in enumerate(lines, first) if (record := object_of_line(file, at, line)))
+    return (
+        event_of(record)
+        for at, line in enumerate(split_lines(block), first)
+        if (record := object_of_line(file, at, line))
+    )
+
+
+def _rows(lines: bytes) -> Sequence[_Line]:
+    """The lines by type; ValidationError or LookupError where one is out of the ordinary."""
+    with suppress(msgspec.ValidationError):
+        return _decode_whole(lines)
+    keys = set(chain.from_iterable(_decode_object(lines)))
+    if any(map(_may_be_slip, keys - _FIELDS)):
+        raise LookupError
+    return _decode(lines)
 
 
 def of_rows(file: InputFile, number: int, columns: Columns) -> Iterable[Event]:
@@ -73,59 +119,42 @@ def of_rows(file: InputFile, number: int, columns: Columns) -> Iterable[Event]:
     return (event_of(Record(file, dict(zip(columns, values, strict=True)), at)) for at, values in rows)
 
 
-def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
-    """The events of these lines, if they are as nearly all are; else None."""
-    try:
-        rows = list(map(_decode, lines))
-        return of_columns(_columns(rows)) if set(map(type, rows)) == {dict} else None
-    except (msgspec.DecodeError, LookupError, ValueError, RecursionError):
-        return None
-
-
 def of_columns(columns: Columns) -> Iterator[Event] | None:
     """The events whose fields these are, if they are as nearly all are; else None."""
-    columns = dict(columns)
-    if not columns.keys() >= set(_REQUIRED):
-        return None
-    try:
-        instants = columns["at"]
-        if set(map(type, instants)) != {Nanoseconds}:
-            columns["at"] = instants = parse_times(instants)
-        for name in _REPEATED:
-            if name in columns:
-                columns[name] = _kept_once(name, columns[name])
-    except (LookupError, ValueError, TypeError, AttributeError):
+    if not columns.keys() >= _REQUIRED:
         return None
     for name, column in columns.items():
-        if name != "at" and name not in _REPEATED and not set(map(type, column)) <= _TYPES.get(name, _TEXT):
+        if name != "at" and not set(map(type, column)) <= _TYPES.get(name, _TEXT):
             return None
-    prs, files = columns["pr"], columns.get("files")
-    if min(prs) < 0 or max(prs) >= 2**63 or min(instants) < -LATEST or max(instants) > LATEST:
+    try:
+        prs = columns["pr"]
+        return _events(columns) if min(prs) >= 0 and max(prs) < 2**63 else None
+    except (LookupError, ValueError, TypeError, AttributeError):
         return None
-    if files is not None:
-        paths = [None if each is None else _paths(each) for each in files]
-        if () in paths and any(each for each, read in zip(files, paths, strict=True) if read == ()):
-            return None
-        columns["files"] = paths
-    if "id" in columns:
-        columns["id"] = ["" if key is None else str(key) for key in columns["id"]]
-    absent: dict[str, Iterable[Any]] = {"id": repeat("")}
-    fields = [columns.get(name) or absent.get(name, repeat(None)) for name in Event._fields]
-    return map(partial(tuple.__new__, Event), zip(*fields, strict=False))  # In a third of the time of Event._make.
 
 
-def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """What the rows hold of an event, field by field, without those that no row has; KeyError if one is required."""
-    shapes = set(map(tuple, rows))
-    some = set(chain.from_iterable(shapes))
-    if any(map(_may_be_slip, some.difference(Event._fields))):
-        raise LookupError
-    every = some.intersection(*shapes)
-    return {
-        name: list(map(itemgetter(name), rows)) if name in every else [row.get(name) for row in rows]
-        for name in Event._fields
-        if name in some or name in _REQUIRED
-    }
+def _events(columns: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
+    """The events whose fields these are, of the right types; LookupError, TypeError or ValueError if they are not as
+    nearly all are."""
+    fields: dict[str, Iterable[Any]] = dict(columns)
+    instants = columns["at"]
+    if set(map(type, instants)) != {Nanoseconds}:
+        fields["at"] = instants = parse_times(instants)
+    if min(instants) < -LATEST or max(instants) > LATEST:
+        raise ValueError("at")
+    for name in _REQUIRED:
+        fields[name] = list(map(intern, columns[name]))
+        if not all(columns[name]):
+            raise ValueError(name)
+    for name in _REPEATED & columns.keys():
+        fields[name] = [None if text is None else intern(text) for text in columns[name]]
+    if "actor" in columns:
+        fields["actor"] = [intern(login.strip()) or None if login else None for login in columns["actor"]]
+    if any(files := columns.get("files") or ()):
+        fields["files"] = [None if each is None else _paths(each) for each in files]
+    fields["id"] = ["" if key is None else str(key) for key in columns["id"]] if "id" in columns else repeat("")
+    rows = zip(*(fields.get(name) or repeat(None) for name in Event._fields), strict=False)
+    return map(partial(tuple.__new__, Event), rows)  # In a third of the time of Event._make.
 
 
 @lru_cache(maxsize=1000)
@@ -133,20 +162,11 @@ def _may_be_slip(key: str) -> bool:
     return any(is_slip(key, name) for name in Event._fields)
 
 
-def _kept_once(name: str, column: list[Any]) -> list[str | None]:
-    """The column with equal texts as one; TypeError or ValueError if any of it is not as it should be."""
-    texts = dict.fromkeys(column)
-    if not set(map(type, texts)) <= _TYPES.get(name, _TEXT) or (name in _REQUIRED and "" in texts):
-        raise ValueError(name)
-    for text in texts:
-        if text is not None:
-            texts[text] = (intern(text.strip()) or None) if name == "actor" else intern(text)
-    return list(map(texts.__getitem__, column))
-
-
 def _paths(files: list[Any]) -> tuple[str, ...]:
-    """Each path once; none at all where one of them is no path."""
-    return tuple(dict.fromkeys(files)) if set(map(type, files)) <= {str} and all(files) else ()
+    """Each path once; ValueError where one of them is no path."""
+    if not set(map(type, files)) <= {str} or not all(files):
+        raise ValueError("files")
+    return tuple(dict.fromkeys(files))
 
 
 def event_of(record: Record) -> Event:

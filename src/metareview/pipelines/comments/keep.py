@@ -8,13 +8,13 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
+from metareview.collector import garbage_collection_paused
 from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.engines.choice import SPARK, local_engine
 from metareview.engines.spark import spark_session
 from metareview.judges.protocol import ModelJudge, SummedRemarks, settings_from
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.light import unpacked

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from metareview.collector import garbage_collection_paused
 from metareview.comments.case import Case, Rules
 from metareview.comments.filters import FilterConfig
 from metareview.comments.summary import CommentsConfig, LearnedFrom
@@ -19,7 +20,6 @@ from metareview.judges.known import KnownVerdicts
 from metareview.judges.labelled import LabelledJudge
 from metareview.judges.protocol import Judge, ModelJudge, Planned, Remarking
 from metareview.model.comment import ReferenceSet, Review
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.examples import read_examples
 from metareview.pipelines.comments.judge import ChosenJudge, open_chosen
 from metareview.pipelines.comments.options import CommentsOptions

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from metareview.collector import garbage_collection_paused
 from metareview.comments.case import Case, Rules
 from metareview.comments.decide import JudgedCase
 from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord
 from metareview.engines.local import chunks_by_size
 from metareview.judges.protocol import Judge, SummedRemarks
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 from metareview.pipelines.comments.light import LightRow, packed

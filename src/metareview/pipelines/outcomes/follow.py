@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from metareview.collector import garbage_collection_paused
 from metareview.comments.repeats import repeated
 from metareview.model.comment import Comment, Review, counted
 from metareview.model.selection import Selection
@@ -15,7 +16,6 @@ from metareview.outcomes.later import LaterChanges
 from metareview.outcomes.lines import Changes
 from metareview.outcomes.reasons import NO_SUGGESTION
 from metareview.outcomes.records import NOT_ASKED, CommentOutcome, OutcomeRecord
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.outcomes.read import is_review
 
 BATCH_COMMENTS = 5_000

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from metareview.collector import garbage_collection_paused
 from metareview.judges.remote.addressed import AddressedModel
 from metareview.model.time import instant
 from metareview.model.words import plural
 from metareview.outcomes.later import LENGTH
 from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesConfig
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.outcomes.answer import Answers
 from metareview.pipelines.outcomes.follow import KEPT_CHANGE, follow
 from metareview.pipelines.outcomes.options import OutcomesOptions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from metareview.collector import garbage_collection_paused
 from metareview.engines.choice import SPARK, local_engine
 from metareview.engines.local import LocalEngine, sendable
 from metareview.engines.spark import Frame, spark_session
@@ -15,7 +16,6 @@ from metareview.formats.input_file import InputFile, Progress
 from metareview.formats.parquet import MAGIC, rows_in
 from metareview.formats.pipes import spooled_pipes
 from metareview.model.event import History
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import answer
 from metareview.pipelines.routing.count import RoutingResult, configured, count
 from metareview.pipelines.routing.keep import keep

@@ -11,8 +11,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from metareview.collector import garbage_collection_paused
 from metareview.model.event import Event, Sieve, Sifted, in_order, sift
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import Answers, Ticker, answer_part
 from metareview.pipelines.routing.count import configured
 from metareview.pipelines.routing.packed import unpack

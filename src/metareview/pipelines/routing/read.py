@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from metareview.collector import garbage_collection_paused
 from metareview.errors import InputError, UsageError
 from metareview.formats.codeowners import OwnersByCommit
 from metareview.formats.folders import content_hash, files_state
@@ -21,7 +22,6 @@ from metareview.formats.router_config import read_router_config
 from metareview.model.address import repository_key
 from metareview.model.event import History
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.options import RoutingOptions
 
 CODEOWNERS = "codeowners"

@@ -15,6 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from metareview.collector import garbage_collection_paused
 from metareview.engines.local import LocalEngine
 from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput
@@ -25,7 +26,6 @@ from metareview.formats.read_warnings import ReadWarnings
 from metareview.formats.registry import history_formats
 from metareview.model.event import KINDS, RESPONSES, Event, Outline, bots_of, in_order, names_of, no_pull_requests
 from metareview.model.time import LATEST
-from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.pipelines.routing.packed import pack
 from metareview.routing.responses import REQUESTED
