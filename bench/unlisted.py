@@ -28,7 +28,8 @@ from metareview.comparison.unseen import Unseen
 from metareview.model.comment import Comment
 from metareview.model.label import IssueLabel, IssueVerdict, Labels
 from metareview.model.unlisted import CommentKey, Issue, Unlisted
-from metareview.runs.run import COMMENTS, CommentsRun, Manifest, Run
+from metareview.runs.comments_kind import KIND as COMMENTS
+from metareview.runs.run import CommentsRun, Manifest, Run
 from metareview.stats import Array
 
 MEASURES = ("precision_plus", "recall_plus", "f1_plus")

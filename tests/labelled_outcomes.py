@@ -9,7 +9,8 @@ from metareview.outcomes.records import CommentOutcome, OutcomeRecord
 from metareview.outcomes.summary import OutcomesConfig, OutcomesSummary, summarise, tally
 from metareview.runs.labels import LabelFile
 from metareview.runs.outcomes_json import config_to_json
-from metareview.runs.run import OUTCOMES, load_run
+from metareview.runs.outcomes_kind import KIND as OUTCOMES
+from metareview.runs.run import load_run
 from metareview.runs.writer import RunWriter
 
 AT = "2026-01-01T00:00:00+00:00"

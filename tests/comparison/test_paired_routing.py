@@ -16,7 +16,8 @@ from metareview.routing.records import Declarations, RouterAnswer, RoutingRecord
 from metareview.routing.summarise import summarise
 from metareview.routing.summary import HistoryFacts, RoutingConfig
 from metareview.runs.routing_json import manifest_config
-from metareview.runs.run import ROUTING, Manifest, Run
+from metareview.runs.routing_kind import KIND as ROUTING
+from metareview.runs.run import Manifest, Run
 
 
 def routing_run(ranks, *, truth="ann", cutoff="created_at", days_apart=0):

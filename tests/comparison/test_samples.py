@@ -23,7 +23,7 @@ BOT = "bot[bot]"
 def said(changed, known, verdict=None, severity=None):
     """So many comments on lines, of so many of which the lines changed."""
     each = [outcome(at, at < changed, verdict) for at in range(known)]
-    return [replace(one, comment=replace(one.comment, severity=severity)) for one in each]
+    return [replace(one, comment=one.comment.replace(severity=severity)) for one in each]
 
 
 def run_of(folder, rows, *, first=1, name=BOT, judge="none", verdict=None):

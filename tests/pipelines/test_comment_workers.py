@@ -15,7 +15,7 @@ from metareview.pipelines.comments import evaluate, keep, tasks, work
 from metareview.pipelines.comments.options import CommentsOptions
 from metareview.pipelines.comments.plan import open_plan
 from metareview.runs.comments_json import config_to_json
-from metareview.runs.run import COMMENTS
+from metareview.runs.comments_kind import KIND as COMMENTS
 from metareview.runs.writer import RunWriter
 
 OPTIONS = {

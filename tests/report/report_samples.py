@@ -20,7 +20,8 @@ from metareview.routing.summary import (
     RoutingSummary,
     TruthCounts,
 )
-from metareview.runs.run import ROUTING, Manifest, Run
+from metareview.runs.routing_kind import KIND as ROUTING
+from metareview.runs.run import Manifest, Run
 
 HOSTILE = (
     "<script>alert('note')</script> </style></p><img src=x onerror=alert(1)>",

@@ -34,10 +34,12 @@ from metareview.cli.output import Screen, append_step_summary, say, settings_lin
 from metareview.errors import UsageError
 
 if TYPE_CHECKING:
+    from metareview.comparison.standings import Leaderboard
     from metareview.judges.protocol import Planned
     from metareview.pipelines.comments.options import CommentsKeywords
     from metareview.pipelines.comments.plan import Plan
     from metareview.report.tables import Table
+    from metareview.runs.run import CommentsRun
 
 
 @click.command(epilog="Example: metareview comments reviews/ --reference positive_samples.json --fail-under f1=0.4")
@@ -116,7 +118,6 @@ def command(
     from metareview.pipelines.comments.plan import open_plan
     from metareview.report.build_gates import check_undecided, gate_lines
     from metareview.report.headline import board_of, headline
-    from metareview.report.markdown import run_section
     from metareview.report.repeats import repeat_lines
     from metareview.report.run_labels import read_labels
     from metareview.report.tables import costs_of_reviewers, costs_table, judged_by, reviewers_table
@@ -148,7 +149,7 @@ def command(
     run = keep_gates(run, results)
     screen.say(warning_lines(run.result.warnings, run.result.skipped))
     board = cache(lambda: board_of(run))
-    append_step_summary(lambda: run_section(run, board()))
+    append_step_summary(lambda: _section(run, board()))
     judged = f"{judged_by(run.result)} The pairing behind every figure: {folder}"
     if screen.as_json:
         screen.show(run.summary)
@@ -163,6 +164,12 @@ def command(
         screen.show(run.summary, *tables, *gate_lines(results), remarks=remarks)
     check_undecided(run.result.judge)
     check_gates(results)
+
+
+def _section(run: CommentsRun, board: Leaderboard | None) -> str:
+    from metareview.report.markdown import run_section
+
+    return run_section(run, board)
 
 
 def _show_plan(plan: Plan, screen: Screen) -> None:

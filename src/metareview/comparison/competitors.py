@@ -37,17 +37,8 @@ from metareview.outcomes.measures import COLUMNS, MEASURES, counts_of
 from metareview.routing.list_measures import ListMeasure
 from metareview.routing.measures import RankMeasure
 from metareview.routing.weeks import REPOSITORIES, Place, Units, by_unit, units_of, week_of
-from metareview.runs.run import (
-    ROUTING,
-    AnyRun,
-    CommentsRun,
-    OutcomesRun,
-    RoutingRun,
-    Run,
-    is_comments,
-    is_outcomes,
-    load_run,
-)
+from metareview.runs.routing_kind import KIND as ROUTING
+from metareview.runs.run import AnyRun, CommentsRun, OutcomesRun, RoutingRun, Run, is_comments, is_outcomes, load_run
 from metareview.stats import Array, Variance, summed_variances
 
 Source = AnyRun | str | Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from metareview.comments.costs import Costs
 from metareview.comments.measures import Counts, Rates
@@ -11,7 +12,6 @@ from metareview.comments.repeated_runs import Repeats
 from metareview.comparison.judge_parameters import MIXED
 from metareview.model.measure import Measure
 from metareview.model.words import counted, plural
-from metareview.routing.weeks import Units
 from metareview.runs.comments_json import counts_to_json
 from metareview.runs.costs_json import costs_to_json
 from metareview.runs.files import JsonObject, as_json
@@ -19,6 +19,9 @@ from metareview.runs.repeats_json import repeats_to_json
 from metareview.runs.run import AnyRun
 from metareview.stats import Interval
 from metareview.ties import MOST_TESTED, PairTest
+
+if TYPE_CHECKING:
+    from metareview.routing.weeks import Units
 
 SCHEMA = "metareview.leaderboard/1"
 TIES_AT = 0.05

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from metareview.comments.summary import JudgeSummary
-from metareview.comparison.verdict import Comparison, LossGate
 from metareview.errors import GateFailed, Undecided
 from metareview.judges.registry import VERDICTS
 from metareview.model.build_gates import GateResult
 from metareview.model.words import plural
 from metareview.report.numbers import p_value, rate, signed_interval
 from metareview.report.tables import Column, Table
+
+if TYPE_CHECKING:
+    from metareview.comparison.verdict import Comparison, LossGate
 
 _MARKS = {True: "pass", False: "FAIL", None: "undecided"}
 

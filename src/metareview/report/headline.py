@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from metareview.comments.measures import f1
 from metareview.comments.summary import CommentsSummary
-from metareview.comparison.leaderboard import leaderboard
 from metareview.comparison.standings import Leaderboard, has_enough
-from metareview.comparison.weekly_board import weekly_board
 from metareview.model.words import plural
 from metareview.report.numbers import count, interval, of_all, ranked, rate
-from metareview.routing.summary import RoutingSummary
 from metareview.runs.run import AnyRun, is_comments
+
+if TYPE_CHECKING:
+    from metareview.routing.summary import RoutingSummary
 
 _NAMED = 4
 """Reviewers that a sentence names."""
@@ -43,8 +44,13 @@ def board_of(run: AnyRun) -> Leaderboard | None:
 
     It reads all records of the run, which a lone reviewer is spared, and so are routers whose sums by week are at hand.
     """
+    if is_comments(run) and len(run.result.reviewers) < 2:
+        return None
+    from metareview.comparison.leaderboard import leaderboard
+    from metareview.comparison.weekly_board import weekly_board
+
     if is_comments(run):
-        return leaderboard([run]) if len(run.result.reviewers) > 1 else None
+        return leaderboard([run])
     return (weekly_board(run) or leaderboard([run])) if _applicable(run.result) else None
 
 

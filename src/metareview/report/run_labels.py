@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from metareview.benchmark.run_labels import RunCalibration, calibrate_run
 from metareview.comments.measures import f1
-from metareview.comparison.corrected import CorrectedFigures, correction_of, named_corrected
-from metareview.comparison.held_labels import labels_of
-from metareview.comparison.run_unlisted import known_figures
-from metareview.comparison.unlisted_figures import UnlistedFigures
 from metareview.model.words import plural
-from metareview.report.agreement_of_people import people_lines
-from metareview.report.labels import agreement_remarks, best_first, correction_lines, people_line
 from metareview.report.numbers import count, interval, rate
 from metareview.runs.run import CommentsRun
+
+if TYPE_CHECKING:
+    from metareview.benchmark.run_labels import RunCalibration
+    from metareview.comparison.corrected import CorrectedFigures
+    from metareview.comparison.unlisted_figures import UnlistedFigures
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,14 @@ class RunLabels:
     @property
     def corrected(self) -> dict[str, CorrectedFigures]:
         """Each reviewer's figures, the best corrected F1 first; empty where too little is labelled."""
+        from metareview.report.labels import best_first
+
         return best_first(self.calibration.corrected) if self.calibration else {}
 
     def sentence(self) -> str:
         """For the answer of a lone reviewer, which is as judged: its corrected F1, where enough is labelled."""
+        from metareview.comparison.corrected import named_corrected
+
         correction = self.calibration.correction if self.calibration else None
         if correction is None or not correction.complete or len(self.corrected) != 1:
             return ""
@@ -45,6 +48,9 @@ class RunLabels:
 
     def agreement(self) -> Iterator[str]:
         """How far the judge agrees with the labels, and people with each other."""
+        from metareview.report.agreement_of_people import people_lines
+        from metareview.report.labels import agreement_remarks, people_line
+
         if self.calibration is None:
             return
         found, judge = self.calibration.agreement, self.calibration.run.result.judge.name
@@ -59,12 +65,21 @@ class RunLabels:
 
     def progress(self) -> Iterator[str]:
         """How far the labelling is, and what more would bring."""
+        from metareview.report.labels import correction_lines
+
         if self.calibration is not None and self.calibration.correction is not None:
             yield from correction_lines(self.calibration.correction, self.corrected)
 
 
 def read_labels(run: CommentsRun) -> RunLabels:
     """What there is; reads nothing but small files where there is nothing."""
+    if not run.has_labels:
+        return RunLabels(None, None)
+    from metareview.benchmark.run_labels import calibrate_run
+    from metareview.comparison.corrected import correction_of
+    from metareview.comparison.held_labels import labels_of
+    from metareview.comparison.run_unlisted import known_figures
+
     correction = correction_of(run)
     held = correction.held if correction is not None else labels_of(run)
     if not held.labels.pair_verdicts():

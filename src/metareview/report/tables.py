@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from metareview.comments.costs import Costs
 from metareview.comments.measures import (
@@ -17,16 +18,17 @@ from metareview.comments.measures import (
 from metareview.comments.repeated_runs import Repeats
 from metareview.comments.summary import CommentsSummary, JudgeSummary
 from metareview.comments.units import REPOSITORY
-from metareview.comparison.standings import Leaderboard
 from metareview.model.measure import Measure
 from metareview.model.words import plural
 from metareview.report.costs import PER, WORDS, amount, amounts, cost_columns
 from metareview.report.headline import order
 from metareview.report.names import capital, in_words
 from metareview.report.numbers import between_runs, count, duration, interval, of_all, ranked, rate
-from metareview.routing.measures import RankMeasure
-from metareview.routing.queue import QueueTimes
-from metareview.routing.summary import RoutingSummary
+
+if TYPE_CHECKING:
+    from metareview.comparison.standings import Leaderboard
+    from metareview.routing.queue import QueueTimes
+    from metareview.routing.summary import RoutingSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ def routers_table(summary: RoutingSummary, *, all_intervals: bool = False) -> Ta
         Column("router", names, text=True),
         Column("answered", [of_all(block.answered, summary.prs) for block in blocks], optional=2),
     ]
+    from metareview.routing.measures import RankMeasure
+
     for measure in summary.measures:
         if not isinstance(measure, RankMeasure):
             continue

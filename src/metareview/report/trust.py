@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
+from typing import TYPE_CHECKING
 
-from metareview.benchmark.calibrate import Agreement, Slices
 from metareview.judges.offline.languages import TRAINED_ON_ENGLISH
 from metareview.judges.offline.trust import HeldOut, held_out
 from metareview.model.words import plural
-from metareview.report.agreement import units_in_words
 from metareview.report.numbers import interval, rate
 from metareview.report.run_labels import RunLabels
 from metareview.runs.run import CommentsRun
+
+if TYPE_CHECKING:
+    from metareview.benchmark.calibrate import Agreement, Slices
 
 TITLE = "How far to trust the judge"
 _BY_RULE = {
@@ -94,6 +96,8 @@ def _shipped(run: CommentsRun) -> HeldOut | None:
 
 
 def _by_labels(judge: str, found: Agreement) -> str:
+    from metareview.report.agreement import units_in_words
+
     ends = f"95 % interval {interval(found.intervals['kappa'])} over {units_in_words(found)}"
     return f"{judge} agrees with people at kappa {rate(found.kappa)} ({ends}) on {plural(found.n, 'labelled pair')}."
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from metareview.errors import UsageError
 from metareview.formats.seals import SCHEMA, SEALED, whole_lines
 from metareview.runs.comments_json import pair_from_json
+from metareview.runs.comments_kind import KIND as COMMENTS
 from metareview.runs.files import (
     EXAMPLES,
     MANIFEST,
@@ -32,11 +33,13 @@ from metareview.runs.files import (
     read_json,
     written_to,
 )
+from metareview.runs.kind import Kind, RecordT, SummaryT
 from metareview.runs.labels import FRAME, UNLISTED
 from metareview.runs.links import refuse_links
 from metareview.runs.parts import has_part_files, parts_of, remove_parts, remove_unfinished_parts
+from metareview.runs.routing_kind import KIND as ROUTING
 from metareview.runs.routing_parts import RoutingParts
-from metareview.runs.run import COMMENTS, ROUTING, Kind, Manifest, RecordT, SummaryT, now, run_key
+from metareview.runs.run import Manifest, now, run_key
 from metareview.runs.salvage import Kept
 
 if TYPE_CHECKING:

@@ -2,137 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
 
-from metareview.comments.averaging import averaged_by_pull_request
-from metareview.comments.measures import Rates
-from metareview.comments.records import DIMENSIONS, CommentRecord, Pair, PairBlock
-from metareview.comments.summary import CommentsSummary
 from metareview.errors import InputError
 from metareview.formats.seals import SCHEMA, check_counts, check_records, check_seals, damaged
-from metareview.model.build_gates import GateResult
-from metareview.model.measure import Measure
-from metareview.outcomes.records import OutcomeRecord
-from metareview.outcomes.summary import OutcomesSummary
-from metareview.routing.records import RoutingRecord
-from metareview.routing.summary import RoutingSummary
-from metareview.runs import comments_json, comments_text, outcomes_json, recount, routing_json
-from metareview.runs.files import (
-    MANIFEST,
-    PAIRS,
-    RESULTS,
-    SUMMARY,
-    JsonObject,
-    parsed_line,
-    read_json,
-    read_lines,
-    to_line,
-)
+from metareview.runs.files import MANIFEST, PAIRS, RESULTS, SUMMARY, JsonObject, read_json, read_lines
+from metareview.runs.kind import Key, Kind, RecordT, SummaryT, kind_named
 from metareview.runs.labels import FRAME, LABELS, UNLISTED
 from metareview.runs.manifest import Manifest as Manifest
 from metareview.runs.manifest import now as now
 from metareview.runs.parts import has_lines, has_parts, part_files, parts_of
+from metareview.runs.recount import OtherFiguresError
 from metareview.runs.shape import check_shape
-from metareview.runs.stored_items import parsed_record
+
+if TYPE_CHECKING:
+    from metareview.comments.measures import Rates
+    from metareview.comments.records import CommentRecord, Pair
+    from metareview.comments.summary import CommentsSummary
+    from metareview.outcomes.records import OutcomeRecord
+    from metareview.outcomes.summary import OutcomesSummary
+    from metareview.routing.records import RoutingRecord
+    from metareview.routing.summary import RoutingSummary
 
 _RUNS_NAMED = 3
-Key = tuple[str, ...]
-"""What one record is about: (pull request, reviewer), with its run where that is repeated, or (repository, number)."""
-
-
-class Summary(Protocol):
-    """What the summaries of all kinds of run have."""
-
-    @property
-    def measures(self) -> Sequence[Measure]: ...
-    @property
-    def metrics(self) -> Mapping[str, Rates]: ...
-    @property
-    def build_gates(self) -> tuple[GateResult, ...]: ...
-    def with_gates(self, results: tuple[GateResult, ...]) -> Self: ...
-
-
-SummaryT = TypeVar("SummaryT", bound=Summary)
-RecordT = TypeVar("RecordT")
-
-
-@dataclass(frozen=True)
-class Kind(Generic[SummaryT, RecordT]):
-    """How one kind of run is stored."""
-
-    name: str
-    summary_to_json: Callable[[SummaryT, str | None], JsonObject]
-    summary_from_json: Callable[[JsonObject], SummaryT]
-    record_to_json: Callable[[RecordT], JsonObject]
-    record_from_json: Callable[[JsonObject], RecordT]
-    key: Callable[[RecordT], Key]
-    pieces: Callable[[RecordT, Iterable[PairBlock]], Iterator[tuple[str, str | bytes]]]
-    """A record and its pairs as texts, each with the file that it goes into: whole lines of pairs, and the record's
-    line but for its end."""
-    has_pairs: bool = False
-    is_complete: Callable[[RecordT], bool] | None = None
-    """Whether a record need not be made again when the run is continued; None: none need be."""
-    light: Callable[[RecordT], RecordT] = lambda record: record
-    """What a run that goes on needs of a record that is done."""
-    parse: Callable[[bytes], JsonObject] = parsed_line
-    """The object of a record's line, as far as record_from_json needs it."""
-    check_figures: Callable[[SummaryT, Iterator[JsonObject]], None] = lambda summary, lines: None
-    """OtherFiguresError where the summary says something else than these lines of records."""
-    check_record: Callable[[JsonObject], None] = lambda line: None
-    """OtherFiguresError where a record's figures are not those of what it lists."""
-    together: Callable[[Iterator[RecordT]], Iterator[RecordT]] = lambda records: records
-    """The records as what figures are over: those of repeated runs as one."""
-
-
-COMMENTS: Kind[CommentsSummary, CommentRecord] = Kind(
-    "comments",
-    comments_json.summary_to_json,
-    comments_json.summary_from_json,
-    comments_json.record_to_json,
-    comments_json.record_from_json,
-    key=lambda record: record.run_key,
-    check_figures=recount.check_comments,
-    check_record=recount.check_comment_record,
-    together=averaged_by_pull_request,
-    pieces=comments_text.pieces,
-    has_pairs=True,
-    light=CommentRecord.without_notes,
-    is_complete=lambda record: (
-        not record.counts.undecided and (record.skipped or record.slices.keys() >= set(DIMENSIONS))
-    ),
-    parse=parsed_record,
-)
-
-
-ROUTING: Kind[RoutingSummary, RoutingRecord] = Kind(
-    "routing",
-    routing_json.summary_to_json,
-    routing_json.summary_from_json,
-    routing_json.record_to_json,
-    routing_json.record_from_json,
-    key=lambda record: (record.repo, str(record.pr)),
-    check_figures=recount.check_routing,
-    check_record=recount.check_routing_record,
-    pieces=lambda record, _: iter([(RESULTS, routing_json.record_line(record).decode().rstrip("\n"))]),
-)
-
-
-OUTCOMES: Kind[OutcomesSummary, OutcomeRecord] = Kind(
-    "outcomes",
-    outcomes_json.summary_to_json,
-    outcomes_json.summary_from_json,
-    outcomes_json.record_to_json,
-    outcomes_json.record_from_json,
-    key=lambda record: record.key,
-    pieces=lambda record, _: iter([(RESULTS, to_line(outcomes_json.record_to_json(record)).rstrip("\n"))]),
-    is_complete=lambda record: not record.undecided,
-    check_figures=recount.check_outcomes,
-)
 
 
 @dataclass(frozen=True)
@@ -151,6 +48,12 @@ class Run(Generic[SummaryT, RecordT]):
     def label(self) -> str:
         """What messages call it."""
         return "the run in memory" if self.folder is None else str(self.folder)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether anything was drawn, grouped or labelled in its folder."""
+        folder = self.folder
+        return folder is not None and any((folder / name).exists() for name in (LABELS, FRAME, UNLISTED))
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -178,10 +81,12 @@ class Run(Generic[SummaryT, RecordT]):
         if self.folder is None:
             every = (pair for pairs in self.kept_pairs for pair in pairs())
             return every if of is None else (pair for pair in every if (pair.pr, pair.reviewer) in of)
+        from metareview.runs.comments_json import pair_from_json
+
         lines = read_lines(self.folder / PAIRS)
         if of is not None:
             lines = (line for line in lines if _may_be_of(line, of))
-        return _typed(lines, comments_json.pair_from_json, self.folder)
+        return _typed(lines, pair_from_json, self.folder)
 
 
 def _may_be_of(line: JsonObject, records: Container[Key]) -> bool:
@@ -193,17 +98,20 @@ def _may_be_of(line: JsonObject, records: Container[Key]) -> bool:
 
 
 AnyRun = Run[Any, Any]
-CommentsRun = Run[CommentsSummary, CommentRecord]
-RoutingRun = Run[RoutingSummary, RoutingRecord]
-OutcomesRun = Run[OutcomesSummary, OutcomeRecord]
+if TYPE_CHECKING:
+    CommentsRun = Run[CommentsSummary, CommentRecord]
+    RoutingRun = Run[RoutingSummary, RoutingRecord]
+    OutcomesRun = Run[OutcomesSummary, OutcomeRecord]
+else:  # Their records are imported only where runs of that kind are.
+    CommentsRun = RoutingRun = OutcomesRun = AnyRun
 
 
 def is_comments(run: AnyRun) -> TypeGuard[CommentsRun]:
-    return run.kind is COMMENTS
+    return run.kind.name == "comments"
 
 
 def is_outcomes(run: AnyRun) -> TypeGuard[OutcomesRun]:
-    return run.kind is OUTCOMES
+    return run.kind.name == "outcomes"
 
 
 def run_key(pair: Pair) -> Key:
@@ -239,7 +147,7 @@ def _typed(lines: Iterator[JsonObject], read: Callable[[JsonObject], Stored], fo
     for number, line in enumerate(lines, 1):
         try:
             yield read(line)
-        except recount.OtherFiguresError:
+        except OtherFiguresError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
             raise InputError(
@@ -294,7 +202,7 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
             raise InputError(
                 "this run is not finished", file=folder, fix="Run the command that began it again, with the same --out."
             )
-        kind = KINDS[stored["kind"]]
+        kind = kind_named(stored["kind"])
         manifest = Manifest.from_json(stored)
         if manifest.files is not None:
             check_records(folder, manifest.files, manifest.records)
@@ -302,7 +210,7 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
         if not (folder / SUMMARY).exists():
             raise damaged(folder / SUMMARY, "it is missing")
         result = kind.summary_from_json(read_json(folder / SUMMARY))
-        judged = result.judge.pairs if kind is COMMENTS else None
+        judged = result.judge.pairs if kind.has_pairs else None
         if judged and not has_lines(folder / PAIRS):
             raise damaged(folder / PAIRS, "it is missing")
         if manifest.files is None and not by_size:
@@ -312,7 +220,7 @@ def load_run(path: str | Path, *, by_size: bool = False) -> AnyRun:
             lines = read_lines(folder / RESULTS, kind.parse)
             kind.check_figures(result, _typed(lines, partial(_checked, kind), folder))
         return Run(kind, result, manifest, folder)
-    except recount.OtherFiguresError as error:
+    except OtherFiguresError as error:
         raise damaged(folder / SUMMARY, str(error)) from None
     except PermissionError as error:
         closed = error.filename or folder
@@ -336,6 +244,3 @@ def _with_right_seals(folder: Path, manifest: Manifest, *, by_size: bool) -> Man
         manifest = replace(manifest, files={**manifest.files, **manifest.replaced})
         check_seals(folder, manifest.files or {}, by_size=by_size)
     return replace(manifest, replaced=None)
-
-
-KINDS: Mapping[str, Kind[Any, Any]] = {"comments": COMMENTS, "routing": ROUTING, "outcomes": OUTCOMES}

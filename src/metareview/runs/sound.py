@@ -9,10 +9,10 @@ from pathlib import Path
 from metareview.comments.records import Pair
 from metareview.errors import InputError, MetareviewError
 from metareview.model.time import parse_time, show_time
+from metareview.runs.kind import Key
 from metareview.runs.run import (
     AnyRun,
     CommentsRun,
-    Key,
     OutcomesRun,
     RoutingRun,
     is_comments,

@@ -33,7 +33,6 @@ from metareview.runs.files import (
     EXAMPLES,
     MANIFEST,
     PAIRS,
-    PARTS,
     RESULTS,
     SUMMARY,
     VERDICT_FILES,
@@ -49,11 +48,11 @@ from metareview.runs.files import (
     written_to,
 )
 from metareview.runs.judge_json import known_to_json
+from metareview.runs.kind import Key, Kind, RecordT, SummaryT
 from metareview.runs.links import refuse_links
 from metareview.runs.parts import has_lines, has_parts, parts_of, remove_parts
 from metareview.runs.place import remove_left_over, remove_run, run_to_continue, stored_manifest
-from metareview.runs.routing_parts import RoutingParts
-from metareview.runs.run import ROUTING, Key, Kind, Manifest, RecordT, Run, SummaryT, load_run, now, run_key
+from metareview.runs.run import Manifest, Run, load_run, now, run_key
 from metareview.runs.salvage import Kept, with_all_pairs
 
 
@@ -169,8 +168,7 @@ class RunWriter(AbstractContextManager["RunWriter[SummaryT, RecordT]"], Generic[
 
     def _remove_replayed(self) -> None:
         """Delete the parts that a large run had done so far."""
-        if self.kind.name == ROUTING.name:
-            RoutingParts(self.path / PARTS).remove()
+        self.kind.remove_parts(self.path)
 
     def parts_folder(self, name: str) -> Path:
         """Where parts of this file of lines go; it is made, so that whoever writes them finds it."""

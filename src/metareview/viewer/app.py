@@ -18,8 +18,11 @@ from starlette.types import ASGIApp
 
 from metareview.errors import MetareviewError
 from metareview.report.page.markup import html
+from metareview.runs.comments_kind import KIND as COMMENTS
+from metareview.runs.kind import Kind
 from metareview.runs.labels import LabelFile
-from metareview.runs.run import COMMENTS, OUTCOMES, Kind, is_comments, is_outcomes
+from metareview.runs.outcomes_kind import KIND as OUTCOMES
+from metareview.runs.run import is_comments, is_outcomes
 from metareview.runs.sound import broken_runs_told
 from metareview.viewer.catalogue import FINISHED, Catalogue, Entry
 from metareview.viewer.changes import changes_page

@@ -10,7 +10,7 @@ from metareview.report.names import excerpt
 from metareview.report.numbers import count, rate
 from metareview.report.page.blocks import name, paragraph, table, tag
 from metareview.report.page.markup import Html, html, join
-from metareview.runs.run import KINDS
+from metareview.runs.kind import KINDS
 from metareview.viewer.catalogue import BROKEN, FINISHED, RUNNING, STATUSES, STOPPED, Entries, Entry
 from metareview.viewer.controls import PER_PAGE, Query, Sorting, address, choice, entry, form, number, pager
 from metareview.viewer.page import Page

@@ -13,17 +13,17 @@ from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.engines.choice import SPARK, local_engine
-from metareview.engines.spark import spark_session
 from metareview.judges.protocol import ModelJudge, SummedRemarks, settings_from
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.light import unpacked
-from metareview.pipelines.comments.on_spark import carry_out_on_spark
 from metareview.pipelines.comments.plan import Plan
 from metareview.pipelines.comments.tasks import Task
 from metareview.pipelines.comments.work import Chunk, Scoring, chunks_of, remark_facts, score, scored
 from metareview.runs.comments_json import config_to_json
-from metareview.runs.run import COMMENTS, CommentsRun, Key, Manifest, Run, now
+from metareview.runs.comments_kind import KIND as COMMENTS
+from metareview.runs.kind import Key
+from metareview.runs.run import CommentsRun, Manifest, Run, now
 from metareview.runs.writer import RunWriter
 
 Progress = Callable[[int, int], None]
@@ -43,6 +43,9 @@ def carry_out(
         for task in plan.tasks:
             task.check_pairs(plan.rules)
     if plan.engine == SPARK and plan.may_be_sent:
+        from metareview.engines.spark import spark_session
+        from metareview.pipelines.comments.on_spark import carry_out_on_spark
+
         with spark_session(plan.spark_master) as session:
             return carry_out_on_spark(session, plan, out=out, overwrite=overwrite, progress=progress)
     config, origin = config_to_json(plan.config), settings_from(plan.judge)

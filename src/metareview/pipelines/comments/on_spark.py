@@ -17,10 +17,11 @@ from metareview.pipelines.comments.light import packed, unpacked
 from metareview.pipelines.comments.plan import Plan
 from metareview.pipelines.comments.work import Chunk, Scored, Scoring, chunks_of, remark_facts, score, scored
 from metareview.runs.comments_json import config_to_json, pair_from_json, record_from_json
+from metareview.runs.comments_kind import KIND as COMMENTS
 from metareview.runs.files import PAIRS, RESULTS, parsed_line, to_bytes
 from metareview.runs.part_columns import COMMENT_COLUMNS, PAIR_COLUMNS
 from metareview.runs.parts import Columns, parts_of, write_part
-from metareview.runs.run import COMMENTS, CommentsRun, Manifest, Run, now, run_key
+from metareview.runs.run import CommentsRun, Manifest, Run, now, run_key
 from metareview.runs.writer import RunWriter
 
 Progress = Callable[[int, int], None]

@@ -20,8 +20,8 @@ from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 from metareview.pipelines.comments.light import LightRow, packed
 from metareview.pipelines.comments.tasks import Task, eligible_questions
+from metareview.runs.comments_kind import KIND as COMMENTS
 from metareview.runs.files import PAIRS, RESULTS, to_bytes
-from metareview.runs.run import COMMENTS
 
 CHUNK = 10_000
 """The size of a chunk: some hundred pull requests, a second or so of work, a few megabytes of lines."""

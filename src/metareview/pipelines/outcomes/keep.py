@@ -12,8 +12,10 @@ from metareview.model.addressed import CACHE, MODEL
 from metareview.outcomes.records import OutcomeRecord
 from metareview.outcomes.summary import OutcomesSummary, Tally, groups_of, summarise, tally
 from metareview.pipelines.outcomes.plan import Plan
+from metareview.runs.kind import Key
 from metareview.runs.outcomes_json import config_to_json
-from metareview.runs.run import OUTCOMES, Key, Manifest, OutcomesRun, Run, now
+from metareview.runs.outcomes_kind import KIND as OUTCOMES
+from metareview.runs.run import Manifest, OutcomesRun, Run, now
 from metareview.runs.writer import RunWriter
 
 Progress = Callable[[int, int], None]

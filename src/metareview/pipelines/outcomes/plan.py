@@ -18,7 +18,7 @@ from metareview.pipelines.outcomes.answer import Answers
 from metareview.pipelines.outcomes.follow import KEPT_CHANGE, follow
 from metareview.pipelines.outcomes.options import OutcomesOptions
 from metareview.pipelines.outcomes.read import OutcomeInputs, is_review, read
-from metareview.runs.run import Key
+from metareview.runs.kind import Key
 
 
 @dataclass

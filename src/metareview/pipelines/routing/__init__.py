@@ -26,7 +26,8 @@ from metareview.pipelines.routing.plan import Plan, plan_cohort, plan_routers
 from metareview.pipelines.routing.read import CODEOWNERS, InputFiles, Inputs, read, read_all, read_beside
 from metareview.runs.place import check_place, check_same_run
 from metareview.runs.routing_json import manifest_config
-from metareview.runs.run import ROUTING, RoutingRun
+from metareview.runs.routing_kind import KIND as ROUTING
+from metareview.runs.run import RoutingRun
 
 __all__ = [
     "Inputs",

@@ -9,7 +9,8 @@ from pathlib import Path
 from metareview.pipelines.routing.count import RoutingResult
 from metareview.runs.files import RESULTS
 from metareview.runs.routing_json import manifest_config, record_line
-from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
+from metareview.runs.routing_kind import KIND as ROUTING
+from metareview.runs.run import Manifest, RoutingRun, Run, now
 from metareview.runs.sound import broken_runs_told
 from metareview.runs.writer import RunWriter, changed_since
 

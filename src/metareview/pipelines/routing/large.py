@@ -29,8 +29,9 @@ from metareview.routing.summary import HistoryFacts, RoutingSummary
 from metareview.routing.sums import RoutingSums, merged
 from metareview.runs.files import MANIFEST, PARTS, JsonObject, written_to
 from metareview.runs.routing_json import manifest_config
+from metareview.runs.routing_kind import KIND as ROUTING
 from metareview.runs.routing_parts import PartStore, Replayed, RoutingParts
-from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
+from metareview.runs.run import Manifest, RoutingRun, Run, now
 from metareview.runs.writer import RunWriter
 from metareview.temporary import TemporaryFolder
 

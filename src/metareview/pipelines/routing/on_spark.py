@@ -49,8 +49,9 @@ from metareview.pipelines.routing.scatter import (
 from metareview.pipelines.routing.scratch import in_blocks
 from metareview.runs.files import RESULTS, written_to
 from metareview.runs.routing_json import manifest_config
+from metareview.runs.routing_kind import KIND as ROUTING
 from metareview.runs.routing_parts import ParquetParts, RoutingParts
-from metareview.runs.run import ROUTING, Manifest, RoutingRun, Run, now
+from metareview.runs.run import Manifest, RoutingRun, Run, now
 from metareview.runs.writer import RunWriter
 from metareview.temporary import TemporaryFolder
 
