@@ -9,8 +9,9 @@ from bench.data import AACR, aacr, made_up_notes
 from bench.measure import MADE_UP, Result, Row, compared, seconds
 from metareview.judges.examples import KnownNotes
 from metareview.judges.offline.examples import boards, nearness
-from metareview.judges.offline.features import extract_from, lay_out
+from metareview.judges.offline.features import all_features
 from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.offline.layout import lay_out
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import read_notes
 from metareview.judges.offline.words import split, stem
@@ -26,8 +27,8 @@ def run() -> Result:
     """Processor time, the best of a few rounds, so that other work on the machine counts little."""
     questions, data = _questions()
     model = shipped()
-    texts, grid = lay_out(questions)
-    pairs = len(grid.row)
+    texts, layout = lay_out(questions)
+    pairs = int(layout.start[-1])
 
     def note_work() -> None:
         split.cache_clear()
@@ -36,15 +37,15 @@ def run() -> Result:
 
     notes = read_notes(texts, model.background)
     per_note = seconds(note_work)
-    per_pair = seconds(lambda: model.score(extract_from(texts, notes, grid)))
+    per_pair = seconds(lambda: model.score(all_features(notes, layout)))
     known = _known(questions)
-    many, found = boards(texts, grid, known)
+    many, found = boards(texts, known)
     with_known = read_notes(many, model.background)
 
     def with_examples() -> None:
-        features = extract_from(texts, with_known, grid)
-        near = nearness(with_known, grid, known, found)
-        model.score_with(model.score(features)[1], near, features)
+        features = all_features(with_known, layout)
+        near = nearness(features.pairs, np.arange(pairs), known, found)
+        model.score_with(model.score(features)[1], near, features.pairs.equal)
 
     per_known = pairs / seconds(with_examples)
     reasons = seconds(lambda: [list(a.reason) for a in OfflineJudge().judge(questions)])

@@ -11,15 +11,7 @@ from scipy.special import expit
 
 from metareview.judges.offline.examples import ExampleWeights
 from metareview.judges.offline.features import Features
-from metareview.judges.offline.model import (
-    HIGHEST,
-    LOWEST,
-    RIVALRY,
-    Competition,
-    compete,
-    other_comments,
-    other_references,
-)
+from metareview.judges.offline.model import HIGHEST, LOWEST, RIVALRY, Competition, compete
 
 Floats = NDArray[np.float64]
 RIDGE = 10.0
@@ -74,6 +66,7 @@ def learn(features: Features, label: NDArray[np.int64], counts: Floats) -> Learn
     z = (features.values - mean) / scale
     y = (label == 1).astype(float)
     k = z.shape[1]
+    rivals = features.rivals
 
     def alone(p: Floats) -> tuple[float, Floats]:
         logit = z @ p[:k] + p[k]
@@ -86,10 +79,10 @@ def learn(features: Features, label: NDArray[np.int64], counts: Floats) -> Learn
         c = competition(raw)
         fit = np.clip(z @ w, LOWEST, HIGHEST)
         strength = np.exp(np.minimum(fit, RIVALRY))
-        claimed = np.exp(c.candidates) + np.maximum(other_comments(strength, features), 0)
+        claimed = np.exp(c.candidates) + np.maximum(rivals.other_comments(strength), 0)
         crowd = np.log(claimed) - c.candidates
         yielded = strength * np.exp(-c.yielding * crowd)
-        wanted = np.exp(c.references) + np.maximum(other_references(yielded, features), 0)
+        wanted = np.exp(c.references) + np.maximum(rivals.other_references(yielded), 0)
         fade = np.exp(np.minimum(-fit / c.saturation, 500))  # a search may step far out for once
         rising = c.saturation * (1 - fade)
         logit = c.own * rising - c.rival_candidates * np.log(claimed) - c.rival_references * np.log(wanted)
@@ -100,10 +93,10 @@ def learn(features: Features, label: NDArray[np.int64], counts: Floats) -> Learn
         d_logit = (expit(logit) - y) * counts
         d_wanted = -c.rival_references * d_logit / wanted
         # Both sums over rivals are symmetric, so each is its own derivative.
-        d_yielded = other_references(d_wanted, features)
+        d_yielded = rivals.other_references(d_wanted)
         through = d_yielded * yielded
         d_claimed = -c.rival_candidates * d_logit / claimed - c.yielding * through / claimed
-        d_strength = d_yielded * np.exp(-c.yielding * crowd) + other_comments(d_claimed, features)
+        d_strength = d_yielded * np.exp(-c.yielding * crowd) + rivals.other_comments(d_claimed)
         d_fit = c.own * d_logit * fade + d_strength * strength * (fit < RIVALRY)
         d_raw = np.array(
             [

@@ -24,7 +24,8 @@ from scipy.stats import t
 from metareview.benchmark.calibrate import auc, kappa, reliability
 from metareview.judges.examples import KnownNotes
 from metareview.judges.offline.examples import ExampleWeights, Nearness, boards, inputs, nearness
-from metareview.judges.offline.features import Features, extract_from, lay_out
+from metareview.judges.offline.features import Features, Pairs, all_features
+from metareview.judges.offline.layout import lay_out
 from metareview.judges.offline.model import read_background
 from metareview.judges.offline.notes import read_notes
 from metareview.judges.offline.words import RUN, split, stem
@@ -87,8 +88,8 @@ class Data:
 def prepare(data: Path, vectors: Path, tools: int = 36) -> tuple[Data, dict[str, Any]]:
     statistics = read_statistics(data / "aacr")
     questions = read_martian(data / "martian", tools)
-    texts, grid = lay_out([q.question for q in questions])
-    features = extract_from(texts, read_notes(texts, read_background(statistics, vectors)), grid)
+    texts, layout = lay_out([q.question for q in questions])
+    features = all_features(read_notes(texts, read_background(statistics, vectors)), layout)
     pulls = {pull: i for i, pull in enumerate(dict.fromkeys(q.pull for q in questions))}
     size = [len(q.label) for q in questions]
     return Data(
@@ -321,9 +322,10 @@ def example_nearness(data: Data, choose: Chooser, background: Any) -> Nearness:
     for q in data.questions:
         together.setdefault((q.model, q.pull), []).append(q)
     known = [_known(choose(q, together[q.model, q.pull])) for q in data.questions]
-    texts, grid = lay_out([q.question for q in data.questions])
-    all_texts, found = boards(texts, grid, known)
-    return nearness(read_notes(all_texts, background), grid, known, found)
+    texts, layout = lay_out([q.question for q in data.questions])
+    all_texts, found = boards(texts, known)
+    pairs = Pairs(read_notes(all_texts, background), layout, *layout.all_pairs())
+    return nearness(pairs, np.arange(len(pairs.comment)), known, found)
 
 
 def _known(others: Sequence[Labelled]) -> KnownNotes | None:

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from labelled_runs import label_all, make_run
 from metareview.benchmark.disagreements import KINDS as KINDS_SLICED
 from metareview.cli.calibrate import KINDS as offered
-from metareview.judges.offline import trust
+from metareview.judges.offline import published_accuracy
 
 SAME, OTHER = "the coupon is applied twice", "rename tmp"
 
@@ -171,12 +171,12 @@ def test_names_of_kinds_cannot_drive_the_terminal(shown):
 
 def test_offline_without_groups_is_said_to_know_less(shown, monkeypatch):
     figures = {"kappa": 0.8231, "kappa_without_rivals": 0.704}
-    known = trust.parse_held_out("offline-2", 0.4, figures)
-    monkeypatch.setattr(trust, "held_out", lambda: known)
+    known = published_accuracy.parse_held_out("offline-2", 0.4, figures)
+    monkeypatch.setattr(published_accuracy, "held_out", lambda: known)
     _, err = shown([pair(True), pair(False)], judge="offline")
     less = "labels have no group and are judged without rivals; offline then knows less"
     assert f"Warning: 2 {less}: a kappa of about 0.70 instead of 0.82." in err
-    monkeypatch.setattr(trust, "held_out", lambda: trust.HeldOut("offline-1", kappa=0.8))
+    monkeypatch.setattr(published_accuracy, "held_out", lambda: published_accuracy.HeldOut("offline-1", kappa=0.8))
     _, err = shown([pair(True), pair(False)], judge="offline")
     assert f"Warning: 2 {less}." in err
     _, err = shown([pair(True, group="a"), pair(False, group="b")], judge="offline")

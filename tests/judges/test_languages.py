@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.builtin.exact import ExactJudge
 from metareview.judges.cascade.pairs import PairRules
-from metareview.judges.offline.alone import MutualScores
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.offline.languages import language_remarks, not_in_english
+from metareview.judges.offline.similarity import NoteSimilarity
 from metareview.judges.offline.words import RUN, runs, split, stem
 from metareview.judges.protocol import Question, Remarking
 
@@ -130,7 +130,7 @@ def test_whatever_notes_are_written_in_they_have_a_probability_and_equal_themsel
     [answer] = OfflineJudge().judge([question])
     scores = answer.score.reshape(len(notes), len(notes))
     assert ((scores >= 0) & (scores <= 1)).all()
-    alone = MutualScores([*notes, *question.reference]).of_pairs(*question.pairs.T + np.array([[0], [len(notes)]]))
+    alone = NoteSimilarity([*notes, *question.reference]).of_pairs(*question.pairs.T + np.array([[0], [len(notes)]]))
     for at, note in enumerate(notes):
         assert scores[at, at] >= 0.999 or not note.strip()
         assert alone.reshape(scores.shape)[at, at] >= 0.999 or not note.strip()

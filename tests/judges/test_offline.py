@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.errors import UsageError
-from metareview.judges.offline.features import extract, lay_out
+from metareview.judges.offline.features import all_features
 from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.offline.layout import lay_out
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import read_notes
 from metareview.judges.offline.words import PieceTable, split, stem
@@ -119,22 +120,15 @@ def test_equal_comments_are_told_alike():
     assert reasons[:12] == reasons[12:24] == reasons[24:]
 
 
-def test_a_crowded_question_scores_as_a_sparse_one(monkeypatch):
-    questions = [ask(COMMENTS[:k] * 5, REFERENCES * 3) for k in (4, 1, 3)]
-    sparse = OfflineJudge().judge(questions)
-    monkeypatch.setattr("metareview.judges.offline.features.CROWDED", 50)
-    monkeypatch.setattr("metareview.judges.offline.features.BLOCK", 60)
-    dense = OfflineJudge().judge(questions)
-    assert [a.score.tolist() for a in dense] == [a.score.tolist() for a in sparse]
-    assert [list(a.reason) for a in dense] == [list(a.reason) for a in sparse]
-
-
 def test_small_batches_change_nothing(monkeypatch):
-    questions = [ask(COMMENTS[:k], REFERENCES) for k in (4, 1, 3, 2)]
-    whole = [a.score.tolist() for a in OfflineJudge().judge(questions)]
+    questions = [ask(COMMENTS[:k] * 3, REFERENCES * 2) for k in (4, 1, 3, 2)]
+    whole = OfflineJudge().judge(questions)
     monkeypatch.setattr("metareview.judges.offline.judge.BATCH", 1)
-    monkeypatch.setattr("metareview.judges.offline.features.BLOCK", 1)
-    assert [a.score.tolist() for a in OfflineJudge().judge(questions)] == whole
+    monkeypatch.setattr("metareview.judges.offline.layout.WORD_PAIRS", 60)
+    monkeypatch.setattr("metareview.judges.offline.alignment.WIDE", 5)
+    parts = OfflineJudge().judge(questions)
+    assert [a.score.tolist() for a in parts] == [a.score.tolist() for a in whole]
+    assert [list(a.reason) for a in parts] == [list(a.reason) for a in whole]
 
 
 def test_only_the_pairs_asked_about_are_answered_among_all_rivals():
@@ -223,9 +217,11 @@ def test_unknown_words_are_cut_into_the_longest_pieces():
 def test_features_worked_out_by_hand():
     model = shipped()
     question = ask(["alpha beta", "gamma"], ["alpha delta"])
-    features = extract([question], model.background)
+    texts, layout = lay_out([question])
+    notes = read_notes(texts, model.background)
+    features = all_features(notes, layout)
     words, _, _, length = features.values[0]
-    r = dict(zip(features.notes.term_name, features.notes.rarity, strict=True))
+    r = dict(zip(notes.term_name, notes.rarity, strict=True))
     # Three notes: a term that two of them have weighs log(4/2), one that one has log(4/1).
     weight = {name: r[stem(name)] ** 0.5 * np.log(4 / n) for name, n in (("alpha", 2), ("beta", 1), ("delta", 1))}
     total = [(weight["alpha"] + weight[other]) ** 0.5 for other in ("beta", "delta")]
@@ -235,13 +231,14 @@ def test_features_worked_out_by_hand():
 
 
 def test_each_distinct_note_is_read_once():
-    texts, where = lay_out([ask(["a", "b", "a"], ["b"]), ask(["b"], ["a", "c"])])
+    texts, layout = lay_out([ask(["a", "b", "a"], ["b"]), ask(["b"], ["a", "c"])])
     assert sorted(texts) == ["a", "b", "c"]
-    assert [texts[i] for i in where.note] == ["a", "b", "a", "b"]
-    assert [texts[i] for i in where.reference_note] == ["b", "a", "c"]
-    assert where.row.tolist() == [0, 1, 2, 3, 3]
-    assert where.column.tolist() == [0, 0, 0, 1, 2]
-    assert len(read_notes(texts, shipped().background).words) == 3
+    assert [texts[i] for i in layout.left.note] == ["a", "b", "a", "b"]
+    assert [texts[i] for i in layout.right.note] == ["b", "a", "c"]
+    comment, reference = layout.all_pairs()
+    assert comment.tolist() == [0, 1, 2, 3, 3]
+    assert reference.tolist() == [0, 0, 0, 1, 2]
+    assert layout.places(comment, reference).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_two_comments_that_quote_a_reference_do_not_rule_each_other_out():

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from metareview.judges.examples import KnownNotes
 from metareview.judges.offline import examples
 from metareview.judges.offline.examples import ELSEWHERE, NOISE, WORDING, boards, nearness
-from metareview.judges.offline.features import lay_out
+from metareview.judges.offline.features import Pairs
 from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.offline.layout import lay_out
 from metareview.judges.offline.model import shipped
 from metareview.judges.offline.notes import read_notes
 from metareview.judges.protocol import DIFFERENT, SAME, UNDECIDED, Question
@@ -89,11 +90,12 @@ def test_the_nearest_known_note_of_each_kind_by_brute_force(known_notes, rng, co
     match = np.array([[rng.choice([SAME, DIFFERENT, UNDECIDED]) for _ in REFERENCES] for _ in known_notes], np.int8)
     known = KnownNotes(known_notes, match.reshape(-1, len(REFERENCES)))
     question = all_pairs(comments)
-    texts, grid = lay_out([all_pairs(), question, all_pairs([])])
-    all_texts, found = boards(texts, grid, [None, known, known])
+    texts, layout = lay_out([all_pairs(), question, all_pairs([])])
+    all_texts, found = boards(texts, [None, known, known])
     notes = read_notes(all_texts, shipped().background)
-    near = nearness(notes, grid, [None, known, known], found)
-    assert not near.known[: grid.start[1]].any()
+    pairs = Pairs(notes, layout, *layout.all_pairs())
+    near = nearness(pairs, np.arange(layout.start[-1]), [None, known, known], found)
+    assert not near.known[: layout.start[1]].any()
     place = {text: number for number, text in enumerate(all_texts)}
 
     def words(a, b):
@@ -101,8 +103,8 @@ def test_the_nearest_known_note_of_each_kind_by_brute_force(known_notes, rng, co
         weight = [sum(notes.rarity[term] for term in terms) for terms in (of_a & of_b, of_a, of_b)]
         return weight[0] / math.sqrt(weight[1] * weight[2]) if weight[1] and weight[2] else 0.0
 
-    for row in range(grid.start[1], grid.start[2]):
-        comment, reference = divmod(row - int(grid.start[1]), len(REFERENCES))
+    for row in range(layout.start[1], layout.start[2]):
+        comment, reference = divmod(row - int(layout.start[1]), len(REFERENCES))
         for kind in (WORDING, ELSEWHERE, NOISE):
             of_kind = [
                 note

@@ -7,7 +7,7 @@ import pytest
 
 from labelled_runs import label_all, make_run
 from metareview.api import evaluate_comments
-from metareview.judges.offline.trust import held_out, parse_held_out
+from metareview.judges.offline.published_accuracy import held_out, parse_held_out
 from metareview.report.markdown import as_markdown, run_section
 from metareview.report.numbers import interval, rate
 from metareview.report.page.page import as_html

@@ -150,7 +150,7 @@ def _check_labels(file: InputFile) -> None:
 
 def _without_rivals(result: Calibration) -> Iterator[str]:
     """A warning where a judge that weighs rivals got pairs without any."""
-    from metareview.judges.offline.trust import held_out
+    from metareview.judges.offline.published_accuracy import held_out
     from metareview.model.words import plural
 
     if not result.ungrouped or result.judge not in ("offline", "cascade"):

@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from metareview.comments.location import Indices, numbered
+from metareview.comments.location import Indices
 from metareview.judges.protocol import judged_part
-from metareview.text.equality import collapsed
+from metareview.text.equality import equality_numbers
 from metareview.text.rouge import EncodedTexts
 
 if TYPE_CHECKING:
-    from metareview.judges.offline.alone import MutualScores
+    from metareview.judges.offline.similarity import NoteSimilarity
 
 WORDS = 0.7
 """The share of either note's words that the other must have, in order: the same as for the judge `rouge`."""
@@ -32,9 +32,9 @@ class AlikeNotes:
 
     def __init__(self, notes: Sequence[str]) -> None:
         read = list(map(judged_part, notes))
-        self.text = numbered(map(collapsed, read)) - 1
-        """For each note the number of its text: the same for notes that are equal but for white space."""
-        _, first = np.unique(self.text, return_index=True)
+        numbers = np.array(equality_numbers(read), np.int64)
+        _, first, self.text = np.unique(numbers, return_index=True, return_inverse=True)
+        """The number of each note's text: the same for notes that are equal but for white space."""
         self._texts = [read[at] for at in first.tolist()]
         self._words = EncodedTexts(self._texts)
 
@@ -71,19 +71,19 @@ class AlikeNotes:
 
     def _judged_same(self, one: Indices, other: Indices) -> NDArray[np.bool_]:
         """Whether the offline judge calls the texts of each pair the same. It reads these, or all if they are many."""
-        from metareview.judges.offline.alone import MutualScores  # reads the model's weights: only where there is need
+        from metareview.judges.offline.similarity import NoteSimilarity  # here, since few runs need the model's weights
 
         kept, position = np.unique(np.concatenate([one, other]), return_inverse=True)
         if 2 * len(kept) > len(self._texts):
-            return self._all_scores.same(one, other)
-        scores = MutualScores([self._texts[at] for at in kept.tolist()])
-        return scores.same(position[: len(one)], position[len(one) :])
+            return self._all_scores.similar(one, other)
+        scores = NoteSimilarity([self._texts[at] for at in kept.tolist()])
+        return scores.similar(position[: len(one)], position[len(one) :])
 
     @cached_property
-    def _all_scores(self) -> MutualScores:
-        from metareview.judges.offline.alone import MutualScores
+    def _all_scores(self) -> NoteSimilarity:
+        from metareview.judges.offline.similarity import NoteSimilarity
 
-        return MutualScores(self._texts)
+        return NoteSimilarity(self._texts)
 
     @cached_property
     def _rarest(self) -> tuple[sp.csr_array, Indices]:

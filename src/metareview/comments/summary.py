@@ -26,7 +26,7 @@ from metareview.comments.measures import (
 from metareview.comments.records import DIMENSIONS, CommentRecord, Tally
 from metareview.comments.repeated_runs import Repeats, repeats_of, rows_of_runs, run_variance
 from metareview.comments.units import PULL_REQUEST, ReviewerTable, repository_intervals, unit_rows
-from metareview.judges.offline.trust import HeldOut
+from metareview.judges.offline.published_accuracy import HeldOut
 from metareview.model.address import pull_request_key
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped

@@ -19,7 +19,7 @@ from metareview.comments.records import CommentRecord
 from metareview.comments.repeats import repeated
 from metareview.comparison.linkage import Indices, complete_linkage
 from metareview.errors import UsageError
-from metareview.judges.offline.alone import MutualScores
+from metareview.judges.offline.similarity import NoteSimilarity
 from metareview.judges.protocol import judged_part
 from metareview.model.comment import Comment, normal_path, normal_side
 from metareview.model.unlisted import Issue, issue_name, note_digest
@@ -130,13 +130,13 @@ def _edges(
     numbers: dict[str, int] = {}
     text = np.array([numbers.setdefault(judged_part(each.note), len(numbers)) for each in comments], np.int64)
     rows = max(1, min(_ROWS, _PAIRS // max(1, len(comments))))
-    scores: MutualScores | None = None
+    scores: NoteSimilarity | None = None
     edges = 0
     for start in range(0, len(comments), rows):
         near = candidate_pairs(comments[start : start + rows], comments[start:], distance, anywhere=anywhere)
         later = near.generated < near.reference
         if later.any():
-            scores = scores or MutualScores(list(numbers))
+            scores = scores or NoteSimilarity(list(numbers))
             one, other = near.generated[later] + start, near.reference[later] + start
             score = scores.of_pairs(text[one], text[other])
             alike = score >= scores.threshold

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from metareview.judges.offline.languages import TRAINED_ON_ENGLISH
-from metareview.judges.offline.trust import HeldOut, held_out
+from metareview.judges.offline.published_accuracy import HeldOut, held_out
 from metareview.model.words import plural
 from metareview.report.numbers import interval, rate
 from metareview.report.run_labels import RunLabels

@@ -30,7 +30,7 @@ from metareview.comments.summary import (
     ReviewerSummary,
 )
 from metareview.comments.units import PULL_REQUEST
-from metareview.judges.offline.trust import HeldOut, parse_held_out
+from metareview.judges.offline.published_accuracy import HeldOut, parse_held_out
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import COMMENT_FIELDS, Comment, Skipped
 from metareview.runs.costs_json import costs_from_json, costs_to_json

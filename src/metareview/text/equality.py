@@ -3,6 +3,8 @@ between their words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from metareview.text.normalisation import normalise
 
 
@@ -19,3 +21,13 @@ def collapsed(text: str) -> str:
     'café is open'
     """
     return " ".join(normalise("NFC", text).split())
+
+
+def equality_numbers(texts: Iterable[str]) -> list[int]:
+    """A number for each text, the same for texts that are equal but for white space; 0 for white space alone.
+
+    >>> equality_numbers(["a  b", "", "c", " a b"])
+    [1, 0, 2, 1]
+    """
+    numbers = {"": 0}
+    return [numbers.setdefault(collapsed(text), len(numbers)) for text in texts]

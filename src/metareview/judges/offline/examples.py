@@ -11,18 +11,17 @@ Pairs of which nothing is known keep their score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from metareview.judges.examples import KnownNotes
-from metareview.judges.offline.batches import batches
-from metareview.judges.offline.features import BLOCK, Grid
-from metareview.judges.offline.notes import Floats, Ints, Notes
+from metareview.judges.offline.features import Pairs
+from metareview.judges.offline.notes import Floats, Ints, Notes, ranges
+from metareview.judges.offline.terms import overlaps
 from metareview.judges.protocol import DIFFERENT, SAME
 
 NAMES = (
@@ -41,6 +40,8 @@ NAMES = (
 known wording of its reference, to one of another reference, to a known comment that raised none; whether there are
 any such."""
 WORDING, ELSEWHERE, NOISE = range(3)
+BLOCK = 4_000_000
+"""Pairs of notes that are compared at a time: bounds memory."""
 _SURE = 1e-6
 
 
@@ -86,129 +87,75 @@ def inputs(score: Floats, near: Nearness) -> Floats:
 
 @dataclass(frozen=True)
 class Board:
-    """Questions that share what is known of their references."""
+    """The questions that share the known verdicts on their references."""
 
-    questions: Sequence[int]
-    generated: Ints  # the texts of their generated notes, one question after another
-    known: Ints  # the texts of the known notes
+    questions: Ints
+    known: Ints
+    """The texts of the known notes."""
     match: NDArray[np.int8]
 
 
-def boards(texts: Sequence[str], grid: Grid, known: Sequence[KnownNotes | None]) -> tuple[list[str], list[Board]]:
-    """The texts with those of known notes behind them, each once; and the boards of the questions of which something is
-    known."""
+def boards(texts: Sequence[str], known: Sequence[KnownNotes | None]) -> tuple[list[str], list[Board]]:
+    """The distinct texts with those of known notes behind them; and the boards of questions with known notes."""
     numbers = {text: number for number, text in enumerate(texts)}
     sharing: dict[int, list[int]] = {}
     for question, each in enumerate(known):
-        if each is not None and len(each.notes) and len(grid.generated[question]) and len(grid.reference[question]):
+        if each is not None and len(each.notes) and len(each.match.T):
             sharing.setdefault(id(each.match), []).append(question)
     found = []
     for questions in sharing.values():
         shared = known[questions[0]]
         assert shared is not None
         of_known = np.array([numbers.setdefault(note, len(numbers)) for note in shared.notes], np.int64)
-        generated = np.concatenate([grid.generated[question] for question in questions])
-        found.append(Board(questions, generated, of_known, shared.match))
+        found.append(Board(np.array(questions, np.int64), of_known, shared.match))
     return list(numbers), found
 
 
-def nearness(notes: Notes, grid: Grid, known: Sequence[KnownNotes | None], found: Sequence[Board]) -> Nearness:
-    """How near each pair comes to what is known; `found` are the boards, whose texts are those of `notes`."""
-    size = len(grid.row)
-    words, meaning, there = np.zeros((size, 3)), np.zeros((size, 3)), np.zeros((size, 3), bool)
-    for some in batches(found, lambda board: len(board.generated) * len(board.known), BLOCK):
-        by_words = _SharedWords(notes, [board.generated for board in some], [board.known for board in some])
-        for number, board in enumerate(some):
-            kinds = _kinds(board.match)
-            row = 0
-            for question in board.questions:
-                each = known[question]
-                out = np.array(each.left_out if each else (), np.int64)
-                pairs, count = grid.pairs(question), len(grid.generated[question])
-                there[pairs] = np.tile(kinds.sum(2) > kinds[:, :, out].sum(2), (count, 1))
-                step = max(1, BLOCK // kinds.size)
-                for part in range(row, row + count, step):
-                    texts = board.generated[part : min(part + step, row + count)]
-                    start = pairs.start + (part - row) * len(kinds)
-                    rows = slice(start, start + len(texts) * len(kinds))
-                    near = by_words.of(number, part, len(texts))
-                    words[rows] = _nearest(near, kinds, out)
-                    meaning[rows] = _nearest(notes.meaning[texts] @ notes.meaning[board.known].T, kinds, out)
-                row += count
-    return Nearness(words, meaning, there)
+def nearness(pairs: Pairs, chosen: Ints, known: Sequence[KnownNotes | None], found: Sequence[Board]) -> Nearness:
+    """How near the chosen pairs come to the known notes; `found` are the boards, whose texts are those of `pairs`."""
+    near = Nearness(np.zeros((len(chosen), 3)), np.zeros((len(chosen), 3)), np.zeros((len(chosen), 3), bool))
+    by_comment = np.argsort(pairs.comment[chosen], kind="stable")
+    comment = pairs.comment[chosen][by_comment]
+    left, right = pairs.layout.left, pairs.layout.right
+    for board in found:
+        kinds, is_example = _kinds(board.match), _is_example(board, known)
+        there = (is_example @ kinds.reshape(-1, len(board.known)).T).reshape(-1, *kinds.shape[:2])
+        sizes = left.sizes[board.questions]
+        all_slots, in_board = ranges(left.start[board.questions], sizes), np.repeat(np.arange(len(sizes)), sizes)
+        for part in _parts(len(all_slots), len(board.known)):
+            slots = all_slots[part]
+            first, last = np.searchsorted(comment, slots), np.searchsorted(comment, slots, side="right")
+            own, row = by_comment[ranges(first, last - first)], np.repeat(np.arange(len(slots)), last - first)
+            question = in_board[part][row]
+            reference = pairs.reference[chosen[own]] - right.start[board.questions][question]
+            near.known[own] = there[question, reference]
+            between = _between(pairs.notes, left.note[slots], board.known)
+            for some in _parts(len(own), kinds[0].size):
+                wanted = kinds[reference[some]] & is_example[question[some], None]
+                for values, nearest in zip((near.words, near.meaning), between, strict=True):
+                    values[own[some]] = np.where(wanted, nearest[row[some], None], 0.0).max(axis=2)
+    return near
 
 
-def nearness_of(notes: Notes, board: Board, known: KnownNotes, pairs: Ints) -> Nearness:
-    """The same for some pairs of one question, in the order of their comments: (comment, reference) in each row."""
-    kinds = _kinds(board.match)
-    out = np.array(known.left_out, np.int64)
-    words, meaning = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
-    rows = max(1, BLOCK // max(1, len(board.known)))
-    step = max(1, BLOCK // max(1, kinds[0].size))
-    for first in range(0, len(board.generated), rows):
-        texts = board.generated[first : first + rows]
-        by_words = _SharedWords(notes, [texts], [board.known]).of(0, 0, len(texts))
-        by_meaning = notes.meaning[texts] @ notes.meaning[board.known].T
-        start, end = np.searchsorted(pairs[:, 0], [first, first + rows]).tolist()
-        for part in range(start, end, step):
-            own = slice(part, min(part + step, end))
-            comment, reference = pairs[own, 0] - first, pairs[own, 1]
-            words[own] = _nearest_of(by_words[comment], kinds[reference], out)
-            meaning[own] = _nearest_of(by_meaning[comment], kinds[reference], out)
-    there = kinds.sum(2) > kinds[:, :, out].sum(2)
-    return Nearness(words, meaning, there[pairs[:, 1]])
+def _is_example(board: Board, known: Sequence[KnownNotes | None]) -> NDArray[np.bool_]:
+    """(questions, known notes): whether a known note is an example for a question."""
+    is_example = np.ones((len(board.questions), len(board.known)), bool)
+    for row, question in enumerate(board.questions.tolist()):
+        each = known[question]
+        is_example[row, list(each.left_out) if each else []] = False
+    return is_example
 
 
-class _SharedWords:
-    """How many words generated notes share with the known notes of their board, weighted by rarity, from 0 to 1.
-
-    One sparse product for many boards: each numbers its terms by itself, so that none meets another's notes.
-    """
-
-    def __init__(self, notes: Notes, generated: Sequence[Ints], known: Sequence[Ints]) -> None:
-        self._rows, self._columns = (np.cumsum([0, *map(len, side)]) for side in (generated, known))
-        keys, entries = [], []
-        for side in (generated, known):
-            slots = notes.terms[np.concatenate(side)]
-            board = np.repeat(np.arange(len(side)), list(map(len, side)))
-            keys.append(np.repeat(board, np.diff(slots.indptr)) * slots.shape[1] + slots.indices)
-            weight = np.sqrt(notes.rarity)[slots.indices]
-            length = np.sqrt(np.add.reduceat(np.append(weight**2, 0.0), slots.indptr[:-1]))
-            length[np.diff(slots.indptr) == 0] = 1.0
-            entries.append((weight / np.repeat(length, np.diff(slots.indptr)), slots.indptr))
-        own = np.unique(keys[0])
-        sides = []
-        for key, (value, start) in zip(keys, entries, strict=True):
-            at = np.searchsorted(own, key)
-            met = at < len(own)
-            met[met] = own[at[met]] == key[met]
-            start = np.concatenate([[0], np.cumsum(met)])[start]
-            sides.append(sp.csr_array((value[met], at[met], start), shape=(len(start) - 1, len(own))))
-        self._shared = sp.csr_array(sides[0] @ sides[1].T)
-
-    def of(self, board: int, row: int, count: int) -> Floats:
-        """(generated notes, known notes) of a board: so many rows from `row` on."""
-        first = self._rows[board] + row
-        ends = self._shared.indptr[first : first + count + 1]
-        stored = slice(ends[0], ends[-1])
-        found = np.zeros((count, self._columns[board + 1] - self._columns[board]))
-        at = np.repeat(np.arange(count), np.diff(ends)), self._shared.indices[stored] - self._columns[board]
-        found[at] = self._shared.data[stored]
-        return found
+def _parts(number: int, size: int) -> Iterator[slice]:
+    """Slices of so many rows, each with BLOCK pairs of notes at most; a row has `size`."""
+    step = max(1, BLOCK // max(size, 1))
+    return (slice(start, start + step) for start in range(0, number, step))
 
 
-def _nearest(near: Floats, kinds: NDArray[np.bool_], left_out: Ints) -> Floats:
-    """(pairs, kinds): the nearest known note of each kind to each reference, from 0 to 1."""
-    near[:, left_out] = 0.0
-    best: Floats = np.where(kinds, near[:, None, None, :], 0.0).max(axis=3)
-    return np.clip(best, 0.0, 1.0).reshape(-1, 3)
-
-
-def _nearest_of(near: Floats, kinds: NDArray[np.bool_], left_out: Ints) -> Floats:
-    """The same where each row of `near` belongs to one pair, and `kinds` says what known notes are to its reference."""
-    near[:, left_out] = 0.0
-    best: Floats = np.where(kinds, near[:, None, :], 0.0).max(axis=2)
-    return np.clip(best, 0.0, 1.0)
+def _between(notes: Notes, texts: Ints, known: Ints) -> tuple[Floats, Floats]:
+    """(texts, known notes): how near they are by shared words and by meaning, from 0 to 1."""
+    words = overlaps(notes.terms[texts], notes.terms[known], notes.rarity).toarray()
+    return words, np.clip(notes.meaning[texts] @ notes.meaning[known].T, 0.0, 1.0)
 
 
 def _kinds(match: NDArray[np.int8]) -> NDArray[np.bool_]:

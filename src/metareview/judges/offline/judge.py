@@ -14,22 +14,25 @@ import numpy as np
 from metareview.errors import UsageError
 from metareview.judges.examples import Examples
 from metareview.judges.offline.batches import batches
-from metareview.judges.offline.crowded import answer_crowded, distinct_notes, is_crowded
 from metareview.judges.offline.examples import boards, nearness
-from metareview.judges.offline.features import extract_from, lay_out
+from metareview.judges.offline.features import all_features
 from metareview.judges.offline.languages import NotesSeen, language_remarks, notes_seen, remarks_on, with_composed_notes
+from metareview.judges.offline.layout import Layout, lay_out
 from metareview.judges.offline.model import shipped
-from metareview.judges.offline.notes import read_notes
+from metareview.judges.offline.nearest_rivals import distinct_notes, is_crowded, nearest_rivals_features
+from metareview.judges.offline.notes import Ints, read_notes
 from metareview.judges.offline.reasons import Reasons, Standings
 from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
 
 BATCH = 200_000
-"""How many pairs, asked about or not, are in memory at a time."""
+"""Pairs, asked about or not, that are in memory at a time."""
 
 
 class OfflineJudge(Judge):
-    """Scores every pair; never undecided. `threshold` replaces the one that was learned; `examples` are known verdicts
-    on the same references."""
+    """Scores every pair; never undecided.
+
+    `threshold` replaces the learned one; `examples` are known verdicts on the same references.
+    """
 
     name = "offline"
     threshold: float
@@ -47,10 +50,10 @@ class OfflineJudge(Judge):
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         """Rivals are all notes of a question, asked about or not; no answer depends on another question."""
         composed = map(with_composed_notes, questions)
-        return [answer for batch in batches(composed, _pairs, BATCH) for answer in self._answers(batch)]
+        return [answer for batch in batches(composed, _size, BATCH) for answer in self._answers(batch)]
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
-        """How many notes are in languages that it has not learned."""
+        """A warning if some notes are in languages that the model was not trained on."""
         return language_remarks(questions)
 
     def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> NotesSeen:
@@ -60,49 +63,49 @@ class OfflineJudge(Judge):
         return remarks_on(parts)
 
     def __reduce__(self) -> tuple[type[OfflineJudge], tuple[float, Examples | None]]:
-        """How it is sent to another process: that one has the model, too."""
+        """Sends the settings alone to another process, which has the model too."""
         return OfflineJudge, (self.threshold, self.examples)
 
     def _answers(self, batch: Sequence[Question]) -> Iterator[Answer]:
-        if any(map(is_crowded, batch)):
-            # Whatever else is in the batch is answered in parts around it: no answer depends on another question.
-            for question in batch:
-                yield self._answer_crowded(question) if is_crowded(question) else next(self._answers([question]))
+        crowded = is_crowded(batch[0])
+        if crowded:
+            batch = list(map(distinct_notes, batch))
+        asked = [np.asarray(question.pairs, np.int64).reshape(-1, 2) for question in batch]
+        if crowded and not len(asked[0]):
+            yield Answer(np.zeros(0), np.zeros(0, np.int8))
             return
-        texts, grid = lay_out(batch)
+        texts, layout = lay_out(batch)
         known = [self.examples.known(question) if self.examples else None for question in batch]
-        all_texts, found = boards(texts, grid, known)
-        notes = read_notes(all_texts, self._model.background)
-        features = extract_from(texts, notes, grid)
+        texts, found = boards(texts, known)
+        notes = read_notes(texts, self._model.background)
+        if crowded:
+            features, place = nearest_rivals_features(notes, layout, asked[0], self._model.weight / self._model.scale)
+        else:
+            features, place = all_features(notes, layout), _places(layout, asked)
+        pairs = features.pairs
         fit, score = self._model.score(features)
-        nearest = None
+        del features  # reasons, which are kept, need the pairs alone
+        nearest = np.full(len(score), -1, np.int8)
         if self.examples is not None:
-            near = nearness(notes, grid, known, found)
-            score, nearest = self._model.score_with(score, near, features.equal), near.nearest
-        standings = Standings(fit, grid.row, grid.column, len(grid.note), len(grid.reference_note))
-        match = np.where(score >= self.threshold, SAME, DIFFERENT).astype(np.int8)
-        note, reference = grid.note[grid.row], grid.reference_note[grid.column]
-        for number, question in enumerate(batch):
-            pairs = np.asarray(question.pairs, np.int64).reshape(-1, 2)
-            places = pairs[:, 0] * len(question.reference) + pairs[:, 1] + grid.start[number]
-            scores = score[places]
-            reasons = Reasons(
-                notes=features.notes,
-                standings=standings,
-                pairs=places,
-                generated=note[places],
-                reference=reference[places],
-                score=scores,
-                equal=features.equal[places],
-                nearest=None if nearest is None else nearest[places],
+            chosen = np.unique(place)
+            near = nearness(pairs, chosen, known, found)
+            score[chosen], nearest[chosen] = (
+                self._model.score_with(score[chosen], near, pairs.equal[chosen]),
+                near.nearest,
             )
-            yield Answer(scores, match[places], reasons)
-
-    def _answer_crowded(self, question: Question) -> Answer:
-        question = distinct_notes(question)
-        known = self.examples.known(question) if self.examples else None
-        return answer_crowded(question, self._model, self.threshold, known)
+        standings = Standings(fit, pairs)
+        for own in np.split(place, np.cumsum(list(map(len, asked)))[:-1]):
+            match = np.where(score[own] >= self.threshold, SAME, DIFFERENT).astype(np.int8)
+            yield Answer(score[own], match, Reasons(standings, own, score[own], nearest[own]))
 
 
-def _pairs(question: Question) -> int:
-    return len(question.generated) * len(question.reference)
+def _places(layout: Layout, asked: Sequence[Ints]) -> Ints:
+    """The places of the pairs asked about, (comment, reference), among all pairs; question after question."""
+    question = np.repeat(np.arange(len(asked)), list(map(len, asked)))
+    comment, reference = np.concatenate(asked).T
+    return layout.places(layout.left.start[question] + comment, layout.right.start[question] + reference)
+
+
+def _size(question: Question) -> int:
+    """How many pairs of notes a question has to be compared; a crowded one is a batch by itself."""
+    return BATCH + 1 if is_crowded(question) else (len(question.generated) + len(question.reference)) ** 2 // 4

@@ -84,9 +84,9 @@ class Model:
     version: str
 
     def score(self, features: Features) -> tuple[Floats, Floats]:
-        """For every pair: how well it fits by itself, and the probability that it is the same issue."""
+        """For each pair: how well it fits by itself, and the probability that it is the same issue."""
         fit = self.fit(features.values)
-        return fit.round(9), self.probability(compete(fit, features, self.competition), features.equal)
+        return fit.round(9), self.probability(compete(fit, features, self.competition), features.pairs.equal)
 
     def score_with(self, score: Floats, near: Nearness, equal: Bools) -> Floats:
         """The same probabilities, given known verdicts on the same references."""
@@ -117,29 +117,15 @@ class Model:
         return score.round(9)
 
 
-def other_comments(values: Floats, features: Features) -> Floats:
-    """For each pair: the values of the other comments on the same reference added up, each times 1 - likeness."""
-    grid = features.grid
-    total = np.bincount(grid.column, values, minlength=len(grid.reference_note))
-    return total[grid.column] - values - features.repeated_by_comments(values)
-
-
-def other_references(values: Floats, features: Features) -> Floats:
-    """For each pair: the values of the same comment's other references added up, each times 1 - likeness."""
-    grid = features.grid
-    total = np.bincount(grid.row, values, minlength=len(grid.note))
-    return total[grid.row] - values - features.repeated_by_references(values)
-
-
 def compete(fit: Floats, features: Features, c: Competition) -> Floats:
     """The logit of each pair's score: steps 2 and 3, and the rule for the best comment."""
     strength = strength_of(fit)
-    # The difference of two equal sums may come out a little below 0.
-    others = np.maximum(other_comments(strength, features), 0)
-    wanted = np.maximum(other_references(yielded(strength, others, c), features), 0)
-    best = np.full(len(features.grid.reference_note), -np.inf)
-    np.maximum.at(best, features.grid.column, fit)
-    return logit_among(fit, others, wanted, best[features.grid.column], c)
+    pairs, rivals = features.pairs, features.rivals
+    others = rivals.other_comments(strength)
+    wanted = rivals.other_references(yielded(strength, others, c))
+    best = np.full(len(pairs.layout.right.note), -np.inf)
+    np.maximum.at(best, pairs.reference, fit)
+    return logit_among(fit, others, wanted, best[pairs.reference], c)
 
 
 def strength_of(fit: Floats) -> Floats:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from metareview.judges.offline.words import STOP, PieceTable, runs, split, stem
+from metareview.text.equality import equality_numbers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -58,6 +59,24 @@ class Notes:
     meaning: Floats  # (notes, dimensions): the sum of each note's word vectors, of length 1 or 0
 
     spelling: Spelling
+
+    @cached_property
+    def word_count(self) -> Ints:
+        """How many words each note has that are compared by meaning."""
+        return np.array(list(map(len, self.words)), np.int64)
+
+    @cached_property
+    def log_length(self) -> Floats:
+        return np.log(np.maximum(self.length, 1))
+
+    @cached_property
+    def _equality(self) -> Ints:
+        return np.array(equality_numbers(self.texts), np.int64)
+
+    def equal(self, left: Ints, right: Ints) -> NDArray[np.bool_]:
+        """Which pairs of notes are the same but for white space; empty notes equal nothing."""
+        equal: NDArray[np.bool_] = (self._equality[left] == self._equality[right]) & (self._equality[left] > 0)
+        return equal
 
     def terms_of(self, note: int) -> frozenset[int]:
         """A note's terms; the lower its number, the rarer a term is."""

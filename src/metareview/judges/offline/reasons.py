@@ -10,6 +10,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from metareview.judges.offline.features import Pairs
 from metareview.judges.offline.notes import Floats, Ints, Notes
 from metareview.model.words import format_score
 
@@ -57,23 +58,16 @@ def _short(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Standings:
-    """For each pair whether a rival fits better, worked out for all at once when somebody asks.
-
-    Pairs are given by their comments and their references, so many of each; they need not be all that these can form.
-    """
+    """How each pair stands among its rivals, as the number of a phrase; worked out when it is first read."""
 
     fit: Floats
-    comment: Ints
-    reference: Ints
-    comments: int
-    references: int
+    pairs: Pairs
 
     @cached_property
     def phrase(self) -> NDArray[np.int8]:
-        """As the number of a phrase."""
-        own = self.fit
-        best_comment = _best_other(own, self.reference, self.references)
-        best_reference = _best_other(own, self.comment, self.comments)
+        own, layout = self.fit, self.pairs.layout
+        best_comment = _best_other(own, self.pairs.reference, len(layout.right.note))
+        best_reference = _best_other(own, self.pairs.comment, len(layout.left.note))
         best_rival = np.maximum(best_comment, best_reference)
         alone = np.isneginf(best_rival)
         cases = [
@@ -101,17 +95,15 @@ def _best_other(fit: Floats, group: Ints, groups: int) -> Floats:
 class Reasons(Sequence[str]):
     """For each pair asked about: what its notes share, and how it stands among its rivals."""
 
-    notes: Notes
     standings: Standings
-    pairs: Ints  # by their places in the standings
-    generated: Ints  # each pair's generated note, by its number in the batch
-    reference: Ints  # each pair's reference, by its number in the batch
-    score: Floats  # each pair's score
-    equal: NDArray[np.bool_]  # whether a pair's notes are equal
-    nearest: NDArray[np.int8] | None = None  # the kind of known comment that it comes nearest to, with examples
+    place: Ints
+    """Where each pair asked about is among all pairs."""
+    score: Floats
+    nearest: NDArray[np.int8]
+    """The kind of known comment that each pair comes nearest to; -1 where nothing is known of it."""
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.place)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -128,12 +120,12 @@ class Reasons(Sequence[str]):
         return self._texts(slice(None))
 
     def _texts(self, index: slice) -> list[str]:
-        pairs = self.pairs[index]
-        standing = self.standings.phrase[pairs].tolist()
-        nearest = [-1] * len(pairs) if self.nearest is None else self.nearest[index].tolist()
-        columns = (each[index].tolist() for each in (self.generated, self.reference, self.score, self.equal))
+        pairs, place = self.standings.pairs, self.place[index]
+        notes = pairs.comment_note[place].tolist(), pairs.reference_note[place].tolist()
+        phrases = pairs.equal[place].tolist(), self.standings.phrase[place].tolist()
+        columns = (*notes, *phrases, self.score[index].tolist(), self.nearest[index].tolist())
         return [
-            f"p {format_score(score)}: {'equal notes' if equal else _shared(self.notes, a, b)}; {_STANDINGS[phrase]}"
-            f"{_NEAREST[known]}"
-            for a, b, score, equal, phrase, known in zip(*columns, standing, nearest, strict=True)
+            f"p {format_score(score)}: {'equal notes' if equal else _shared(pairs.notes, a, b)}; {_STANDINGS[phrase]}"
+            f"{_NEAREST[kind]}"
+            for a, b, equal, phrase, score, kind in zip(*columns, strict=True)
         ]

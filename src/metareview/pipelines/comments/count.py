@@ -10,7 +10,7 @@ from metareview.comments.outcome import make_records, skip_record
 from metareview.comments.records import CommentRecord
 from metareview.comments.summary import CommentsSummary, JudgeSummary, reviewer_table, summarise
 from metareview.comments.units import interval_warnings
-from metareview.judges.offline.trust import held_out
+from metareview.judges.offline.published_accuracy import held_out
 from metareview.judges.protocol import ModelJudge, Usage
 from metareview.pipelines.comments.answer import Answered
 from metareview.pipelines.comments.plan import Plan

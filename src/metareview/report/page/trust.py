@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from metareview.judges.offline.trust import KappaOf
+from metareview.judges.offline.published_accuracy import KappaOf
 from metareview.model.severity import severity_rank
 from metareview.report.agreement import kinds_table
 from metareview.report.names import capital

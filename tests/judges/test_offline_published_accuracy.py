@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.offline.trust import HeldOut, KappaOf, held_out, parse_held_out
+from metareview.judges.offline.published_accuracy import HeldOut, KappaOf, held_out, parse_held_out
 
 FULL = {
     "kappa": 0.8231,
