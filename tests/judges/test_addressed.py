@@ -12,12 +12,11 @@ from metareview.judges.remote.addressed import (
     COMMENT_LENGTH,
     CUT,
     AddressedModel,
+    AddressedPrompt,
     AddressedQuestion,
-    messages,
 )
+from metareview.judges.remote.answers import Malformed, WordAnswer
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.prompt import request_code
-from metareview.judges.remote.verdict import AddressedAnswer, Malformed, check_addressed_answer, read_addressed_answer
 from metareview.model.addressed import Addressed
 from metareview.model.comment import Comment
 from model_server import KEY, ModelServer, Reply, chat, error
@@ -88,7 +87,7 @@ def test_the_cache_answers_the_second_time(tmp_path):
         for _ in range(2):
             with AddressedModel(server.settings(), cache=VerdictCache(tmp_path / "v.sqlite")) as model:
                 [told] = model.ask([LEAK])
-                assert model.planned_calls([LEAK, RACE, RACE]) == 1
+                assert model.planned([LEAK, RACE, RACE]).calls == 1
     assert len(server.log) == 1
     assert told == Addressed("fully", "cache", "because")
     assert (model.usage.llm_calls, model.usage.cached) == (0, 1)
@@ -117,7 +116,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
         cache = VerdictCache(tmp_path / "v.sqlite")
         with AddressedModel(server.settings(), backoff=0.001, cache=cache) as model:
             leak, race = model.ask([LEAK, RACE])
-            assert model.planned_calls([LEAK, RACE]) == 1  # nothing undecided is kept
+            assert model.planned([LEAK, RACE]).calls == 1  # nothing undecided is kept
     assert leak == Addressed("partly", "model", "because")
     why = "undecided after 8 attempts: the answer is neither the JSON asked for nor a verdict"
     assert race == Addressed(None, "model", why)
@@ -126,7 +125,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
 def test_the_limit_of_calls_leaves_the_rest_undecided():
     with ModelServer(by_note) as server, AddressedModel(server.settings(), max_calls=1) as model:
         first, second = model.ask([LEAK, RACE])
-        assert model.planned_calls([RACE]) == 0
+        assert model.planned([RACE]).calls == 0
     assert first.verdict == "fully"
     assert second == Addressed(None, "model", "not asked: the limit of 1 model calls was reached")
 
@@ -146,7 +145,7 @@ def test_a_reason_that_repeats_the_key_is_left_out():
     ],
 )
 def test_answers_are_found(text, said):
-    assert read_addressed_answer(text).verdict == said
+    assert AddressedPrompt.verdicts.read(text).verdict == said
 
 
 @pytest.mark.parametrize(
@@ -172,13 +171,13 @@ def test_answers_are_found(text, said):
 )
 def test_what_is_no_answer_is_not_guessed_at(text):
     with pytest.raises(Malformed):
-        read_addressed_answer(text)
+        AddressedPrompt.verdicts.read(text)
 
 
 def test_a_stored_value_is_checked_again():
-    assert check_addressed_answer({"verdict": "not", "reason": None}) == AddressedAnswer("not", "")
+    assert AddressedPrompt.verdicts.check({"verdict": "not", "reason": None}) == WordAnswer("not", "")
     with pytest.raises(Malformed):
-        check_addressed_answer({"verdict": "valid"})
+        AddressedPrompt.verdicts.check({"verdict": "valid"})
 
 
 INJECTIONS = [
@@ -193,7 +192,7 @@ INJECTIONS = [
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_nothing_that_is_quoted_can_leave_its_quotation(injection):
     question = AddressedQuestion.of(Comment(injection, injection, from_line=1), injection, injection)
-    system, user = messages(question, request_code(*question.texts()))
+    system, user = AddressedPrompt().messages(question)
     found = QUOTED.findall(user["content"])
     assert [(kind, text) for kind, _, text in found] == [
         ("COMMENT", f"At {injection}, line 1:\n{injection}"),

@@ -12,12 +12,12 @@ import pytest
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Question
+from metareview.judges.remote import asking as asking_module
 from metareview.judges.remote import cache as cache_module
-from metareview.judges.remote import model as model_module
 from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
 from metareview.judges.remote.cache import CacheCount, CacheInfo, Claim, VerdictCache, default_cache_path, verdict_key
 from metareview.judges.remote.embedding import EmbeddingJudge
-from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.llm import LlmJudge, PairPrompt
 from metareview.judges.remote.validity import IssueQuestion, ValidityModel
 from model_server import ModelServer, Reply, chat, verdict
 
@@ -275,7 +275,7 @@ def test_a_claim_of_a_clock_that_is_far_ahead_is_not_waited_for(cache, monkeypat
 def test_a_run_asks_for_what_a_machine_with_a_clock_ahead_claimed(tmp_path):
     cache = VerdictCache(tmp_path / "v.sqlite")
     with ModelServer(lambda exchange: verdict(True)) as server, LlmJudge(server.settings(), cache=cache) as judge:
-        key = judge._key(("a", "b"))
+        key = judge.key(PairPrompt(), ("a", "b"))
         cache.claim([key], 60)
         with sqlite3.connect(cache.path) as connection:
             owner = "another-machine/1/x"
@@ -291,8 +291,8 @@ def test_a_run_asks_for_what_a_machine_with_a_clock_ahead_claimed(tmp_path):
 @pytest.mark.parametrize("judge", [LlmJudge, EmbeddingJudge])
 def test_a_request_that_outlives_its_lease_keeps_its_claim(tmp_path, monkeypatch, judge):
     """The server takes ten times as long to answer, as one that is loading its model may."""
-    monkeypatch.setattr(model_module, "LEASE", 0.3)
-    monkeypatch.setattr(model_module, "RENEWED_EVERY", 0.1)
+    monkeypatch.setattr(asking_module, "LEASE", 0.3)
+    monkeypatch.setattr(asking_module, "RENEWED_EVERY", 0.1)
 
     def script(exchange):
         reply = verdict(True)

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from metareview.judges.remote.answers import Malformed, WordAnswer
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.prompt import request_code
 from metareview.judges.remote.validity import (
     COMMENT_LENGTH,
     COMMENTS,
@@ -14,9 +14,8 @@ from metareview.judges.remote.validity import (
     REFERENCES,
     IssueQuestion,
     ValidityModel,
-    messages,
+    ValidityPrompt,
 )
-from metareview.judges.remote.verdict import IssueAnswer, Malformed, check_issue_answer, read_issue_answer
 from model_server import KEY, ModelServer, Reply, chat, error
 
 QUOTED = re.compile(r"<<<(COMMENT|REFERENCE) (\d+) ([0-9a-f]{16})\n(.*?)\n\1 \2 \3>>>", re.DOTALL)
@@ -53,8 +52,8 @@ def test_the_cache_answers_the_second_time(tmp_path):
         for _ in range(2):
             with ValidityModel(server.settings(), cache=VerdictCache(tmp_path / "v.sqlite")) as model:
                 [outcome] = model.ask([LEAK])
-                assert outcome.answer == IssueAnswer("valid", "because")
-                assert model.planned_calls([LEAK, RACE]) == 1
+                assert outcome.answer == WordAnswer("valid", "because")
+                assert model.planned([LEAK, RACE]).calls == 1
     assert len(server.log) == 1
     assert outcome.by == "cache"
     assert (model.usage.llm_calls, model.usage.cached) == (0, 1)
@@ -79,7 +78,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
 
     with ModelServer(script) as server, ValidityModel(server.settings(), backoff=0.001) as model:
         leak, race = model.ask([LEAK, RACE])
-    assert leak.answer == IssueAnswer("repeat", "because")
+    assert leak.answer == WordAnswer("repeat", "because")
     assert race.answer is None
     assert race.reason == "undecided after 8 attempts: the answer is neither the JSON asked for nor a verdict"
 
@@ -87,7 +86,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
 def test_the_limit_of_calls_leaves_the_rest_undecided():
     with ModelServer(by_note) as server, ValidityModel(server.settings(), max_calls=1) as model:
         first, second = model.ask([LEAK, RACE])
-        assert model.planned_calls([RACE]) == 0
+        assert model.planned([RACE]).calls == 0
     assert first.answer is not None
     assert (second.answer, second.reason) == (None, "not asked: the limit of 1 model calls was reached")
 
@@ -95,7 +94,7 @@ def test_the_limit_of_calls_leaves_the_rest_undecided():
 def test_a_reason_that_repeats_the_key_is_left_out():
     with ModelServer(lambda _: verdict("valid", f"the key is {KEY}")) as server:
         [outcome] = ValidityModel(server.settings()).ask([LEAK])
-    assert outcome.answer == IssueAnswer("valid", "(left out: it repeats a part of the key)")
+    assert outcome.answer == WordAnswer("valid", "(left out: it repeats a part of the key)")
 
 
 def test_a_server_without_schemas_is_asked_without():
@@ -119,7 +118,7 @@ def test_a_server_without_schemas_is_asked_without():
     ],
 )
 def test_answers_are_found(text, said):
-    assert read_issue_answer(text).verdict == said
+    assert ValidityPrompt.verdicts.read(text).verdict == said
 
 
 @pytest.mark.parametrize(
@@ -142,12 +141,12 @@ def test_answers_are_found(text, said):
 )
 def test_what_is_no_answer_is_not_guessed_at(text):
     with pytest.raises(Malformed):
-        read_issue_answer(text)
+        ValidityPrompt.verdicts.read(text)
 
 
 def test_a_stored_value_is_checked_again():
     with pytest.raises(Malformed):
-        check_issue_answer({"verdict": "fine"})
+        ValidityPrompt.verdicts.check({"verdict": "fine"})
 
 
 INJECTIONS = [
@@ -162,7 +161,7 @@ INJECTIONS = [
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_a_note_cannot_leave_its_quotation(injection):
     question = IssueQuestion.of([injection, "second"], [injection + " too"])
-    _, user = messages(question, request_code(*question.notes()))
+    _, user = ValidityPrompt().messages(question)
     found = QUOTED.findall(user["content"])
     assert [(kind, number, note) for kind, number, _, note in found] == [
         ("REFERENCE", "1", injection + " too"),

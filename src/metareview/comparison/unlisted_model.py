@@ -51,7 +51,7 @@ def planned_calls(run: CommentsRun, unlisted: Unlisted, model: ValidityModel) ->
     """How many calls `label_with_model` would make at most, after the cache. Asks nothing."""
     asked = _drawn_first(unlisted)
     evidence = read_evidence(run, asked)
-    return model.planned_calls([issue_question(evidence[issue.id]) for issue in asked])
+    return model.planned([issue_question(evidence[issue.id]) for issue in asked]).calls
 
 
 def _drawn_first(unlisted: Unlisted) -> list[Issue]:

@@ -57,7 +57,7 @@ class VerdictsSeen(NamedTuple):
     """By pull request and reviewer, its notes that are not among those scored."""
 
 
-class StoredJudge(Judge):
+class FileJudge(Judge):
     """Answers with the verdicts of a file. A pair that it does not list is a no where both notes occur in it for that
     reviewer and pull request, else undecided."""
 
@@ -85,9 +85,9 @@ class StoredJudge(Judge):
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
         """How many pairs the file does not decide, and why; and how many comments that it has are not there."""
-        return self.remarks_of([self.remark_facts(questions)])
+        return self.remarks_of([self.warning_data(questions)])
 
-    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> VerdictsSeen:
+    def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> VerdictsSeen:
         open_pairs = Counter(why for question in questions for _, why in self._verdicts(question) if why)
         return VerdictsSeen(open_pairs, self._left(questions))
 

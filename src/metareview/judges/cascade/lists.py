@@ -1,11 +1,11 @@
-"""What to ask a model in one list: the notes of a review that leave doubts, if the doubts are worth the text.
+"""Selects the pairs of a review to put to a model in one list: of unsure notes, if that is worth the text.
 
 A pair is open where its offline score lies between the bounds and its answer can still change the alignment. How wrong
 the offline verdict on an open pair is expected to be is the probability of the verdict that it is not: min(p, 1 - p).
 A reference whose open pairs together are expected to be wrong less than REFERENCE times is settled, and so is a comment
 without an open pair to any other reference: settled notes are left out. What is left is asked about if it is expected
 to be wrong WORTH times or more per 1,000 characters that the question would hold. All pairs of the notes in it are
-put to the model, the sure ones too: it reads them anyway.
+put to the model, the sure ones too: it reads them anyway. A threshold has no part in this: it cuts the final scores.
 """
 
 from __future__ import annotations

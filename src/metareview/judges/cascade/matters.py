@@ -1,4 +1,4 @@
-"""Which unsure pairs can still change an alignment, whatever the answers about the others."""
+"""Finds the unsure pairs that can still change an alignment, whatever the answers about the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Edge = tuple[int, int]
 
 
 def that_matter(unsure: Sequence[Edge], certain: Sequence[Edge], *, one_to_one: bool) -> list[bool]:
-    """For each unsure pair: whether its answer can still add something to the alignment of the certain ones.
+    """For each unsure pair: True if its answer can still add something to the alignment of the certain ones.
 
     Paired off one to one, it must be able to add a pair; else (coverage) it must have a note that nothing settles.
     """
@@ -27,7 +27,7 @@ def that_matter(unsure: Sequence[Edge], certain: Sequence[Edge], *, one_to_one: 
 
 
 def _maximum_matching(edges: Sequence[Edge]) -> dict[int, int]:
-    """As many of these edges as can be chosen with each end used once: left -> right."""
+    """A maximum matching of these edges: left -> right."""
     if not edges:
         return {}
     from scipy.sparse import coo_array

@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters
-from metareview.judges.remote.verdict import JsonObject, parse
+from metareview.judges.remote.answers import JsonObject, parse
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0

@@ -13,26 +13,22 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 
-from metareview.judges.remote.judge import Pair
-from metareview.judges.remote.prompt import answer_object, request_code, strict_format
+from metareview.judges.remote.pairs import Pair
+from metareview.judges.remote.prompt import request_code, system_and_user, wording
 
 VERSION = "list-2"
 MOST_NOTES, MOST_CHARACTERS = 40, 60_000
 """Of each side, and of the user message. One comment beside one reference is a list whatever its length."""
 
-_ENTRY = {"reference": "integer", "comment": "integer", "confidence": "number", "reason": "string"}
-_MATCH = answer_object(**{name: {"type": kind} for name, kind in _ENTRY.items()})
-RESPONSE_FORMAT = strict_format("matches", matches={"type": "array", "items": _MATCH})
 _COMMENT, _REFERENCE = 0, 1  # the sides of a pair
 _AROUND = len('{"id":10,"note":},')
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class NoteList:
-    """What one request holds. The id of a note is its position; `asked` are the pairs whose verdicts are wanted."""
+    """The notes of one request. The id of a note is its position; `asked` are the pairs whose verdicts are wanted."""
 
     references: tuple[str, ...]
     comments: tuple[str, ...]
@@ -54,7 +50,7 @@ class NoteList:
 
     @property
     def content(self) -> tuple[str, ...]:
-        """All that a model gets to read, as the cache's key wants it."""
+        """All that a model gets to read, for the cache key."""
         return (str(len(self.references)), *self.references, *self.comments)
 
     @property
@@ -72,7 +68,7 @@ class NoteList:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        return [{"role": "system", "content": instruction()}, {"role": "user", "content": self.text}]
+        return system_and_user(instruction(), self.text)
 
     @property
     def characters(self) -> int:
@@ -87,27 +83,19 @@ class NoteList:
         return [NoteList.of(half) for half in _Cutter.of(asked).halves(asked)]
 
 
-@cache
-def _prompt() -> dict[str, str]:
-    """The wording, by its part of the messages."""
-    file = resources.files("metareview") / "data" / f"{VERSION}.json"
-    wording: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
-    return wording
-
-
 def instruction() -> str:
     """The system message."""
-    return _prompt()["system"]
+    return wording(VERSION)["system"]
 
 
 def closing_instruction() -> str:
     """The last words of the user message."""
-    return _prompt()["task"]
+    return wording(VERSION)["task"]
 
 
 @cache
 def _frame() -> int:
-    """How many characters of a message are no notes."""
+    """The characters of a message that are no notes."""
     return len(NoteList((), (), frozenset()).text)
 
 
@@ -160,7 +148,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Cutter:
-    """What is known of the notes of some pairs: how many characters of a message each takes at most, and its hash."""
+    """The notes of some pairs: the characters of a message that each takes at most, and its hash."""
 
     weights: Mapping[str, int]
     hashes: Mapping[str, str]
