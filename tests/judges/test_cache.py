@@ -1,3 +1,4 @@
+import base64
 import json
 import platform
 import sqlite3
@@ -18,7 +19,9 @@ from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
 from metareview.judges.remote.cache import CacheCount, CacheInfo, Claim, VerdictCache, default_cache_path, verdict_key
 from metareview.judges.remote.embedding import EmbeddingJudge
 from metareview.judges.remote.llm import LlmJudge, PairPrompt
+from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.validity import IssueQuestion, ValidityModel
+from metareview.model.comment import Comment
 from model_server import ModelServer, Reply, chat, verdict
 
 VALUE = {"match": True, "confidence": 0.5, "reason": "é \ud800"}
@@ -202,6 +205,49 @@ def test_a_verdict_counts_for_the_server_that_gave_it_alone(cache, kind):
     assert {count.server for count in cache.info().by} == {first.url, second.url}
 
 
+PAID_FOR = {
+    "pair": "bba7f20b66fdde3e9a56730c56eaf948279b6361391655af1797587312a5ff84",
+    "list": "cb76a3c9add4d0edaa230c67e590205ce4481f82dc9be938bfedfb354ee59505",
+    "embedding": "58945f64d7d9d50cc409f09ef15ecf8163ad48077089b3eaf483af7a2abad0c1",
+    "addressed": "ac1706fbe0e61a9c7367f44128841ae5190dff4c319ec5b04a0e8daf92522bf8",
+    "validity": "c332c897f44c0031923fe113b50714d5569085ea860496cad3f80568a7e4a5a5",
+}
+"""A key of each kind of question, as the caches of users have them."""
+CLOSED, LEAKS = "The file is never closed", "caf\u00e9 leaks \U0001f4a5"
+
+
+@pytest.mark.parametrize("kind", PAID_FOR)
+def test_verdicts_that_were_paid_for_are_found_again(cache, kind):
+    """Without a server: whatever is not found would be an error or undecided."""
+    values = {
+        "pair": {"match": True, "confidence": 0.9, "reason": "old"},
+        "list": {"matches": [{"reference": 0, "comment": 1, "confidence": 0.9, "reason": "old"}], "open": []},
+        "embedding": {"vector": base64.b64encode(np.array([0.6, 0.8], "<f4").tobytes()).decode()},
+        "addressed": {"verdict": "partly", "reason": "old"},
+        "validity": {"verdict": "valid", "reason": "old"},
+    }
+    cache.put(PAID_FOR[kind], values[kind], judge=kind, model="model-1")
+    options = {"cache": cache, "max_calls": 0}
+    settings = ModelSettings(
+        "https://api.example.com/v1", "model-1", kind="EMBEDDING" if kind == "embedding" else "LLM"
+    )
+    pairs = np.array([[0, 0], [1, 0]], np.int64)
+    comment = Comment("leak", path="a.py", from_line=3, to_line=4)
+    if kind == "pair":
+        assert LlmJudge(settings, **options).ask([(CLOSED, LEAKS)])[0].score == 0.9
+    elif kind == "list":
+        [answer] = LlmJudge(settings, ask="review", **options).judge([Question([CLOSED, "style"], [LEAKS], pairs)])
+        assert sorted(answer.score) == [0.0, 0.9]
+    elif kind == "embedding":
+        assert EmbeddingJudge(settings, **options).ask([(CLOSED, CLOSED)])[0].score == pytest.approx(1)
+    elif kind == "addressed":
+        asked = AddressedQuestion.of(comment, "f = open()", "+f.close()")
+        assert AddressedModel(settings, **options).ask([asked])[0].verdict == "partly"
+    else:
+        issue = IssueQuestion.of(["At a.py, line 3:\nleak", "second"], ["caf\u00e9"])
+        assert ValidityModel(settings, **options).ask([issue])[0].answer.verdict == "valid"
+
+
 def read_only(connection):
     connection.execute("PRAGMA query_only = ON")
     return connection
@@ -324,19 +370,20 @@ def test_a_cache_of_an_earlier_version_takes_claims(cache):
     assert cache.info().entries == 1
 
 
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="these have other folders")
 @pytest.mark.parametrize(
-    ("system", "environ", "expected"),
+    ("given", "expected"),
     [
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/metareview/verdicts.sqlite"),
-        ("linux", {}, "~/.cache/metareview/verdicts.sqlite"),
-        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache/metareview/verdicts.sqlite"),
-        ("darwin", {}, "~/Library/Caches/metareview/verdicts.sqlite"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/metareview/verdicts.sqlite"),
-        ("win32", {}, "~/AppData/Local/metareview/verdicts.sqlite"),
+        ("/x", "/x/metareview/verdicts.sqlite"),
+        (None, "~/.cache/metareview/verdicts.sqlite"),
+        ("relative", "~/.cache/metareview/verdicts.sqlite"),  # invalid by its specification
     ],
 )
-def test_the_default_place(system, environ, expected):
-    assert default_cache_path(environ, system) == Path(expected).expanduser()
+def test_the_default_place(monkeypatch, given, expected):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    if given is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", given)
+    assert default_cache_path() == Path(expected).expanduser()
 
 
 def test_threads_share_a_cache(cache):

@@ -34,18 +34,11 @@ _LEASES_AHEAD = 2  # clocks of two machines may differ by up to a lease
 _CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
 
 
-def default_cache_path(environ: Mapping[str, str] | None = None, system: str = sys.platform) -> Path:
-    """`verdicts.sqlite` in the user's cache folder, where the platform keeps such folders."""
-    environ = os.environ if environ is None else environ
-    if system == "win32":
-        base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif environ.get("XDG_CACHE_HOME", "").startswith("/"):  # a relative one is invalid by its specification
-        base = Path(environ["XDG_CACHE_HOME"])
-    elif system == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path.home() / ".cache"
-    return base / "metareview" / "verdicts.sqlite"
+def default_cache_path() -> Path:
+    """`verdicts.sqlite` in the folder that the platform has for a user's cache."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("metareview", appauthor=False, opinion=False) / "verdicts.sqlite"
 
 
 def verdict_key(judge: str, model: str, server: str, prompt: str, parameters: Parameters, notes: Sequence[str]) -> str:
