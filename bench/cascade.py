@@ -18,7 +18,7 @@ from bench.data import PUBLISHED
 from bench.measure import Result, Row
 from metareview.comments.align import Graph, align
 from metareview.judges.builtin.cascade import SETTINGS, CascadeJudge
-from metareview.judges.cascade.lists import ListRules
+from metareview.judges.cascade_questions import ListRules
 from metareview.judges.offline.model import VECTORS, shipped
 from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Question, Usage
 from metareview.judges.registry import PAIR, REVIEW

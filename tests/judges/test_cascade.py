@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from metareview.comments.align import Graph, align
 from metareview.errors import UsageError
 from metareview.judges.builtin.cascade import CascadeJudge
-from metareview.judges.cascade.lists import ListRules
+from metareview.judges.cascade_questions import ListRules
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Question, Usage
 from metareview.judges.remote.embedding import EmbeddingJudge

@@ -13,7 +13,7 @@ from metareview.api import compare, evaluate_comments
 from metareview.errors import UsageError
 from metareview.formats.labels import Label
 from metareview.judges.builtin.cascade import CascadeJudge
-from metareview.judges.cascade.lists import ListRules
+from metareview.judges.cascade_questions import ListRules
 from metareview.judges.labelled import LabelIndex, judge_with_labels, warnings_of
 from metareview.judges.protocol import Answer, Judge, Question
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.builtin.exact import ExactJudge
-from metareview.judges.cascade.lists import ListRules
+from metareview.judges.cascade_questions import ListRules
 from metareview.judges.offline.alone import MutualScores
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.offline.languages import language_remarks, not_in_english

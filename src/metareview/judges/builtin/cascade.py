@@ -1,8 +1,8 @@
 """`cascade`: the offline judge decides what is clear; a model is asked about the rest, where its answer matters.
 
-One question holds the notes of a review that leave doubts (cascade/lists.py). What is not asked about keeps the offline
-verdict. A threshold cuts the final score of each pair, offline's or the model's; which pairs are asked about does not
-depend on it, so that runs with other thresholds are points of one curve.
+One question holds the notes of a review that leave doubts (cascade_questions.py). What is not asked about keeps the
+offline verdict. A threshold cuts the final score of each pair, offline's or the model's; which pairs are asked about
+does not depend on it, so that runs with other thresholds are points of one curve.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metareview.errors import UsageError, did_you_mean
-from metareview.judges.cascade.lists import ListRules, rows_to_ask
+from metareview.judges.cascade_questions import ListRules, rows_to_ask
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import (
     DIFFERENT,

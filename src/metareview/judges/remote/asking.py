@@ -5,7 +5,7 @@ handed on. A question without an answer is undecided, with the reason; the next 
 
 A request may hold several questions, and some questions can be asked in parts. So what a server refuses, such as for
 its length, is divided, and so is a question whose answer cannot be parsed twice in a row: one bad note does not cost
-the others their verdicts. Whatever an answer leaves open is asked again as a smaller question.
+the others their verdicts. The pairs that an answer leaves open are asked about again as a smaller question.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Outcome(Generic[A]):
 
 
 class AnswerStore:
-    """Where answers are kept: the verdict cache or, without one, the memory of this judge."""
+    """The kept answers: in the verdict cache or, without one, in the memory of this judge."""
 
     def __init__(self, cache: VerdictCache | None, judge: str, model: str, server: str) -> None:
         self.cache = cache
         self.by = "model" if cache is None else "cache"
-        """Who decided what is found here."""
+        """Who decided the answers that are found here."""
         self._of = {"judge": judge, "model": model, "server": server}
         self._answers: dict[str, JsonObject] = {}
         self._renewed = 0.0
@@ -107,7 +107,7 @@ class Asking(Generic[Q, A]):
         self.outcomes: dict[Q, Outcome[A]] = {}
         self._keys: dict[Q, str] = {}
         self._divided: dict[Q, Mapping[str, JsonObject]] = {}
-        """What to keep, once this question is answered, of those that were divided into it and others."""
+        """The values to keep once a question is answered: those of the questions that it is a part of."""
         self._unreadable: Counter[Q] = Counter()
         self._under_way: set[str] = set()
         self._sent: set[tuple[Q, ...]] = set()
@@ -170,7 +170,7 @@ class Asking(Generic[Q, A]):
         return answers
 
     def _settle(self, question: Q, answer: A, by: str, above: Mapping[str, JsonObject] | None = None) -> list[Q]:
-        """Take over an answer; returns the smaller questions about whatever it leaves open."""
+        """Take over an answer; returns the smaller questions about the rest that it leaves open."""
         self.outcomes[question] = Outcome(answer, by)
         parts = [part for part in self._prompt.parts(question, answer) if part not in self.outcomes]
         self._divided.update((part, above) for part in parts if above)
@@ -223,7 +223,7 @@ class Asking(Generic[Q, A]):
         return self._keep(answers)
 
     def _keep(self, answers: Mapping[Q, A]) -> list[tuple[Q, ...]]:
-        """Keep answers and take them over; returns the smaller questions about whatever they leave open."""
+        """Keep answers and take them over; returns the smaller questions about the rest that they leave open."""
         if answers:
             self._server.usable.used()
         further: list[tuple[Q, ...]] = []

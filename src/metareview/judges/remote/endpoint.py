@@ -41,8 +41,7 @@ permission_error rate_limit_error rate_limit_exceeded server_error service_unava
 unknown_parameter unsupported_parameter unsupported_value
 """
 _KNOWN_ERRORS = frozenset(_ERRORS.split())
-"""What is shown of a server's words on an error: its code or type, if it is one of these. Free text could repeat the
-key in a form that nobody would recognise."""
+"""The codes and types of errors that are shown. Free text could repeat the key in a form that is not recognised."""
 _SETUP = frozenset({401, 402, 404, 405})
 _REFUSALS = 3
 _SILENCES = 8
@@ -81,9 +80,9 @@ class Endpoint:
         self._budget = budget or Budget(None)
         self.requests = 0
         self.trusted = False
-        """Whether the server has ever served us: a refusal then is about the request, not the settings."""
+        """True once the server has served us: a refusal then is about the request, not the settings."""
         self.silent = False
-        """Whether the server leaves requests unanswered, so that it is asked no more."""
+        """True once the server left too many requests unanswered, so that it is asked no more."""
         self._url = settings.address(operation)
         self.server = f"the model server at {settings.shown_url}"
         self._timeout, self._backoff, self._largest_reply = timeout, backoff, largest_reply
@@ -110,7 +109,7 @@ class Endpoint:
 
     @property
     def silence(self) -> str:
-        """What to say of a server that answers nothing."""
+        """The description of a server that answers nothing."""
         return f"no answer to {self._most_silences} requests in a row within {self._timeout:g} s each"
 
     def post(self, body: JsonObject, *, divisible: bool = False) -> JsonObject:
@@ -139,7 +138,7 @@ class Endpoint:
                 return _decode(data)
             if too_long := context.refusal(status, data):
                 raise too_long
-            # Whatever others were served with meanwhile: what becomes of a request must not depend on their order.
+            # Not by what others were served with meanwhile: the outcome of a request must not depend on their order.
             field = self._optional.refused(status, data, body)
             if field is None:
                 if status == 500:

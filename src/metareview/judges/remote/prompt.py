@@ -78,7 +78,7 @@ class Prompt(ABC, Generic[Q, A]):
         return None
 
     def parts(self, question: Q, answer: A) -> Sequence[Q]:
-        """The smaller questions about whatever an answer leaves open."""
+        """The smaller questions about the rest that an answer leaves open."""
         return ()
 
 
