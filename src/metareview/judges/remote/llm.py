@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from itertools import chain
 from typing import Self, Unpack
 
@@ -47,6 +48,13 @@ class PairPrompt(ChatPrompt[Pair, PairAnswer]):
         file = f"prompt-{self.version}"
         user = user_template(file).substitute(code=self.code(question), generated=generated, reference=reference)
         return system_and_user(wording(file)["system"], user)
+
+    def characters(self, question: Pair) -> int:
+        return self._frame + sum(map(len, question))
+
+    @cached_property
+    def _frame(self) -> int:
+        return super().characters(("", ""))
 
     def parse(self, text: str, question: Pair, redact: Redact) -> PairAnswer:
         return read_pair_answer(text, question, redact, self.code(question))

@@ -64,11 +64,11 @@ class RemoteJudge(RemoteModel, ModelJudge):
 
     def ask(self, pairs: Sequence[Pair]) -> Sequence[Verdict]:
         """The verdicts on pairs of (generated note, reference's note), in their order."""
-        return self._counted([[(sendable(generated), sendable(reference)) for generated, reference in pairs]])[0]
+        return self._counted([_sendable(pairs)])[0]
 
     def uncached(self, pairs: Sequence[Pair]) -> int:
         """How many calls `ask` would make for these pairs, after the cache, if none has to be repeated."""
-        return self._planned([[(sendable(generated), sendable(reference)) for generated, reference in pairs]]).calls
+        return self._planned([_sendable(pairs)]).calls
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
         return [_answer(verdicts) for verdicts in self._counted(list(map(_sendable_pairs, questions)))]
@@ -81,6 +81,10 @@ class RemoteJudge(RemoteModel, ModelJudge):
         verdicts = self._verdicts(reviews)
         self.usage.cached += sum(verdict.by == "cache" for of_one in verdicts for verdict in of_one)
         return verdicts
+
+
+def _sendable(pairs: Sequence[Pair]) -> list[Pair]:
+    return [(sendable(generated), sendable(reference)) for generated, reference in pairs]
 
 
 def _sendable_pairs(question: Question) -> list[Pair]:
