@@ -5,7 +5,7 @@ import pytest
 
 from metareview.judges.remote.answers import Malformed, PairAnswer, read_pair_answer
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.pairs import Verdict
+from metareview.judges.remote.pairs import PairVerdict
 from metareview.model.words import one_line
 from model_server import ModelServer, chat
 
@@ -168,6 +168,6 @@ def test_the_score_is_the_probability_of_a_match(match, confidence, threshold, e
 
 
 def test_undecided_has_no_score():
-    verdict = Verdict.undecided("why")
+    verdict = PairVerdict.undecided("why")
     assert verdict.match == -1
     assert math.isnan(verdict.score)

@@ -20,7 +20,7 @@ from metareview.judges.remote.cache import CacheCount, CacheInfo, Claim, Verdict
 from metareview.judges.remote.embedding import EmbeddingJudge
 from metareview.judges.remote.llm import LlmJudge, PairPrompt
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.validity import IssueQuestion, ValidityModel
+from metareview.judges.remote.validity import ValidityModel, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import ModelServer, Reply, chat, verdict
 
@@ -187,7 +187,7 @@ ASKED = {
     "list": lambda settings, cache: LlmJudge(settings, cache=cache, ask="review").judge([QUESTION]),
     "embedding": lambda settings, cache: EmbeddingJudge(settings, cache=cache).ask([("a", "b")]),
     "addressed": lambda settings, cache: AddressedModel(settings, cache=cache).ask([AddressedQuestion("a", "b", "c")]),
-    "validity": lambda settings, cache: ValidityModel(settings, cache=cache).ask([IssueQuestion(("a",), ("b",))]),
+    "validity": lambda settings, cache: ValidityModel(settings, cache=cache).ask([ValidityQuestion(("a",), ("b",))]),
 }
 QUESTION = Question(["a"], ["b"], np.zeros((1, 2), np.int64))
 
@@ -244,7 +244,7 @@ def test_verdicts_that_were_paid_for_are_found_again(cache, kind):
         asked = AddressedQuestion.of(comment, "f = open()", "+f.close()")
         assert AddressedModel(settings, **options).ask([asked])[0].verdict == "partly"
     else:
-        issue = IssueQuestion.of(["At a.py, line 3:\nleak", "second"], ["caf\u00e9"])
+        issue = ValidityQuestion.of(["At a.py, line 3:\nleak", "second"], ["caf\u00e9"])
         assert ValidityModel(settings, **options).ask([issue])[0].answer.verdict == "valid"
 
 

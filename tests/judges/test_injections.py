@@ -13,7 +13,7 @@ from metareview.judges.remote.addressed import AddressedModel, AddressedPrompt, 
 from metareview.judges.remote.answers import Malformed, PairAnswer, read_pair_answer
 from metareview.judges.remote.echoed_notes import EchoedNotes
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.validity import IssueQuestion, ValidityModel
+from metareview.judges.remote.validity import ValidityModel, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import ModelServer, chat, matches
 
@@ -113,7 +113,7 @@ def addressed_verdicts(settings, notes):
 
 def issue_verdicts(settings, notes):
     with ValidityModel(settings, backoff=0.0001) as model:
-        found = model.ask([IssueQuestion.of([note], ["The lock is taken twice."]) for note in notes])
+        found = model.ask([ValidityQuestion.of([note], ["The lock is taken twice."]) for note in notes])
     return [outcome.answer and outcome.answer.verdict for outcome in found]
 
 

@@ -11,7 +11,7 @@ from metareview.judges.protocol import Question
 from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
 from metareview.judges.remote.answers import Malformed, read_pair_answer
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.validity import IssueQuestion, ValidityModel
+from metareview.judges.remote.validity import ValidityModel, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import MixingServer, ModelServer, Reply, chat, matches
 
@@ -83,7 +83,7 @@ def of_addressed(settings):
 
 def of_validity(settings):
     with ValidityModel(settings) as model:
-        found = model.ask([IssueQuestion.of([note], [REFERENCE]) for note in INJECTIONS])
+        found = model.ask([ValidityQuestion.of([note], [REFERENCE]) for note in INJECTIONS])
     return [{"valid": 1, "invalid": 0}[outcome.answer.verdict] for outcome in found]
 
 
@@ -137,7 +137,7 @@ def two_addressed(settings, cache):
 
 def two_issues(settings, cache):
     model = ValidityModel(settings, concurrency=2, backoff=0.0001, cache=cache)
-    found = model.ask([IssueQuestion.of([note], [REFERENCE]) for note in TWO])
+    found = model.ask([ValidityQuestion.of([note], [REFERENCE]) for note in TWO])
     return [-1 if each.answer is None else int(each.answer.verdict == "valid") for each in found]
 
 

@@ -9,7 +9,7 @@ from metareview.errors import UsageError
 from metareview.judges.remote.addressed import AddressedModel, AddressedPrompt, AddressedQuestion
 from metareview.judges.remote.answers import Malformed, WordAnswer
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.validity import IssueQuestion, ValidityModel, ValidityPrompt
+from metareview.judges.remote.validity import ValidityModel, ValidityPrompt, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import KEY, ModelServer, Reply, chat, error
 
@@ -23,9 +23,9 @@ KINDS = {
     ),
     "validity": SimpleNamespace(
         model=ValidityModel,
-        leak=IssueQuestion.of(["The handle leaks."], ["Rename it."]),
-        race=IssueQuestion.of(["`counter` races."], ["Rename it."]),
-        half_a_pair=IssueQuestion.of(["\ud83d"], []),
+        leak=ValidityQuestion.of(["The handle leaks."], ["Rename it."]),
+        race=ValidityQuestion.of(["`counter` races."], ["Rename it."]),
+        half_a_pair=ValidityQuestion.of(["\ud83d"], []),
         verdicts=ValidityPrompt.verdicts,
     ),
 }
@@ -45,7 +45,7 @@ def verdict(word, reason="because"):
 
 def test_each_question_is_asked_once_and_answered_in_order(kind):
     with ModelServer(kind.by_note) as server, kind.model(server.settings()) as model:
-        found = model.outcomes([kind.race, kind.leak, kind.race])
+        found = model.results([kind.race, kind.leak, kind.race])
     assert [outcome.answer for outcome in found] == [
         WordAnswer(word, "because") for word in (kind.no, kind.yes, kind.no)
     ]
@@ -62,7 +62,7 @@ def test_the_cache_answers_the_second_time(kind, tmp_path):
     with ModelServer(kind.by_note) as server:
         for _ in range(2):
             with kind.model(server.settings(), cache=VerdictCache(tmp_path / "v.sqlite")) as model:
-                [outcome] = model.outcomes([kind.leak])
+                [outcome] = model.results([kind.leak])
                 assert outcome.answer == WordAnswer(kind.yes, "because")
                 assert model.planned([kind.leak, kind.race, kind.race]).calls == 1
     assert len(server.log) == 1
@@ -79,7 +79,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
     with ModelServer(script) as server:
         cache = VerdictCache(tmp_path / "v.sqlite")
         with kind.model(server.settings(), backoff=0.001, cache=cache) as model:
-            leak, race = model.outcomes([kind.leak, kind.race])
+            leak, race = model.results([kind.leak, kind.race])
             assert model.planned([kind.leak, kind.race]).calls == 1  # nothing undecided is kept
     assert leak.answer == WordAnswer(kind.no, "because")
     assert race.answer is None
@@ -88,7 +88,7 @@ def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undeci
 
 def test_the_limit_of_calls_leaves_the_rest_undecided(kind):
     with ModelServer(kind.by_note) as server, kind.model(server.settings(), max_calls=1) as model:
-        first, second = model.outcomes([kind.leak, kind.race])
+        first, second = model.results([kind.leak, kind.race])
         assert model.planned([kind.race]).calls == 0
     assert first.answer is not None
     assert (second.answer, second.reason) == (None, "not asked: the limit of 1 model calls was reached")
@@ -96,7 +96,7 @@ def test_the_limit_of_calls_leaves_the_rest_undecided(kind):
 
 def test_a_reason_that_repeats_the_key_is_left_out(kind):
     with ModelServer(lambda _: verdict(kind.yes, f"the key is {KEY}")) as server:
-        [outcome] = kind.model(server.settings()).outcomes([kind.leak])
+        [outcome] = kind.model(server.settings()).results([kind.leak])
     assert outcome.answer == WordAnswer(kind.yes, "(left out: it repeats a part of the key)")
 
 
@@ -106,20 +106,20 @@ def test_a_server_without_schemas_is_asked_without(kind):
         return error(400, "response_format is not supported") if refused else verdict(kind.yes)
 
     with ModelServer(script) as server, kind.model(server.settings()) as model:
-        assert model.outcomes([kind.leak])[0].answer.verdict == kind.yes
+        assert model.results([kind.leak])[0].answer.verdict == kind.yes
         assert model.warnings == ["the model server refuses response_format; it was asked without"]
 
 
 def test_half_a_surrogate_pair_can_be_sent(kind):
     with ModelServer(lambda _: verdict(kind.yes)) as server:
-        [outcome] = kind.model(server.settings()).outcomes([kind.half_a_pair])
+        [outcome] = kind.model(server.settings()).results([kind.half_a_pair])
     assert outcome.answer.verdict == kind.yes
     assert "\ufffd" in server.log[0].body["messages"][-1]["content"]
 
 
 def test_a_refused_key_is_a_mistake_of_the_user(kind):
     with ModelServer(lambda _: Reply(401, {})) as server, pytest.raises(UsageError, match="LLM_API_KEY"):
-        kind.model(server.settings()).outcomes([kind.leak])
+        kind.model(server.settings()).results([kind.leak])
 
 
 WRAPPED = [

@@ -11,15 +11,15 @@ from metareview.judges.remote.validity import (
     COMMENTS,
     REFERENCE_LENGTH,
     REFERENCES,
-    IssueQuestion,
     ValidityModel,
     ValidityPrompt,
+    ValidityQuestion,
 )
 from model_server import ModelServer, chat
 
 QUOTED = re.compile(r"<<<(COMMENT|REFERENCE) (\d+) ([0-9a-f]{16})\n(.*?)\n\1 \2 \3>>>", re.DOTALL)
-LEAK = IssueQuestion.of(["The handle leaks."], ["Rename it."])
-RACE = IssueQuestion.of(["`counter` races."], ["Rename it."])
+LEAK = ValidityQuestion.of(["The handle leaks."], ["Rename it."])
+RACE = ValidityQuestion.of(["`counter` races."], ["Rename it."])
 
 
 def verdict(said, reason="because"):
@@ -35,8 +35,8 @@ def by_note(exchange):
 
 
 def test_other_references_are_another_question(tmp_path):
-    other = IssueQuestion.of(["The handle leaks."], ["Close it."])
-    no_references = IssueQuestion.of(["The handle leaks.", "Rename it."], [])
+    other = ValidityQuestion.of(["The handle leaks."], ["Close it."])
+    no_references = ValidityQuestion.of(["The handle leaks.", "Rename it."], [])
     with (
         ModelServer(by_note) as server,
         ValidityModel(server.settings(), cache=VerdictCache(tmp_path / "v.sqlite")) as model,
@@ -56,7 +56,7 @@ INJECTIONS = [
 
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_a_note_cannot_leave_its_quotation(injection):
-    question = IssueQuestion.of([injection, "second"], [injection + " too"])
+    question = ValidityQuestion.of([injection, "second"], [injection + " too"])
     _, user = ValidityPrompt().messages(question)
     found = QUOTED.findall(user["content"])
     assert [(kind, number, note) for kind, number, _, note in found] == [
@@ -70,9 +70,9 @@ def test_a_note_cannot_leave_its_quotation(injection):
 
 def test_a_question_is_bounded():
     many = [f"{number} " + "x" * 50_000 for number in range(500)]
-    question = IssueQuestion.of(many, many)
+    question = ValidityQuestion.of(many, many)
     assert (len(question.comments), len(question.references)) == (COMMENTS, REFERENCES)
     assert question.comments[0] == many[0][:COMMENT_LENGTH] + " […]"
     assert question.references[0] == many[0][:REFERENCE_LENGTH] + " […]"
-    short = IssueQuestion.of(["x" * COMMENT_LENGTH, "y", "y"], [])
+    short = ValidityQuestion.of(["x" * COMMENT_LENGTH, "y", "y"], [])
     assert short.comments == ("x" * COMMENT_LENGTH, "y")

@@ -71,8 +71,8 @@ class AddressedModel(OneWordModel[AddressedQuestion, str]):
     def ask(self, questions: Sequence[AddressedQuestion]) -> list[Addressed]:
         """The verdict on each question, in their order; None, with the reason, where there is none."""
         return [
-            Addressed(None, MODEL, outcome.reason)
-            if outcome.answer is None
-            else Addressed(outcome.answer.verdict, outcome.by, outcome.answer.reason)
-            for outcome in self.outcomes(questions)
+            Addressed(None, MODEL, result.reason)
+            if result.answer is None
+            else Addressed(result.answer.verdict, result.by, result.answer.reason)
+            for result in self.results(questions)
         ]

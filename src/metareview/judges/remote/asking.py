@@ -23,7 +23,7 @@ from metareview.judges.remote.answers import JsonObject, Malformed
 from metareview.judges.remote.cache import Claim, VerdictCache
 from metareview.judges.remote.pool import GiveUp, NotYet
 from metareview.judges.remote.prompt import PartlyRead, Prompt
-from metareview.judges.remote.server import ModelServer
+from metareview.judges.remote.server import RemoteServer
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -34,7 +34,7 @@ _UNREADABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[A]):
+class AskResult(Generic[A]):
     """A question's answer and who gave it (model or cache), or the reason why there is none."""
 
     answer: A | None
@@ -92,19 +92,19 @@ class AnswerStore:
             self.cache.renew(LEASE)
 
 
-class Asking(Generic[Q, A]):
-    """Asks a server questions of one kind. `outcomes` has each question's, those of its parts included."""
+class AskLoop(Generic[Q, A]):
+    """Asks a server questions of one kind. `results` has each question's, those of its parts included."""
 
     def __init__(
         self,
         prompt: Prompt[Q, A],
         key: Callable[[Prompt[Q, A], Q], str],
         questions: Iterable[Q],
-        server: ModelServer,
+        server: RemoteServer,
         store: AnswerStore,
     ) -> None:
         self._prompt, self._key_of, self._server, self._store = prompt, key, server, store
-        self.outcomes: dict[Q, Outcome[A]] = {}
+        self.results: dict[Q, AskResult[A]] = {}
         self._keys: dict[Q, str] = {}
         self._divided: dict[Q, Mapping[str, JsonObject]] = {}
         """The values to keep once a question is answered: those of the questions that it is a part of."""
@@ -121,9 +121,9 @@ class Asking(Generic[Q, A]):
         allowed = self._batches[: self._allowed]
         return Planned(len(allowed), sum(self._prompt.characters(each) for batch in allowed for each in batch))
 
-    def run(self, model: str, progress: Progress | None) -> dict[Q, Outcome[A]]:
-        """Ask until each question has an outcome."""
-        if self.outcomes:
+    def run(self, model: str, progress: Progress | None) -> dict[Q, AskResult[A]]:
+        """Ask until each question has a result."""
+        if self.results:
             # Its answers are here: what the server refuses now, it refuses for the question's sake.
             self._server.endpoint.trusted = True
         for batch in self._batches[self._allowed :]:
@@ -135,10 +135,10 @@ class Asking(Generic[Q, A]):
 
         allowed = self._batches[: self._allowed]
         self._server.run(allowed, attempt, self._give_up, self._sent, progress, self._store.renew)
-        return self.outcomes
+        return self.results
 
     def _give_up(self, batch: Sequence[Q], reason: str) -> None:
-        self.outcomes.update(dict.fromkeys(batch, Outcome(None, reason=reason)))
+        self.results.update(dict.fromkeys(batch, AskResult(None, reason=reason)))
 
     def _look_up(self, questions: Iterable[Q]) -> list[Q]:
         """Take over kept answers; returns the questions that are left, smaller ones in place of divided ones."""
@@ -171,8 +171,8 @@ class Asking(Generic[Q, A]):
 
     def _settle(self, question: Q, answer: A, by: str, above: Mapping[str, JsonObject] | None = None) -> list[Q]:
         """Take over an answer; returns the smaller questions about the rest that it leaves open."""
-        self.outcomes[question] = Outcome(answer, by)
-        parts = [part for part in self._prompt.parts(question, answer) if part not in self.outcomes]
+        self.results[question] = AskResult(answer, by)
+        parts = [part for part in self._prompt.parts(question, answer) if part not in self.results]
         self._divided.update((part, above) for part in parts if above)
         return parts
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from metareview.judges.protocol import Planned
 from metareview.judges.remote.answers import JsonObject, Malformed, Redact
-from metareview.judges.remote.asking import Outcome
+from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.model import RemoteOptions
-from metareview.judges.remote.pairs import Pair, RemoteJudge, Verdict
+from metareview.judges.remote.pairs import Pair, PairVerdict, RemoteJudge
 from metareview.judges.remote.prompt import PartlyRead, Prompt
 from metareview.judges.remote.settings import ModelSettings
 from metareview.model.words import format_score
@@ -100,19 +100,19 @@ class EmbeddingJudge(RemoteJudge):
         super().__init__(settings, **options)
         self.prompt = EmbeddingPrompt()
 
-    def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[Verdict]]:
+    def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[PairVerdict]]:
         vectors = self._ask_questions(self.prompt, _texts(reviews))
-        empty: Outcome[Vector] = Outcome(None, reason="an empty note has no embedding")
+        empty: AskResult[Vector] = AskResult(None, reason="an empty note has no embedding")
 
-        def compare(pair: Pair) -> Verdict:
-            outcomes = [vectors.get(note, empty) for note in pair]
-            for outcome in outcomes:
-                if outcome.answer is None:
-                    return Verdict.undecided(outcome.reason)
-            a, b = (outcome.answer.astype(np.float64) for outcome in outcomes if outcome.answer is not None)
+        def compare(pair: Pair) -> PairVerdict:
+            results = [vectors.get(note, empty) for note in pair]
+            for result in results:
+                if result.answer is None:
+                    return PairVerdict.undecided(result.reason)
+            a, b = (result.answer.astype(np.float64) for result in results if result.answer is not None)
             score = min(1.0, max(0.0, float(a @ b)))  # rounding may carry a cosine a hair past 1
-            by = "cache" if all(outcome.by == "cache" for outcome in outcomes) else "model"
-            return Verdict.of_score(score, self.threshold, f"cosine {format_score(score)}", by)
+            by = "cache" if all(result.by == "cache" for result in results) else "model"
+            return PairVerdict.of_score(score, self.threshold, f"cosine {format_score(score)}", by)
 
         return [list(map(compare, pairs)) for pairs in reviews]
 

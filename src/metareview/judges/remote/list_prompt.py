@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from metareview.judges.remote.answers import ECHOES, JsonObject, Malformed, PairAnswer, Redact, answer_in, is_confidence
-from metareview.judges.remote.asking import Outcome
+from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.echoed_notes import EchoedNotes
 from metareview.judges.remote.lists import VERSION, NoteList, cut
 from metareview.judges.remote.pairs import Pair
@@ -121,23 +121,23 @@ class ReviewLists:
         return cls(list(lists.values()), of_pair)
 
     def by_pair(
-        self, prompt: ListPrompt, outcomes: Mapping[NoteList, Outcome[ListAnswer]]
-    ) -> list[dict[Pair, Outcome[PairAnswer]]]:
-        """For each question the outcome of each pair."""
-        of_list = {notes.content: _by_pair(prompt, notes, outcomes) for notes in self.lists}
+        self, prompt: ListPrompt, results: Mapping[NoteList, AskResult[ListAnswer]]
+    ) -> list[dict[Pair, AskResult[PairAnswer]]]:
+        """For each question the result of each pair."""
+        of_list = {notes.content: _by_pair(prompt, notes, results) for notes in self.lists}
         return [{pair: of_list[content][pair] for pair, content in found.items()} for found in self.of_pair]
 
 
 def _by_pair(
-    prompt: ListPrompt, notes: NoteList, outcomes: Mapping[NoteList, Outcome[ListAnswer]]
-) -> dict[Pair, Outcome[PairAnswer]]:
-    outcome = outcomes[notes]
-    if outcome.answer is None:
-        return dict.fromkeys(notes.asked, Outcome(None, reason=outcome.reason))
-    verdicts = outcome.answer.verdicts(notes)
-    found = {pair: Outcome(verdict, outcome.by) for pair, verdict in verdicts.items() if verdict is not None}
-    for part in prompt.parts(notes, outcome.answer):
-        found |= _by_pair(prompt, part, outcomes)
+    prompt: ListPrompt, notes: NoteList, results: Mapping[NoteList, AskResult[ListAnswer]]
+) -> dict[Pair, AskResult[PairAnswer]]:
+    result = results[notes]
+    if result.answer is None:
+        return dict.fromkeys(notes.asked, AskResult(None, reason=result.reason))
+    verdicts = result.answer.verdicts(notes)
+    found = {pair: AskResult(verdict, result.by) for pair, verdict in verdicts.items() if verdict is not None}
+    for part in prompt.parts(notes, result.answer):
+        found |= _by_pair(prompt, part, results)
     return found
 
 

@@ -15,23 +15,15 @@ from typing import Self, Unpack
 from metareview.judges.protocol import DIFFERENT, SAME, Planned
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, check_ask
 from metareview.judges.remote.answers import JsonObject, PairAnswer, Redact, check_pair_answer, read_pair_answer
-from metareview.judges.remote.asking import Outcome
+from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.list_prompt import ListPrompt, ReviewLists
 from metareview.judges.remote.model import RemoteOptions, remote_options
-from metareview.judges.remote.pairs import Pair, RemoteJudge, Verdict
-from metareview.judges.remote.prompt import (
-    TEMPERATURE,
-    ChatPrompt,
-    not_an_echo,
-    strict_format,
-    system_and_user,
-    user_template,
-    wording,
-)
+from metareview.judges.remote.pairs import Pair, PairVerdict, RemoteJudge
+from metareview.judges.remote.prompt import TEMPERATURE, TemplatePrompt, not_an_echo, strict_format
 from metareview.judges.remote.settings import ModelSettings
 
 
-class PairPrompt(ChatPrompt[Pair, PairAnswer]):
+class PairPrompt(TemplatePrompt[Pair, PairAnswer]):
     """Do two notes raise the same issue?"""
 
     version = "2"
@@ -43,11 +35,12 @@ class PairPrompt(ChatPrompt[Pair, PairAnswer]):
     def texts(self, question: Pair) -> Pair:
         return question
 
-    def messages(self, question: Pair) -> list[dict[str, str]]:
-        generated, reference = question
-        file = f"prompt-{self.version}"
-        user = user_template(file).substitute(code=self.code(question), generated=generated, reference=reference)
-        return system_and_user(wording(file)["system"], user)
+    @property
+    def file(self) -> str:
+        return f"prompt-{self.version}"
+
+    def places(self, question: Pair, code: str) -> dict[str, str]:
+        return {"code": code, "generated": question[0], "reference": question[1]}
 
     def characters(self, question: Pair) -> int:
         return self._frame + sum(map(len, question))
@@ -90,13 +83,13 @@ class LlmJudge(RemoteJudge):
     def of(cls, options: JudgeOptions) -> Self:
         return cls(ask=options.ask or PAIR, **remote_options(options))
 
-    def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[Verdict]]:
+    def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[PairVerdict]]:
         if self._in_lists:
             lists = ReviewLists.of(reviews)
             found = lists.by_pair(self._lists, self._ask_questions(self._lists, lists.lists))
         else:
-            outcomes = self._ask_questions(self._pairs, chain.from_iterable(reviews))
-            found = [outcomes] * len(reviews)
+            results = self._ask_questions(self._pairs, chain.from_iterable(reviews))
+            found = [results] * len(reviews)
         return [[self._verdict(of_pair[pair]) for pair in pairs] for pairs, of_pair in zip(reviews, found, strict=True)]
 
     def _planned(self, reviews: Sequence[Sequence[Pair]]) -> Planned:
@@ -104,11 +97,11 @@ class LlmJudge(RemoteJudge):
             return self._planned_calls(self._lists, ReviewLists.of(reviews).lists)
         return self._planned_calls(self._pairs, chain.from_iterable(reviews))
 
-    def _verdict(self, outcome: Outcome[PairAnswer]) -> Verdict:
-        answer = outcome.answer
+    def _verdict(self, result: AskResult[PairAnswer]) -> PairVerdict:
+        answer = result.answer
         if answer is None:
-            return Verdict.undecided(outcome.reason)
+            return PairVerdict.undecided(result.reason)
         score = answer.confidence if answer.match else 1.0 - answer.confidence
         if self.threshold is not None:
-            return Verdict.of_score(score, self.threshold, answer.reason, outcome.by)
-        return Verdict(SAME if answer.match else DIFFERENT, score, answer.reason, outcome.by)
+            return PairVerdict.of_score(score, self.threshold, answer.reason, result.by)
+        return PairVerdict(SAME if answer.match else DIFFERENT, score, answer.reason, result.by)

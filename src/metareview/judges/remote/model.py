@@ -9,12 +9,12 @@ from typing import Self, TypedDict, TypeVar, Unpack
 from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters, Planned, Progress
 from metareview.judges.registry import JudgeOptions
-from metareview.judges.remote.asking import AnswerStore, Asking, Outcome
+from metareview.judges.remote.asking import AnswerStore, AskLoop, AskResult
 from metareview.judges.remote.cache import VerdictCache, verdict_key
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestPool
 from metareview.judges.remote.prompt import Prompt
-from metareview.judges.remote.server import ModelServer
+from metareview.judges.remote.server import RemoteServer
 from metareview.judges.remote.settings import ModelSettings
 from metareview.judges.remote.stop_conditions import Budget
 
@@ -79,7 +79,7 @@ class RemoteModel:
             largest_reply=self.largest_reply,
             budget=budget,
         )
-        self._server = ModelServer(self.settings, self._endpoint, pool, budget)
+        self._server = RemoteServer(self.settings, self._endpoint, pool, budget)
         self._store = AnswerStore(self.cache, self.name, self.settings.model, self.settings.server)
         self.usage = self._server.usage
 
@@ -106,14 +106,14 @@ class RemoteModel:
         of_model = self.name, self.settings.model, self.settings.server
         return verdict_key(*of_model, prompt.version, prompt.parameters, prompt.key_parts(question))
 
-    def _ask_questions(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> dict[Q, Outcome[A]]:
+    def _ask_questions(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> dict[Q, AskResult[A]]:
         return self._asking(prompt, questions).run(self.settings.model, self.progress)
 
     def _planned_calls(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> Planned:
         return self._asking(prompt, questions).planned()
 
-    def _asking(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> Asking[Q, A]:
-        return Asking(prompt, self.key, questions, self._server, self._store)
+    def _asking(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> AskLoop[Q, A]:
+        return AskLoop(prompt, self.key, questions, self._server, self._store)
 
 
 def remote_options(options: JudgeOptions) -> RemoteOptions:

@@ -28,7 +28,7 @@ Pair = tuple[str, str]  # a generated note and a reference's note
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PairVerdict:
     """The verdict on a pair. The score is the probability of a match."""
 
     match: int
@@ -37,11 +37,11 @@ class Verdict:
     by: str = "model"
 
     @classmethod
-    def undecided(cls, reason: str) -> Verdict:
+    def undecided(cls, reason: str) -> PairVerdict:
         return cls(UNDECIDED, math.nan, reason)
 
     @classmethod
-    def of_score(cls, score: float, threshold: float, reason: str, by: str) -> Verdict:
+    def of_score(cls, score: float, threshold: float, reason: str, by: str) -> PairVerdict:
         return cls(SAME if score >= threshold else DIFFERENT, score, reason, by)
 
 
@@ -55,14 +55,14 @@ class RemoteJudge(RemoteModel, ModelJudge):
             self.threshold = threshold
 
     @abstractmethod
-    def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> Sequence[Sequence[Verdict]]:
+    def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> Sequence[Sequence[PairVerdict]]:
         """The verdicts on pairs of sendable notes, by question and in their order."""
 
     @abstractmethod
     def _planned(self, reviews: Sequence[Sequence[Pair]]) -> Planned:
         """The calls that `_verdicts` would make for these pairs."""
 
-    def ask(self, pairs: Sequence[Pair]) -> Sequence[Verdict]:
+    def ask(self, pairs: Sequence[Pair]) -> Sequence[PairVerdict]:
         """The verdicts on pairs of (generated note, reference's note), in their order."""
         return self._counted([_sendable(pairs)])[0]
 
@@ -76,7 +76,7 @@ class RemoteJudge(RemoteModel, ModelJudge):
     def planned(self, questions: Sequence[Question]) -> Planned:
         return self._planned(list(map(_sendable_pairs, questions)))
 
-    def _counted(self, reviews: Sequence[Sequence[Pair]]) -> Sequence[Sequence[Verdict]]:
+    def _counted(self, reviews: Sequence[Sequence[Pair]]) -> Sequence[Sequence[PairVerdict]]:
         """The verdicts, those from the cache counted."""
         verdicts = self._verdicts(reviews)
         self.usage.cached += sum(verdict.by == "cache" for of_one in verdicts for verdict in of_one)
@@ -93,7 +93,7 @@ def _sendable_pairs(question: Question) -> list[Pair]:
     return [(generated[g], reference[r]) for g, r in question.pairs.tolist()]
 
 
-def _answer(verdicts: Sequence[Verdict]) -> Answer:
+def _answer(verdicts: Sequence[PairVerdict]) -> Answer:
     return Answer(
         score=np.array([verdict.score for verdict in verdicts], np.float64),
         match=np.array([verdict.match for verdict in verdicts], np.int8),

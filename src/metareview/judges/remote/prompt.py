@@ -126,6 +126,25 @@ def not_an_echo(value: JsonObject, notes: Iterable[str]) -> JsonObject:
     return value
 
 
+class TemplatePrompt(ChatPrompt[Q, A]):
+    """A chat prompt whose user message is a template with places for foreign text."""
+
+    @abstractmethod
+    def places(self, question: Q, code: str) -> Mapping[str, str]:
+        """The texts of a question by their place in the wording."""
+
+    @property
+    def file(self) -> str:
+        """The name of the wording."""
+        return self.version
+
+    def messages(self, question: Q) -> list[dict[str, str]]:
+        code = self.code(question)
+        # One pass over the template: `$code` in a note is never replaced.
+        user = _user_template(self.file).substitute(self.places(question, code), request=code)
+        return system_and_user(wording(self.file)["system"], user)
+
+
 def system_and_user(system: str, user: str) -> list[dict[str, str]]:
     return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
@@ -155,8 +174,7 @@ def wording(file: str) -> Mapping[str, str]:
 
 
 @cache
-def user_template(file: str) -> Template:
-    """The user message. It is filled in one pass: `$code` in a note is never replaced."""
+def _user_template(file: str) -> Template:
     return Template(wording(file)["user"])
 
 

@@ -20,7 +20,7 @@ _ATTEMPTS_IF_CUT = 3
 _AGAIN = "What is undecided is asked about again by the same command with the same --out."
 
 
-class ModelServer:
+class RemoteServer:
     """Sends jobs to a server until each is done or given up. A job is the subject of one request."""
 
     def __init__(self, settings: ModelSettings, endpoint: Endpoint, pool: RequestPool, budget: Budget) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.judges.remote.answers import WordAnswer, WordVerdicts
-from metareview.judges.remote.asking import Outcome
+from metareview.judges.remote.asking import AskResult
 from metareview.judges.remote.one_word import OneWordModel, OneWordPrompt
 from metareview.judges.remote.prompt import quoted, shortened
 from metareview.model.label import ISSUE_VERDICTS, IssueVerdict
@@ -22,14 +22,14 @@ _MARK = " […]"
 
 
 @dataclass(frozen=True, slots=True)
-class IssueQuestion:
+class ValidityQuestion:
     """Notes of an issue's comments and of the references, each with its place in a first line."""
 
     comments: tuple[str, ...]
     references: tuple[str, ...]
 
     @classmethod
-    def of(cls, comments: Sequence[str], references: Sequence[str]) -> IssueQuestion:
+    def of(cls, comments: Sequence[str], references: Sequence[str]) -> ValidityQuestion:
         """Equal notes once, as many and as much of each as a question holds."""
         return cls(
             tuple(dict.fromkeys(shortened(note, COMMENT_LENGTH, _MARK) for note in comments))[:COMMENTS],
@@ -37,19 +37,19 @@ class IssueQuestion:
         )
 
 
-class ValidityPrompt(OneWordPrompt[IssueQuestion, IssueVerdict]):
+class ValidityPrompt(OneWordPrompt[ValidityQuestion, IssueVerdict]):
     """Is the issue valid, invalid or a repeat?"""
 
     version = "validity-2"
     verdicts = WordVerdicts(ISSUE_VERDICTS, {verdict: verdict != "invalid" for verdict in ISSUE_VERDICTS})
 
-    def texts(self, question: IssueQuestion) -> Sequence[str]:
+    def texts(self, question: ValidityQuestion) -> Sequence[str]:
         return question.comments + question.references
 
-    def key_parts(self, question: IssueQuestion) -> Sequence[str]:
+    def key_parts(self, question: ValidityQuestion) -> Sequence[str]:
         return [str(len(question.comments)), *self.texts(question)]
 
-    def places(self, question: IssueQuestion, code: str) -> Mapping[str, str]:
+    def places(self, question: ValidityQuestion, code: str) -> Mapping[str, str]:
         return {
             "comments": "\n".join(_numbered("COMMENT", code, question.comments)),
             "references": "\n".join(_numbered("REFERENCE", code, question.references)) or "(there are none)",
@@ -60,12 +60,12 @@ def _numbered(kind: str, code: str, notes: Sequence[str]) -> Iterator[str]:
     return (quoted(f"{kind} {number}", code, note) for number, note in enumerate(notes, 1))
 
 
-class ValidityModel(OneWordModel[IssueQuestion, IssueVerdict]):
+class ValidityModel(OneWordModel[ValidityQuestion, IssueVerdict]):
     """Asks a chat model about unlisted issues."""
 
     name = "validity"
     prompt = ValidityPrompt()
 
-    def ask(self, questions: Sequence[IssueQuestion]) -> list[Outcome[WordAnswer[IssueVerdict]]]:
-        """The outcome of each question, in their order: the answer, or the reason why there is none."""
-        return self.outcomes(questions)
+    def ask(self, questions: Sequence[ValidityQuestion]) -> list[AskResult[WordAnswer[IssueVerdict]]]:
+        """The result of each question, in their order: the answer, or the reason why there is none."""
+        return self.results(questions)
