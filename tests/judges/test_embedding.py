@@ -219,17 +219,6 @@ def test_an_empty_note_is_undecided_and_not_sent(judging):
     assert server.log[0].body["input"] == ["a", "b"]
 
 
-def test_nothing_is_sent_beyond_the_limit(judging):
-    with ModelServer(reply_to) as server:
-        judge = judging(server, max_calls=1)
-        judge.prompt.batch = 2
-        verdicts = judge.ask([("a", "b"), ("c", "d"), ("a", "c")])
-        assert judge.ask([("c", "d")])[0].match == -1
-    assert [v.match for v in verdicts] == [1, -1, -1]
-    assert verdicts[1].reason == "not asked: the limit of 1 model calls was reached"
-    assert len(server.log) == 1
-
-
 def test_what_the_cache_stores_is_json_that_anybody_can_read(judging, cache):
     with ModelServer(reply_to) as server:
         judge = judging(server, cache=cache)
