@@ -13,14 +13,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from metareview.judges.protocol import Planned, Progress
 from metareview.judges.remote.answers import JsonObject, Malformed
-from metareview.judges.remote.cache import Claim, VerdictCache
+from metareview.judges.remote.cache import Claim, VerdictCache, verdict_key
 from metareview.judges.remote.pool import GiveUp, NotYet
 from metareview.judges.remote.prompt import PartlyRead, Prompt
 from metareview.judges.remote.server import RemoteServer
@@ -52,6 +52,12 @@ class AnswerStore:
         self._of = {"judge": judge, "model": model, "server": server}
         self._answers: dict[str, JsonObject] = {}
         self._renewed = 0.0
+
+    def key(self, prompt: Prompt[Q, A], question: Q) -> str:
+        """The cache key of the answer to a question."""
+        return verdict_key(
+            **self._of, prompt=prompt.version, parameters=prompt.parameters, notes=prompt.key_parts(question)
+        )
 
     def get(self, keys: Collection[str]) -> dict[str, JsonObject]:
         if self.cache is None:
@@ -95,15 +101,8 @@ class AnswerStore:
 class AskLoop(Generic[Q, A]):
     """Asks a server questions of one kind. `results` has each question's, those of its parts included."""
 
-    def __init__(
-        self,
-        prompt: Prompt[Q, A],
-        key: Callable[[Prompt[Q, A], Q], str],
-        questions: Iterable[Q],
-        server: RemoteServer,
-        store: AnswerStore,
-    ) -> None:
-        self._prompt, self._key_of, self._server, self._store = prompt, key, server, store
+    def __init__(self, prompt: Prompt[Q, A], questions: Iterable[Q], server: RemoteServer, store: AnswerStore) -> None:
+        self._prompt, self._server, self._store = prompt, server, store
         self.results: dict[Q, AskResult[A]] = {}
         self._keys: dict[Q, str] = {}
         self._divided: dict[Q, Mapping[str, JsonObject]] = {}
@@ -121,7 +120,7 @@ class AskLoop(Generic[Q, A]):
         allowed = self._batches[: self._allowed]
         return Planned(len(allowed), sum(self._prompt.characters(each) for batch in allowed for each in batch))
 
-    def run(self, model: str, progress: Progress | None) -> dict[Q, AskResult[A]]:
+    def run(self, progress: Progress | None) -> dict[Q, AskResult[A]]:
         """Ask until each question has a result."""
         if self.results:
             # Its answers are here: what the server refuses now, it refuses for the question's sake.
@@ -129,12 +128,8 @@ class AskLoop(Generic[Q, A]):
         for batch in self._batches[self._allowed :]:
             self._give_up(batch, self._server.budget.reason())
         self._store.start_renewing()
-
-        def attempt(batch: tuple[Q, ...]) -> list[tuple[Q, ...]]:
-            return self._attempt(batch, model)
-
         allowed = self._batches[: self._allowed]
-        self._server.run(allowed, attempt, self._give_up, self._sent, progress, self._store.renew)
+        self._server.run(allowed, self._attempt, self._give_up, self._sent, progress, self._store.renew)
         return self.results
 
     def _give_up(self, batch: Sequence[Q], reason: str) -> None:
@@ -157,7 +152,7 @@ class AskLoop(Generic[Q, A]):
 
     def _key(self, question: Q) -> str:
         if question not in self._keys:
-            self._keys[question] = self._key_of(self._prompt, question)
+            self._keys[question] = self._store.key(self._prompt, question)
         return self._keys[question]
 
     def _known(self, stored: Mapping[str, JsonObject], questions: Iterable[Q]) -> dict[Q, A]:
@@ -176,7 +171,7 @@ class AskLoop(Generic[Q, A]):
         self._divided.update((part, above) for part in parts if above)
         return parts
 
-    def _attempt(self, batch: tuple[Q, ...], model: str) -> list[tuple[Q, ...]]:
+    def _attempt(self, batch: tuple[Q, ...]) -> list[tuple[Q, ...]]:
         """Answer a batch from the store or the model; returns the batches that are left to do instead."""
         if len(batch) > self._prompt.batch:
             return _halves(batch)
@@ -193,12 +188,12 @@ class AskLoop(Generic[Q, A]):
             if known or others:
                 return [*further, *(part for part in (mine, others) if part)]
             with self._store.claims_released_on_error(keys.values()):
-                return self._ask(batch, model)
+                return self._ask(batch)
 
-    def _ask(self, batch: tuple[Q, ...], model: str) -> list[tuple[Q, ...]]:
+    def _ask(self, batch: tuple[Q, ...]) -> list[tuple[Q, ...]]:
         divided = self._prompt.divided(batch[0]) if len(batch) == 1 else None
         divisible = len(batch) > 1 or divided is not None
-        body = {"model": model, **self._prompt.body(batch)}
+        body = {"model": self._server.settings.model, **self._prompt.body(batch)}
         try:
             reply = self._server.post(batch, body, self._sent, divisible=divisible)
         except GiveUp:

@@ -10,7 +10,7 @@ from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters, Planned, Progress
 from metareview.judges.registry import JudgeOptions
 from metareview.judges.remote.asking import AnswerStore, AskLoop, AskResult
-from metareview.judges.remote.cache import VerdictCache, verdict_key
+from metareview.judges.remote.cache import VerdictCache
 from metareview.judges.remote.endpoint import Endpoint
 from metareview.judges.remote.pool import BACKOFF, RequestPool
 from metareview.judges.remote.prompt import Prompt
@@ -103,17 +103,16 @@ class RemoteModel:
 
     def key(self, prompt: Prompt[Q, A], question: Q) -> str:
         """The cache key of this model's answer to a question."""
-        of_model = self.name, self.settings.model, self.settings.server
-        return verdict_key(*of_model, prompt.version, prompt.parameters, prompt.key_parts(question))
+        return self._store.key(prompt, question)
 
     def _ask_questions(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> dict[Q, AskResult[A]]:
-        return self._asking(prompt, questions).run(self.settings.model, self.progress)
+        return self._asking(prompt, questions).run(self.progress)
 
     def _planned_calls(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> Planned:
         return self._asking(prompt, questions).planned()
 
     def _asking(self, prompt: Prompt[Q, A], questions: Iterable[Q]) -> AskLoop[Q, A]:
-        return AskLoop(prompt, self.key, questions, self._server, self._store)
+        return AskLoop(prompt, questions, self._server, self._store)
 
 
 def remote_options(options: JudgeOptions) -> RemoteOptions:

@@ -40,6 +40,7 @@ class OneWordModel(RemoteModel, Generic[Q, Word]):
     prompt: OneWordPrompt[Q, Word]
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         cls.parameters = {"prompt": cls.prompt.version, **TEMPERATURE}
 
     def results(self, questions: Sequence[Q]) -> list[AskResult[WordAnswer[Word]]]:
