@@ -18,7 +18,7 @@ from bench.data import PUBLISHED
 from bench.measure import Result, Row
 from metareview.comments.align import Graph, align
 from metareview.judges.builtin.cascade import SETTINGS, CascadeJudge
-from metareview.judges.cascade.lists import ListRules
+from metareview.judges.cascade_questions import ListRules
 from metareview.judges.offline.model import VECTORS, shipped
 from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Question, Usage
 from metareview.judges.registry import PAIR, REVIEW
@@ -73,9 +73,6 @@ class _Replay(ModelJudge):
         match = self.matches[int(question.pr)][question.pairs[:, 0], question.pairs[:, 1]]
         return Answer(np.where(match, 0.95, 0.05), match.astype(np.int8))
 
-    def planned_calls(self, questions: Sequence[Question]) -> int:
-        return self.planned(questions).calls
-
     def planned(self, questions: Sequence[Question]) -> Planned:
         return self.asker.planned(questions)
 
@@ -109,8 +106,8 @@ class Replayed:
         model.judge(self.questions)
         return Outcome(model.calls, model.characters, np.zeros(len(self.questions)))
 
-    def cascade(self, ask: str, rules: Any) -> Outcome:
-        model = _Replay(self.matches, ask)
+    def cascade(self, rules: ListRules) -> Outcome:
+        model = _Replay(self.matches, REVIEW)
         answers = CascadeJudge(_HeldOut(self.scores), model, rules).judge(self.questions)
         found = [_aligned(question, answer) for question, answer in zip(self.questions, answers, strict=True)]
         off = [_off(*each) for each in zip(found, self.truth, self.matches, strict=True)]
@@ -148,10 +145,9 @@ def run() -> Result:
     data = replayed()
     lists, pairs = data.everything(REVIEW), data.everything(PAIR)
     rows = [_row("llm --ask review", data, lists, lists), _row("llm --ask pair", data, pairs, lists)]
-    for ask in (REVIEW, PAIR):
-        for name, settings in SETTINGS.items():
-            rows += _rows(f"cascade --ask {ask}, {name}", data, data.cascade(ask, settings[ask]), lists, LIMITS[name])
-    curve = {worth: data.cascade(REVIEW, ListRules(worth=worth)) for worth in WORTHS}
+    for name, rules in SETTINGS.items():
+        rows += _rows(f"cascade, {name}", data, data.cascade(rules), lists, LIMITS[name])
+    curve = {worth: data.cascade(ListRules(worth=worth)) for worth in WORTHS}
     rows += [_row(f"curve: worth {worth}", data, outcome, lists) for worth, outcome in curve.items()]
     for name, limit in LIMITS.items():
         rows.append(_row(f"{name}, worth chosen on other pull requests", data, _chosen(data, curve, limit), lists))
@@ -178,9 +174,8 @@ def _chosen(data: Replayed, curve: dict[float, Outcome], limit: float) -> Outcom
 def _rows(what: str, data: Replayed, outcome: Outcome, lists: Outcome, limit: float) -> list[Row]:
     rows = [_row(what, data, outcome, lists)]
     share, off = _share(outcome.characters, lists.characters), _share(outcome.off, data.aligned)
-    if what.startswith(f"cascade --ask {REVIEW}"):
-        target = f"off <= {limit}" + (", text <= 0.7" if limit == LIMITS["careful"] else "")
-        rows[0] = replace(rows[0], target=target, met=off <= limit and (limit != LIMITS["careful"] or share <= 0.7))
+    target = f"off <= {limit}" + (", text <= 0.7" if limit == LIMITS["careful"] else "")
+    rows[0] = replace(rows[0], target=target, met=off <= limit and (limit != LIMITS["careful"] or share <= 0.7))
     for model in np.unique(data.model):
         of = data.model == model
         part = Outcome(outcome.calls[of], outcome.characters[of], outcome.off[of])

@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -43,3 +44,28 @@ def test_importing_the_package_imports_nothing_heavy():
     assert loaded_after("import metareview") & heavy == set()
     assert loaded_after("import metareview.cli") & heavy == {"click"}
     assert loaded_after("from metareview.errors import InputError") & heavy == set()
+
+
+COMMENTS = """
+import sys
+from metareview.cli import main
+try:
+    main(["comments", "said.jsonl", "--reference", "expected.jsonl", "--out", "run", "-q"])
+except SystemExit as end:
+    assert not end.code, end.code
+servers = ("urllib3", "sqlite3", "dotenv", "filelock", "metareview.judges.remote", "metareview.judges.cascade")
+print([name for name in sys.modules if name.startswith(servers)])
+"""
+
+
+def test_the_offline_judge_imports_nothing_that_asks_a_server(tmp_path):
+    for name, notes in {"said": ["leak"], "expected": ["it leaks"]}.items():
+        record = {
+            "pr": "https://github.com/o/r/pull/1",
+            "reviewer": "x",
+            "comments": [{"note": note} for note in notes],
+        }
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    command = [sys.executable, "-c", COMMENTS]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "[]"

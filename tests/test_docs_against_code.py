@@ -11,7 +11,6 @@ from metareview.compat.aacr import EvaluatorConfig
 from metareview.judges.builtin.cascade import SETTINGS
 from metareview.judges.builtin.rouge import THRESHOLD as ROUGE
 from metareview.judges.offline.judge import OfflineJudge
-from metareview.judges.registry import PAIR, REVIEW
 from metareview.judges.remote.embedding import THRESHOLD as EMBEDDING
 from metareview.pipelines.routing.options import RoutingOptions
 from metareview.routing.weeks import FEWEST_WEEKS
@@ -27,7 +26,7 @@ CODE = [
     for path in (ROOT / folder).rglob("*.py")
 ]
 OFFLINE = OfflineJudge().threshold
-CAREFUL, FRUGAL = SETTINGS["careful"], SETTINGS["frugal"]
+CAREFUL = SETTINGS["careful"]
 
 FIGURES = [
     ("comments.md", r"`offline`.*`--threshold` \(default ([\d.]+)\)", [OFFLINE]),
@@ -35,11 +34,7 @@ FIGURES = [
     ("comments.md", r"`rouge`.*`--threshold` \(default ([\d.]+)\)", [ROUGE]),
     ("judges.md", r"the default of ([\d.]+) is a starting point", [EMBEDDING]),
     ("model-judges.md", r"Its threshold of ([\d.]+) is a starting point", [EMBEDDING]),
-    (
-        "judges.md",
-        r"asked about at all: (\S+) and (\S+); with `--ask pair` (\S+) and (\S+), or (\S+) and (\S+) if frugal",
-        [bound for rules in (CAREFUL[REVIEW], CAREFUL[PAIR], FRUGAL[PAIR]) for bound in (rules.low, rules.high)],
-    ),
+    ("judges.md", r"asked about at all: (\S+) and ([\d.]+\d)", [CAREFUL.low, CAREFUL.high]),
     ("comments.md", r"`--line-distance` \(default (\d+)", [Rules().line_distance]),
     ("comments.md", r"`--line-distance` \(default (\d+)", [EvaluatorConfig().line_distance_threshold]),
     ("text.md", r"`rouge-chunk`.*greater than ([\d.]+)", [MatchingStrategy.ROUGE_CHUNK_MATCH.default_threshold]),

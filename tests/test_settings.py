@@ -127,10 +127,12 @@ def test_every_form_of_a_line(tmp_path):
         b"E=a#b\n"
         b"F=\n"
         b"G=# nothing\n"
-        b"H='open\n"
         b"I=x=y\n"
+        b"J='two\nlines, it\\'s'\n"
+        b"H='open\n"
         b"not an assignment\n"
-        b"1J=no\n"
+        b"${A}=${A}\n"
+        b"L=${A}\n"
         b"A=last\n"
         b"export\tK=tab\n"
     )
@@ -142,10 +144,23 @@ def test_every_form_of_a_line(tmp_path):
         "E": "a#b",
         "F": "",
         "G": "",
-        "H": "'open",
         "I": "x=y",
+        "J": "two\nlines, it's",
+        "${A}": "${A}",
         "K": "tab",
+        "L": "${A}",
     }
+
+
+@pytest.mark.parametrize("line", ["LLM_MODEL='open", 'EMBEDDING_API_KEY="sk-0" 1', "export LLM_MODEL_URL: http://h"])
+def test_a_setting_that_cannot_be_parsed_is_named_by_its_line(tmp_path, caplog, line):
+    (tmp_path / ".env").write_text(f"A=1\nOTHER='open\n\n{line}\n", encoding="utf-8")
+    (tmp_path / ".env").chmod(0o600)
+    message = r"\.env:4: (\w+) cannot be parsed\. Write \1=value on one line, and close all quotes above\."
+    with pytest.raises(InputError, match=message) as caught:
+        read_env_file(tmp_path / ".env")
+    assert "sk-0" not in str(caught.value)
+    assert not caplog.records
 
 
 def test_an_env_file_that_is_no_text_is_an_input_error(tmp_path):

@@ -161,11 +161,17 @@ def test_python_takes_the_same_option(model, files):
             ["--judge", "llm", "--ask", "revue"],
             "--ask 'revue' is not known. Did you mean 'review'? Give pair or review.",
         ),
+        (
+            ["--judge", "cascade", "--ask", "pair"],
+            "The judge cascade asks in lists only, so --ask pair means nothing to it. Leave --ask out, or choose"
+            " --judge llm.",
+        ),
         (["--judge", "llm", "--cascade-low", "0.1"], "--cascade-low is for the judge cascade, and the judge is llm."),
         (["--cascade-high", "0.9"], "--cascade-high is for the judge cascade, and the judge is offline."),
         (["--judge", "cascade", "--cascade-high", "1.5"], "--cascade-high must be from 0 to 1, found 1.5."),
         (["--judge", "cascade", "--cascade-low", "nan"], "--cascade-low must be from 0 to 1, found nan."),
         (["--judge", "cascade", "--cascade-low", "0.9", "--cascade-high", "0.1"], "nothing lies between. Swap them."),
+        (["--judge", "cascade", "--cascade-high", "0.001"], "nothing lies between. Lower the one or raise the other."),
     ],
 )
 def test_an_option_that_means_nothing_to_the_judge_is_refused_with_the_fix(files, capsys, options, message):

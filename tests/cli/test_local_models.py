@@ -8,7 +8,6 @@ import pytest
 
 from local_server import MODEL, LocalServer
 from metareview.formats.comments import jsonl
-from metareview.judges.remote.judge import RemoteJudge
 from metareview.model.comment import Comment, Review
 
 SAID = [f"The cache key {i} is stale" for i in range(9)]
@@ -32,7 +31,7 @@ def serve(monkeypatch, here):
 
     monkeypatch.delenv("LLM_API_KEY", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
-    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    monkeypatch.setattr("metareview.judges.remote.model.BACKOFF", 0.001)
     yield start
     for server in running:
         server.__exit__(None, None, None)

@@ -13,8 +13,7 @@ import metareview as mr
 from metareview.api import evaluate_comments
 from metareview.cli import _run
 from metareview.formats.comments import jsonl
-from metareview.judges.remote import patience as patience_module
-from metareview.judges.remote.judge import RemoteJudge
+from metareview.judges.remote import first_answer_timeout as timeout_module
 from metareview.model.comment import Comment, Review
 from model_server import MixingServer, ModelServer, ReplayModel, Reply, always, chat, error, verdict
 
@@ -58,8 +57,8 @@ def same_letter(exchange):
 @pytest.mark.parametrize("judge", ["llm", "cascade"])
 def test_a_server_that_only_hangs_ends_in_exit_4_and_one_message(model, monkeypatch, tmp_path, capsys, judge):
     server = model(lambda exchange: Reply(delay=30))
-    for name, seconds in (("timeout", 0.05), ("backoff", 0.001)):
-        monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, name, seconds)
+    monkeypatch.setenv("LLM_TIMEOUT", "0.05")
+    monkeypatch.setattr("metareview.judges.remote.model.BACKOFF", 0.001)
     # Notes that the cascade is unsure of, and more than would be asked about before it stops.
     said = [f"The cache key {i} is stale" for i in range(9)]
     arguments = ["comments", *files(tmp_path, said, ["The cache key may be old", "A stale cache"])[:-1], judge]
@@ -127,7 +126,7 @@ def test_answers_that_a_server_swaps_count_for_nothing(monkeypatch, tmp_path, ca
         found = same_letter(exchange).body["choices"][0]["message"]["content"]
         return chat(json.dumps({"request": exchange.code, **json.loads(found)}))
 
-    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    monkeypatch.setattr("metareview.judges.remote.model.BACKOFF", 0.001)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LLM_MODEL", "test-model")
     command = ["comments", *files(tmp_path, ["leak", "typo"], ["leak"]), "--no-cache", "--out", "run", "--json", "-q"]
@@ -324,10 +323,10 @@ def test_without_a_cache_only_what_is_undecided_is_asked_again(model, monkeypatc
     assert len(server.log) > asked_before
 
 
-@pytest.mark.parametrize("asked", [["llm"], ["llm", "--ask", "review"], ["cascade"], ["cascade", "--ask", "pair"]])
+@pytest.mark.parametrize("asked", [["llm"], ["llm", "--ask", "review"], ["cascade"]])
 def test_a_model_that_cannot_do_it_is_soon_found_out(model, monkeypatch, tmp_path, capsys, asked):
     server = model(lambda exchange: chat("As a language model I like both of them."))
-    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    monkeypatch.setattr("metareview.judges.remote.model.BACKOFF", 0.001)
     said = [f"The cache key {i} is stale" for i in range(20)]
     expected = ["The cache key may be old", "A stale cache", "Keys of the cache"]
     command = ["comments", *files(tmp_path, said, expected)[:-1], *asked, "--concurrency", "4", "--out", "run"]
@@ -350,7 +349,7 @@ def test_the_cap_on_calls_is_one_on_requests(model, monkeypatch, tmp_path, capsy
         return error(500) if first else same_letter(exchange)
 
     server = model(script)
-    monkeypatch.setitem(RemoteJudge.__init__.__kwdefaults__, "backoff", 0.001)
+    monkeypatch.setattr("metareview.judges.remote.model.BACKOFF", 0.001)
     arguments = ["comments", *files(tmp_path), "--max-llm-calls", "5", "--concurrency", "1", "--out", "run"]
     assert _run(arguments) == 4
     assert len(server.log) == 5
@@ -379,7 +378,7 @@ def test_a_line_says_that_a_silent_server_is_waited_for(model, monkeypatch, tmp_
         return reply
 
     model(script)
-    monkeypatch.setattr(patience_module, "_LINE_EVERY", 0.4)
+    monkeypatch.setattr(timeout_module, "_LINE_EVERY", 0.4)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     monkeypatch.setenv("COLUMNS", "200")
     assert _run(["comments", *files(tmp_path), "--concurrency", "3", "--out", "run"]) == 0

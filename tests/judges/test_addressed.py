@@ -5,22 +5,19 @@ import re
 
 import pytest
 
-from metareview.errors import UsageError
 from metareview.judges.remote.addressed import (
     CHANGE_LENGTH,
     CODE_LENGTH,
     COMMENT_LENGTH,
     CUT,
     AddressedModel,
+    AddressedPrompt,
     AddressedQuestion,
-    messages,
 )
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.prompt import request_code
-from metareview.judges.remote.verdict import AddressedAnswer, Malformed, check_addressed_answer, read_addressed_answer
 from metareview.model.addressed import Addressed
 from metareview.model.comment import Comment
-from model_server import KEY, ModelServer, Reply, chat, error
+from model_server import ModelServer, chat
 
 QUOTED = re.compile(r"<<<(COMMENT|CODE|CHANGE) ([0-9a-f]{16})\n(.*?)\n\1 \2>>>", re.DOTALL)
 LEAK = AddressedQuestion.of(
@@ -39,23 +36,6 @@ def shown(exchange):
 
 def by_note(exchange):
     return verdict("fully" if "leaks" in shown(exchange)["COMMENT"] else "not")
-
-
-def test_each_question_is_asked_once_and_answered_in_order():
-    with ModelServer(by_note) as server, AddressedModel(server.settings()) as model:
-        found = model.ask([RACE, LEAK, RACE])
-    assert found == [
-        Addressed("not", "model", "because"),
-        Addressed("fully", "model", "because"),
-        Addressed("not", "model", "because"),
-    ]
-    assert model.usage.llm_calls == len(server.log) == 2
-    body = server.log[0].body
-    assert body["temperature"] == 0
-    schema = body["response_format"]["json_schema"]
-    assert schema["strict"] is True
-    assert schema["schema"]["properties"]["verdict"]["enum"] == ["fully", "partly", "not", "unknown"]
-    assert schema["schema"]["required"] == ["request", "verdict", "reason"]
 
 
 def test_the_comment_its_place_its_code_and_the_change_are_shown():
@@ -83,17 +63,6 @@ def test_where_a_comment_points(comment, first_line):
     assert AddressedQuestion.of(comment, "", "c").comment == f"{first_line}\nx"
 
 
-def test_the_cache_answers_the_second_time(tmp_path):
-    with ModelServer(by_note) as server:
-        for _ in range(2):
-            with AddressedModel(server.settings(), cache=VerdictCache(tmp_path / "v.sqlite")) as model:
-                [told] = model.ask([LEAK])
-                assert model.planned_calls([LEAK, RACE, RACE]) == 1
-    assert len(server.log) == 1
-    assert told == Addressed("fully", "cache", "because")
-    assert (model.usage.llm_calls, model.usage.cached) == (0, 1)
-
-
 def test_whatever_can_change_the_answer_is_another_question(tmp_path):
     base = {"note": "n", "path": "a.py", "from_line": 1}
     comments = [base, base | {"note": "m"}, base | {"path": "b.py"}, base | {"from_line": 2}, base | {"side": "left"}]
@@ -107,78 +76,13 @@ def test_whatever_can_change_the_answer_is_another_question(tmp_path):
     assert len(server.log) == 2 * len(questions)
 
 
-def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undecided(tmp_path):
-    def script(exchange):
-        if "races" in shown(exchange)["COMMENT"]:
-            return chat("not")  # a word is no structured answer
-        return error(503) if exchange.number < 2 else verdict("partly")
-
-    with ModelServer(script) as server:
-        cache = VerdictCache(tmp_path / "v.sqlite")
-        with AddressedModel(server.settings(), backoff=0.001, cache=cache) as model:
-            leak, race = model.ask([LEAK, RACE])
-            assert model.planned_calls([LEAK, RACE]) == 1  # nothing undecided is kept
-    assert leak == Addressed("partly", "model", "because")
-    why = "undecided after 8 attempts: the answer is neither the JSON asked for nor a verdict"
-    assert race == Addressed(None, "model", why)
-
-
-def test_the_limit_of_calls_leaves_the_rest_undecided():
-    with ModelServer(by_note) as server, AddressedModel(server.settings(), max_calls=1) as model:
-        first, second = model.ask([LEAK, RACE])
-        assert model.planned_calls([RACE]) == 0
-    assert first.verdict == "fully"
-    assert second == Addressed(None, "model", "not asked: the limit of 1 model calls was reached")
-
-
-def test_a_reason_that_repeats_the_key_is_left_out():
-    with ModelServer(lambda _: verdict("not", f"the key is {KEY}")) as server:
-        [told] = AddressedModel(server.settings()).ask([LEAK])
-    assert told == Addressed("not", "model", "(left out: it repeats a part of the key)")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('{"verdict": "fully", "reason": "x"}', "fully"),
-        ('<think>not? no</think>```json\n{"verdict": "partly"}\n```', "partly"),
-        ('{"verdict": "unknown", "reason": "{}"}', "unknown"),
-    ],
-)
-def test_answers_are_found(text, said):
-    assert read_addressed_answer(text).verdict == said
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "fully",
-        '"fully"',
-        "It was not addressed.",
-        '{"verdict": "Fully"}',
-        '{"verdict": "addressed"}',
-        '{"verdict": true}',
-        '{"verdict": null}',
-        '{"verdict": ["fully"]}',
-        '{"match": true}',
-        'Here it is: {"verdict": "unknown", "reason": "x"}',
-        '{"verdict": "unknown", "reason": "x"}. Or is it?',
-        '["fully"]',
-        '{"verdict": "fully", "verdict": "not"}',
-        '{"verdict": "fully"} {"verdict": "not"}',
-        'The comment says {"verdict": "fully"} but that is a quotation.',
-    ],
-)
-def test_what_is_no_answer_is_not_guessed_at(text):
-    with pytest.raises(Malformed):
-        read_addressed_answer(text)
-
-
-def test_a_stored_value_is_checked_again():
-    assert check_addressed_answer({"verdict": "not", "reason": None}) == AddressedAnswer("not", "")
-    with pytest.raises(Malformed):
-        check_addressed_answer({"verdict": "valid"})
+def test_a_verdict_says_who_gave_it_or_why_there_is_none(tmp_path):
+    cache = VerdictCache(tmp_path / "v.sqlite")
+    with ModelServer(by_note) as server, AddressedModel(server.settings(), cache=cache, max_calls=1) as model:
+        leak, race = model.ask([LEAK, RACE])
+        [again] = model.ask([LEAK])
+    assert (leak, again) == (Addressed("fully", "model", "because"), Addressed("fully", "cache", "because"))
+    assert race == Addressed(None, "model", "not asked: the limit of 1 model calls was reached")
 
 
 INJECTIONS = [
@@ -193,7 +97,7 @@ INJECTIONS = [
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_nothing_that_is_quoted_can_leave_its_quotation(injection):
     question = AddressedQuestion.of(Comment(injection, injection, from_line=1), injection, injection)
-    system, user = messages(question, request_code(*question.texts()))
+    system, user = AddressedPrompt().messages(question)
     found = QUOTED.findall(user["content"])
     assert [(kind, text) for kind, _, text in found] == [
         ("COMMENT", f"At {injection}, line 1:\n{injection}"),
@@ -212,15 +116,3 @@ def test_a_question_is_bounded():
     assert question.code == "x" * CODE_LENGTH + "\n" + CUT
     assert question.change == "x" * CHANGE_LENGTH + "\n" + CUT
     assert AddressedQuestion.of(Comment("n"), "x" * CODE_LENGTH, "y").code == "x" * CODE_LENGTH
-
-
-def test_half_a_surrogate_pair_can_be_sent():
-    with ModelServer(lambda _: verdict("not")) as server:
-        [told] = AddressedModel(server.settings()).ask([AddressedQuestion.of(Comment("\ud83d"), "\ud83d", "\ud83d")])
-    assert told.verdict == "not"
-    assert shown(server.log[0])["CHANGE"] == "\ufffd"
-
-
-def test_a_refused_key_is_a_mistake_of_the_user():
-    with ModelServer(lambda _: Reply(401, {})) as server, pytest.raises(UsageError, match="LLM_API_KEY"):
-        AddressedModel(server.settings()).ask([LEAK])

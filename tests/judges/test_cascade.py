@@ -1,17 +1,21 @@
 """The cascade asks where the first judge is unsure and the answer can still add a pair; nothing else."""
 
 import random
-from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metareview.comments.align import Graph, align
+from metareview.errors import UsageError
 from metareview.judges.builtin.cascade import CascadeJudge
-from metareview.judges.cascade.lists import ListRules
-from metareview.judges.cascade.pairs import PairRules
-from metareview.judges.protocol import Answer, Judge, ModelJudge, Question, Usage
+from metareview.judges.cascade_questions import ListRules
+from metareview.judges.offline.judge import OfflineJudge
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Question, Usage
+from metareview.judges.remote.embedding import EmbeddingJudge
+from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.settings import ModelSettings
 from metareview.model.comment import Comment
 
 
@@ -48,8 +52,8 @@ class Model(ModelJudge):
         reasons = ["broken" if fails else "asked" for fails in failed]
         return Answer(np.where(failed, np.nan, 0.9), match, reasons, "model")
 
-    def planned_calls(self, questions):
-        return sum(len(question.pairs) for question in questions)
+    def planned(self, questions):
+        return Planned(sum(len(question.pairs) for question in questions))
 
     def close(self):
         self.closed += 1
@@ -66,32 +70,9 @@ def question(scores):
     return Question([f"g{i}" for i in generated], [f"r{i}" for i in reference], pairs)
 
 
-def cascade(scores, truth, *, fails=(), **options):
-    model = Model({(f"g{g}", f"r{r}") for g, r in truth}, fails)
-    one_to_one = options.pop("one_to_one", True)
-    rules = PairRules(**{"low": 0.1, "low_after_no": 0.1, "high": 0.9, **options})
-    judge = CascadeJudge(First(scores), model, rules, one_to_one=one_to_one)
-    [answer] = judge.judge([question(scores)])
-    return answer, model
-
-
-def test_clear_pairs_are_not_asked_about():
-    answer, model = cascade({(0, 0): 0.95, (1, 1): 0.05}, truth=[])
-    assert model.rounds == []
-    assert answer.match.tolist() == [1, 0]
-    assert list(answer.by) == ["judge", "judge"]
-
-
 def test_every_bound_is_among_its_parameters():
-    judge = CascadeJudge(First({}), Model(set()), PairRules(low=0.2, low_after_no=0.1, high=0.9))
-    assert judge.parameters == {"low": 0.2, "low_after_no": 0.1, "high": 0.9}
-
-
-def test_it_counts_the_calls_it_would_make_and_makes_none():
-    model = Model(set())
-    judge = CascadeJudge(First({(0, 0): 0.95, (1, 1): 0.5, (2, 2): 0.4, (3, 3): 0.05}), model, PairRules(0.1, 0.9))
-    assert judge.planned_calls([question(judge.first.scores)]) == 2
-    assert model.rounds == []
+    judge = CascadeJudge(First({}), Model(set()), ListRules(low=0.2, high=0.9, worth=0.05))
+    assert judge.parameters == {"low": 0.2, "high": 0.9, "worth": 0.05}
 
 
 def test_what_is_known_of_the_model_is_known_of_the_cascade():
@@ -103,125 +84,6 @@ def test_what_is_known_of_the_model_is_known_of_the_cascade():
     assert judge.usage is model.usage
     judge.close()
     assert model.closed == 1
-
-
-def test_an_unsure_pair_is_asked_about_and_the_model_decides():
-    answer, model = cascade({(0, 0): 0.6, (1, 1): 0.4}, truth=[(1, 1)])
-    assert sorted(model.asked) == [("g0", "r0"), ("g1", "r1")]
-    assert answer.match.tolist() == [0, 1]
-    assert list(answer.by) == ["model", "model"]
-    assert answer.reason[0] == "asked"
-
-
-def test_a_yes_to_the_likeliest_spares_the_others():
-    scores = {(0, 0): 0.8, (1, 0): 0.6, (2, 0): 0.4}
-    answer, model = cascade(scores, truth=[(0, 0), (1, 0)])
-    assert model.rounds == [[("g0", "r0")]]
-    assert answer.match.tolist() == [1, 1, 0]  # what was not asked keeps the first judge's verdict
-    assert "not asked" in answer.reason[1]
-    answer, model = cascade(scores, truth=[(2, 0)])
-    assert model.rounds == [[("g0", "r0")], [("g1", "r0")], [("g2", "r0")]]
-    assert answer.match.tolist() == [0, 0, 1]
-
-
-def test_a_no_makes_the_rivals_worth_a_question():
-    scores = {(0, 0): 0.6, (1, 0): 0.2, (2, 1): 0.2}
-    answer, model = cascade(scores, truth=[(1, 0), (2, 1)], low=0.3, low_after_no=0.1)
-    assert model.rounds == [[("g0", "r0")], [("g1", "r0")]]  # g2 stands first for r1, and is clear
-    assert answer.match.tolist() == [0, 1, 0]
-    _, model = cascade(scores, truth=[(0, 0)], low=0.3, low_after_no=0.1)
-    assert model.rounds == [[("g0", "r0")]]
-
-
-def test_a_clear_pair_settles_its_reference():
-    _, model = cascade({(0, 0): 0.95, (1, 0): 0.6}, truth=[(1, 0)])
-    assert model.rounds == []
-
-
-def test_a_pair_matters_where_it_can_move_others_along():
-    # r0 has g0 for sure, but if g0 also raises r1, then g1 on r0 makes two pairs of one.
-    _, model = cascade({(0, 0): 0.95, (0, 1): 0.5, (1, 0): 0.5}, truth=[(0, 1), (1, 0)])
-    assert sorted(model.asked) == [("g0", "r1"), ("g1", "r0")]
-
-
-def test_under_coverage_a_pair_matters_while_either_note_is_unsettled():
-    scores = {(0, 0): 0.95, (1, 0): 0.6, (1, 1): 0.95, (0, 1): 0.6, (2, 0): 0.5}
-    _, model = cascade(scores, truth=[], one_to_one=False)
-    assert model.asked == [("g2", "r0")]
-
-
-def test_a_failure_stays_undecided():
-    answer, _ = cascade({(0, 0): 0.6}, truth=[(0, 0)], fails=[("g0", "r0")])
-    assert answer.match.tolist() == [-1]
-    assert np.isnan(answer.score[0])
-    assert answer.reason[0] == "broken"
-
-
-def test_questions_are_asked_together():
-    scores = {(0, 0): 0.5}
-    model = Model(set())
-    judge = CascadeJudge(First(scores), model, PairRules(0.1, 0.9))
-    judge.judge([question(scores)] * 3)
-    assert [len(batch) for batch in model.rounds] == [3]
-
-
-def pairs_of(answer, asked):
-    keep = answer.match == 1
-    edges = asked.pairs[keep]
-    notes = [[Comment(note=note) for note in side] for side in (asked.generated, asked.reference)]
-    return align("optimal", Graph(edges[:, 0], edges[:, 1], answer.score[keep]), *notes).pairs
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6))
-def test_as_many_pairs_as_asking_about_everything_unsure(seed, n_generated, n_reference):
-    """Whatever was not asked could not have added a pair: the count equals that of asking about every unsure pair."""
-    rng = random.Random(seed)
-    scores = {
-        (g, r): rng.choice([0.02, 0.3, 0.6, 0.8, 0.97])
-        for g in range(n_generated)
-        for r in range(n_reference)
-        if rng.random() < 0.6
-    }
-    if not scores:
-        return
-    truth = [pair for pair, score in scores.items() if 0.1 <= score <= 0.9 and rng.random() < score]
-    answer, model = cascade(scores, truth)
-    whole = {pair: 1.0 if pair in truth or score > 0.9 else 0.0 for pair, score in scores.items()}
-    everything, _ = cascade(whole, truth)
-    asked = question(scores)
-    known = np.array([by == "model" for by in answer.by]) | (answer.score > 0.9)
-    certain = Answer(answer.score, np.where(known, answer.match, 0).astype(np.int8))
-    assert len(pairs_of(certain, asked)) == len(pairs_of(everything, asked))
-    assert len(model.asked) == len(set(model.asked))
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 5), st.booleans())
-def test_no_more_is_asked_than_was_planned_whatever_the_answers(seed, n_generated, n_reference, one_to_one):
-    rng = random.Random(seed)
-    scores = {
-        (g, r): rng.choice([0.01, 0.03, 0.05, 0.3, 0.6, 0.8, 0.97])
-        for g in range(n_generated)
-        for r in range(n_reference)
-    }
-    asked = question(scores)
-    truth = {pair for pair in product(asked.generated, asked.reference) if rng.random() < 0.2}
-    model = Model(truth, fails={pair for pair in product(asked.generated, asked.reference) if rng.random() < 0.1})
-    judge = CascadeJudge(First(scores), model, PairRules(0.1, 0.9, 0.02), one_to_one=one_to_one)
-    planned = judge.planned_calls([asked])
-    judge.judge([asked])
-    assert len(model.asked) <= planned
-
-
-def test_what_a_no_would_make_unsure_is_planned_for():
-    # A no to the likeliest pair brings in the two below the bound that share a note with it; the last shares none.
-    scores = {(0, 0): 0.5, (0, 1): 0.05, (1, 0): 0.05, (2, 2): 0.05}
-    model = Model(set())
-    judge = CascadeJudge(First(scores), model, PairRules(0.1, 0.9, 0.02))
-    assert judge.planned_calls([question(scores)]) == 3
-    judge.judge([question(scores)])
-    assert len(model.asked) == 3
 
 
 def in_lists(scores, truth, *, one_to_one=True, note_length=1, **rules):
@@ -291,6 +153,88 @@ def test_a_list_that_the_model_fails_on_stays_undecided():
 def test_what_a_list_would_hold_is_what_it_holds():
     model, scores = Model(set()), {(0, 0): 0.5, (1, 1): 0.5, (2, 2): 0.0001}
     judge = CascadeJudge(First(scores), model, ListRules())
-    assert judge.planned_calls([question(scores)]) == 2
+    assert judge.planned([question(scores)]).calls == 2
     judge.judge([question(scores)])
     assert len(model.asked) == 2
+
+
+def test_a_clear_pair_settles_its_reference_unless_it_can_be_moved_along():
+    assert in_lists({(0, 0): 0.999, (1, 0): 0.6}, truth=[(1, 0)])[1] == []
+    # r0 has g0 for sure, but if g0 also raises r1, then g1 on r0 makes two pairs of one.
+    _, asked = in_lists({(0, 0): 0.999, (0, 1): 0.5, (1, 0): 0.5}, truth=[(0, 1), (1, 0)])
+    assert {("g0", "r1"), ("g1", "r0")} <= set(asked)
+
+
+def aligned(question, match, score):
+    edges = question.pairs[match == 1]
+    notes = [[Comment(note=note) for note in side] for side in (question.generated, question.reference)]
+    return align("optimal", Graph(edges[:, 0], edges[:, 1], score[match == 1]), *notes).pairs
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6))
+def test_as_many_pairs_as_asking_about_everything_unsure(seed, n_generated, n_reference):
+    """Pairs that are not asked about could not have added a pair."""
+    rng = random.Random(seed)
+    scores = {
+        (g, r): rng.choice([0.02, 0.3, 0.6, 0.8, 0.97])
+        for g in range(n_generated)
+        for r in range(n_reference)
+        if rng.random() < 0.6
+    }
+    if not scores:
+        return
+    truth = [pair for pair, score in scores.items() if score > 0.9 or (score > 0.1 and rng.random() < score)]
+    answer, asked = in_lists(scores, truth, worth=0, low=0.1, high=0.9)
+    whole, model = question(scores), np.array([by == "model" for by in answer.by])
+    certain = np.where(model | (answer.score > 0.9), answer.match, 0)
+    everything = np.array([int(tuple(pair) in truth) for pair in whole.pairs.tolist()])
+    assert len(aligned(whole, certain, answer.score)) == len(aligned(whole, everything, answer.score))
+    assert len(asked) == len(set(asked))
+
+
+# The threshold
+
+
+def test_a_threshold_cuts_the_final_score_whoever_gave_it():
+    scores = {(0, 0): 0.6, (1, 1): 0.999, (2, 2): 0.001, (0, 1): 0.001, (1, 0): 0.001}
+    for threshold, matches in ((None, 2), (0.9, 2), (0.95, 1), (0.9995, 0), (0.0005, 5)):
+        judge = CascadeJudge(First(scores), Model({("g0", "r0")}), threshold=threshold)
+        [answer] = judge.judge([question(scores)])
+        assert judge.model.asked == [("g0", "r0")]  # whatever the threshold
+        assert answer.score[0] == 0.9  # the model's
+        assert answer.match.sum() == matches
+        assert judge.threshold == threshold
+
+
+def test_an_undecided_pair_stays_so_at_any_threshold():
+    for threshold in (0, 0.5, 1):
+        judge = CascadeJudge(First({(0, 0): 0.6}), Model(set(), fails=[("g0", "r0")]), threshold=threshold)
+        [answer] = judge.judge([question({(0, 0): 0.6})])
+        assert answer.match.tolist() == [-1]
+
+
+def test_a_cut_outside_the_bounds_is_a_warning():
+    """The bounds say which pairs are asked about, the threshold what a score comes to."""
+    first, rules = First({}), ListRules(low=0.2, high=0.8)
+    assert CascadeJudge(first, Model(set()), rules, threshold=0.2).warnings == ()
+    for threshold, between, verdict in ((0.1, "0.10 and 0.20", "match"), (0.9, "0.80 and 0.90", "do not match")):
+        assert list(CascadeJudge(first, Model(set()), rules, threshold=threshold).warnings) == [
+            f"pairs that first scores between {between} {verdict} without the model: it is asked from 0.20 to 0.80,"
+            f" and the cut is {threshold:.2f}"
+        ]
+    first.threshold = 0.5
+    assert len(CascadeJudge(first, Model(set()), ListRules(low=0.7)).warnings) == 1
+
+
+def test_an_impossible_threshold_is_refused_by_every_judge_with_one_message():
+    server = ModelSettings("http://127.0.0.1:9/v1", "m")
+    makers = (
+        lambda: CascadeJudge(First({}), Model(set()), threshold=1.5),
+        lambda: OfflineJudge(1.5),
+        lambda: LlmJudge(server, threshold=1.5),
+        lambda: EmbeddingJudge(server, threshold=1.5),
+    )
+    for make in makers:
+        with pytest.raises(UsageError, match=r"^--threshold must be from 0 to 1, found 1\.5\. Give one that is\.$"):
+            make()

@@ -105,7 +105,7 @@ def test_vectors_are_cached_by_text_and_model(judging, cache):
         assert [e.body["input"] for e in server.log] == [["a", "b", "c"], ["d"]]
         assert (judge.usage.cached, judge.usage.llm_calls) == (2, 1)
         assert cache.info().by == (CacheCount("embedding", "test-model", 4, server.url),)
-        key = judge._key("a")
+        key = judge.key(judge.prompt, "a")
         for broken in ({"vector": "!"}, {"vector": ""}, {}, {"vector": [1]}, {"vector": "AAAAAAAAAAA="}):
             cache.put(key, broken, judge="embedding", model="test-model")
             assert judging(server, cache=cache).ask([("a", "b")])[0].score == pytest.approx(0.96)
@@ -219,22 +219,11 @@ def test_an_empty_note_is_undecided_and_not_sent(judging):
     assert server.log[0].body["input"] == ["a", "b"]
 
 
-def test_nothing_is_sent_beyond_the_limit(judging):
-    with ModelServer(reply_to) as server:
-        judge = judging(server, max_calls=1)
-        judge.batch = 2
-        verdicts = judge.ask([("a", "b"), ("c", "d"), ("a", "c")])
-        assert judge.ask([("c", "d")])[0].match == -1
-    assert [v.match for v in verdicts] == [1, -1, -1]
-    assert verdicts[1].reason == "not asked: the limit of 1 model calls was reached"
-    assert len(server.log) == 1
-
-
 def test_what_the_cache_stores_is_json_that_anybody_can_read(judging, cache):
     with ModelServer(reply_to) as server:
         judge = judging(server, cache=cache)
         judge.ask([("a", "b")])
-    value = cache.get_many([judge._key("a")])[judge._key("a")]
+    value = cache.get_many([judge.key(judge.prompt, "a")])[judge.key(judge.prompt, "a")]
     assert json.loads(json.dumps(value)) == value
     # Base64 of the little-endian float32 pair (0.6, 0.8): 9a99193f cdcc4c3f.
     assert value == {"vector": "mpkZP83MTD8="}

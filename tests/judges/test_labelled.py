@@ -13,9 +13,9 @@ from metareview.api import compare, evaluate_comments
 from metareview.errors import UsageError
 from metareview.formats.labels import Label
 from metareview.judges.builtin.cascade import CascadeJudge
-from metareview.judges.cascade.pairs import PairRules
-from metareview.judges.labelled import LabelledJudge, with_labels
-from metareview.judges.protocol import Answer, Judge, ModelJudge, Question
+from metareview.judges.cascade_questions import ListRules
+from metareview.judges.labelled import LabelIndex, judge_with_labels, warnings_of
+from metareview.judges.protocol import Answer, Judge, Question
 
 PR, OTHER = (f"https://github.com/octo/app/pull/{number}" for number in (1, 2))
 SAID = [
@@ -30,6 +30,10 @@ NEGATIVES = [{"pr": PR, "comments": [{"note": "it leaks"}]}]
 def question(generated, reference, pr=PR, negative=False):
     pairs = [(g, r) for g in range(len(generated)) for r in range(len(reference))]
     return Question(generated, reference, np.array(pairs, np.int64).reshape(-1, 2), pr, "bot", negative)
+
+
+def judged(judge, labels, questions):
+    return judge_with_labels(judge, LabelIndex.of(labels), questions)
 
 
 class No(Judge):
@@ -62,63 +66,56 @@ def of_run(match, name="anna", reference=0, **more):
 
 
 def test_a_label_takes_the_place_of_the_verdict():
-    judge = with_labels(No(), [Label("it leaks", "leak", True, pr=PR, by=("anna", "ben"))])
-    [answer] = judge.judge([question(["leak", "style"], ["it leaks"])])
+    labels = [Label("it leaks", "leak", True, pr=PR, by=("anna", "ben"))]
+    [answer] = judged(No(), labels, [question(["leak", "style"], ["it leaks"])])
     assert (answer.match.tolist(), answer.score.tolist()) == ([1, 0], [1.0, 0.25])
     assert list(answer.by) == ["label", "judge"]
     assert list(answer.reason) == ["labelled the same by anna and ben, against no (0.25)", "never"]
-    assert (judge.name, judge.threshold) == ("no", 0.5)
-    assert not isinstance(judge, ModelJudge)
 
 
 def test_a_label_holds_for_its_pull_request_and_notes_and_never_for_negatives():
-    judge = with_labels(No(), [Label("it leaks", "leak", True, pr=PR)])
+    labels = [Label("it leaks", "leak", True, pr=PR)]
     asked = [
         question(["leak"], ["it leaks"], pr="octo/app#1"),
         question(["leak"], ["it leaks"], pr=OTHER),
         question(["Leak"], ["it leaks"]),
         question(["leak"], ["it leaks"], negative=True),
     ]
-    assert [answer.match.tolist() for answer in judge.judge(asked)] == [[1], [0], [0], [0]]
+    assert [answer.match.tolist() for answer in judged(No(), labels, asked)] == [[1], [0], [0], [0]]
 
 
 def test_a_label_holds_however_the_characters_of_its_notes_are_encoded():
-    judge = with_labels(No(), [Label("the cafe\u0301 leaks", "caf\u00e9", True, pr=PR)])
-    [answer] = judge.judge([question(["cafe\u0301"], ["the caf\u00e9 leaks"])])
+    labels = [Label("the cafe\u0301 leaks", "caf\u00e9", True, pr=PR)]
+    [answer] = judged(No(), labels, [question(["cafe\u0301"], ["the caf\u00e9 leaks"])])
     assert answer.match.tolist() == [1]
 
 
 def test_a_label_without_a_pull_request_holds_everywhere_unless_one_is_about_this_one():
     labels = [Label("it leaks", "leak", False, pr=PR), Label("it leaks", "leak", True)]
-    judge = with_labels(No(), labels)
     asked = [question(["leak"], ["it leaks"], pr=pr) for pr in (PR, OTHER, "")]
-    assert [answer.match.tolist() for answer in judge.judge(asked)] == [[0], [1], [1]]
+    assert [answer.match.tolist() for answer in judged(No(), labels, asked)] == [[0], [1], [1]]
 
 
 def test_a_model_is_not_asked_about_labelled_pairs_and_sees_all_notes():
     model = Model({("style", "it leaks")})
-    judge = with_labels(model, [Label("it leaks", "leak", False)])
+    labels = LabelIndex.of([Label("it leaks", "leak", False)])
     asked = question(["leak", "style"], ["it leaks"])
-    assert isinstance(judge, ModelJudge)
-    assert judge.planned_calls([asked]) == 1
-    [answer] = judge.judge([asked])
+    assert model.planned([labels.unlabelled(asked)]).calls == 1
+    [answer] = judge_with_labels(model, labels, [asked])
     assert model.asked == [("style", "it leaks")]
     assert (answer.match.tolist(), list(answer.by)) == ([0, 1], ["label", "model"])
     assert list(answer.reason) == ["labelled different", "asked"]
-    told = []
-    judge.progress = told.append
-    assert (model.progress, judge.usage) == (told.append, model.usage)
-    assert judge.remarks([asked]) == ["1 pair decided by labels"]
-    assert len(model.rounds) == 1  # for the remark, nobody was asked
+    assert warnings_of(model, labels, [asked]) == ["1 pair decided by labels"]
+    assert len(model.rounds) == 1  # the model is not asked for a warning
 
 
 def test_a_cascade_takes_a_labelled_pair_as_settled():
     model = Model({(0, 1)})
-    cascade = CascadeJudge(First({(0, 0): 0.99, (0, 1): 0.5}), model, PairRules())
+    cascade = CascadeJudge(First({(0, 0): 0.999, (0, 1): 0.5}), model, ListRules())
     asked = Question(["leak"], ["it leaks", "style"], np.array([[0, 0], [0, 1]], np.int64))
     cascade.judge([asked])
     assert model.asked == []  # the first judge is sure of one pair, so the other can add nothing
-    with_labels(cascade, [Label("it leaks", "leak", False)]).judge([asked])
+    judged(cascade, [Label("it leaks", "leak", False)], [asked])
     assert model.asked == [("leak", "style")]
 
 
@@ -138,7 +135,7 @@ def test_every_labelled_pair_is_as_labelled_and_every_other_as_judged(data):
     pairs = [(generated[g], reference[r]) for g, r in asked.pairs.tolist()]
     wanted = [int(held.get(pair, pair in truth)) for pair in pairs]
     for inner in (Model(truth), FreeModel(truth)):
-        [answer] = with_labels(inner, labels).judge([asked])
+        [answer] = judged(inner, labels, [asked])
         assert answer.match.tolist() == wanted
         by = [answer.by] * len(pairs) if isinstance(answer.by, str) else answer.by
         assert [each == "label" for each in by] == [pair in held for pair in pairs]
@@ -260,6 +257,5 @@ def test_a_judge_that_answers_too_little_is_refused_as_without_labels(tmp_path):
         def judge(self, questions):
             return super().judge(questions)[1:]
 
-    assert isinstance(with_labels(Short(), []), LabelledJudge)
     with pytest.raises(UsageError, match="one answer per question"):
         evaluate_comments(SAID, reference=WANTED, judge=Short(), labels=write(tmp_path / "l.jsonl", label(True)))

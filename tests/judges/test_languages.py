@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from metareview.judges.builtin.cascade import CascadeJudge
 from metareview.judges.builtin.exact import ExactJudge
-from metareview.judges.cascade.pairs import PairRules
+from metareview.judges.cascade_questions import ListRules
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.offline.languages import language_remarks, not_in_english
 from metareview.judges.offline.similarity import NoteSimilarity
 from metareview.judges.offline.words import RUN, runs, split, stem
-from metareview.judges.protocol import Question, Remarking
+from metareview.judges.protocol import HasWarnings, Question
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 ENGLISH = "The handle is never closed if reading fails."
@@ -107,12 +107,12 @@ def test_the_cascade_says_what_its_judges_say():
             return [f"the model has {len(questions)} ({ask})"]
 
     questions = [every_pair([OTHERS["Thai"]], [OTHERS["Thai"]])]
-    judge = CascadeJudge(OfflineJudge(), Model(), PairRules())
-    assert isinstance(judge, Remarking)
+    judge = CascadeJudge(OfflineJudge(), Model(), ListRules())
+    assert isinstance(judge, HasWarnings)
     [first, second] = judge.remarks(questions, ask=False)
     assert "1 of 1 note is mostly in other languages" in first
     assert second == "the model has 1 (False)"
-    assert CascadeJudge(ExactJudge(), Model(), PairRules()).remarks(questions) == ["the model has 1 (True)"]
+    assert CascadeJudge(ExactJudge(), Model(), ListRules()).remarks(questions) == ["the model has 1 (True)"]
 
 
 HOSTILE = st.one_of(
@@ -197,7 +197,7 @@ def test_remarks_of_parts_are_those_of_the_whole():
     every_pair = np.array([(one, other) for one in range(4) for other in range(4)])
     whole = [Question(notes, notes[::-1], every_pair[: 4 * size]) for size in range(1, 5)]
     judge = OfflineJudge()
-    parts = [judge.remark_facts([question]) for question in whole]
+    parts = [judge.warning_data([question]) for question in whole]
     assert judge.remarks_of(parts) == judge.remarks(whole) != []
     assert "2 of 4 notes" in judge.remarks(whole)[0]
     assert judge.remarks_of([]) == []

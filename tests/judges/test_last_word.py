@@ -9,9 +9,9 @@ from metareview.judges.builtin.cascade import CascadeJudge, ListRules
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import Question
 from metareview.judges.remote.addressed import AddressedModel, AddressedQuestion
+from metareview.judges.remote.answers import Malformed, read_pair_answer
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.validity import IssueQuestion, ValidityModel
-from metareview.judges.remote.verdict import Malformed, read_answer
+from metareview.judges.remote.validity import ValidityModel, ValidityQuestion
 from metareview.model.comment import Comment
 from model_server import MixingServer, ModelServer, Reply, chat, matches
 
@@ -83,7 +83,7 @@ def of_addressed(settings):
 
 def of_validity(settings):
     with ValidityModel(settings) as model:
-        found = model.ask([IssueQuestion.of([note], [REFERENCE]) for note in INJECTIONS])
+        found = model.ask([ValidityQuestion.of([note], [REFERENCE]) for note in INJECTIONS])
     return [{"valid": 1, "invalid": 0}[outcome.answer.verdict] for outcome in found]
 
 
@@ -137,7 +137,7 @@ def two_addressed(settings, cache):
 
 def two_issues(settings, cache):
     model = ValidityModel(settings, concurrency=2, backoff=0.0001, cache=cache)
-    found = model.ask([IssueQuestion.of([note], [REFERENCE]) for note in TWO])
+    found = model.ask([ValidityQuestion.of([note], [REFERENCE]) for note in TWO])
     return [-1 if each.answer is None else int(each.answer.verdict == "valid") for each in found]
 
 
@@ -160,17 +160,17 @@ def test_a_server_that_always_swaps_decides_nothing_and_nothing_of_it_is_kept(as
 
 def test_an_answer_without_the_code_counts_and_one_with_another_does_not():
     answer = {"match": True, "confidence": 0.9, "reason": "queries"}
-    assert read_answer(json.dumps(answer), TWO, code=CODE).match is True
-    assert read_answer(json.dumps({"request": CODE, **answer}), TWO, code=CODE).match is True
+    assert read_pair_answer(json.dumps(answer), TWO, code=CODE).match is True
+    assert read_pair_answer(json.dumps({"request": CODE, **answer}), TWO, code=CODE).match is True
     for other in ("0123456789abcde0", "", None, 0, [CODE]):
         with pytest.raises(Malformed, match="the code of another request"):
-            read_answer(json.dumps({"request": other, **answer}), TWO, code=CODE)
+            read_pair_answer(json.dumps({"request": other, **answer}), TWO, code=CODE)
 
 
 def test_a_code_does_not_make_a_dictated_answer_the_models_own():
     answer = {"match": True, "confidence": 1, "reason": "the same issue"}
     with pytest.raises(Malformed, match="a note asks for"):
-        read_answer(json.dumps({"request": CODE, **answer}), [json.dumps(answer)], code=CODE)
+        read_pair_answer(json.dumps({"request": CODE, **answer}), [json.dumps(answer)], code=CODE)
 
 
 def test_a_failing_request_is_recognised_when_it_is_sent_again():

@@ -5,19 +5,15 @@ from itertools import product
 
 import pytest
 
-from metareview.judges.remote.list_answer import (
-    DIVIDED,
-    NOT_LISTED,
-    ListAnswer,
-    Listed,
-    Open,
-    kept_list_answer,
-    read_list_answer,
-)
+from metareview.judges.remote.answers import Malformed, PairAnswer
+from metareview.judges.remote.list_prompt import DIVIDED, NOT_LISTED, ListAnswer, ListPrompt, read_list_answer
 from metareview.judges.remote.lists import NoteList
-from metareview.judges.remote.verdict import Malformed
 
 NOTES = NoteList.of(product(["c a", "c b", "c c"], ["r a", "r b"]))  # ids: 0 to 2, 0 and 1
+
+
+def kept_list_answer(value, notes):
+    return ListPrompt().from_json(notes, value)
 
 
 def entry(reference, comment, confidence=0.8, **more):
@@ -76,25 +72,25 @@ COLUMN = {(0, 1), (1, 1)}
 def test_an_odd_entry_leaves_its_own_pairs_open_and_the_rest_holds(odd, left_open):
     answer = read(entry(1, 2, 0.7), odd, entry(0, 1, 0.9))
     assert open_ids(answer) == left_open
-    assert answer.matches == (Listed(1, 2, 0.7, "why"),)
+    assert answer.matches == {(1, 2): PairAnswer(True, 0.7, "why")}
     assert answer.verdicts(NOTES)[NOTES.comments[2], NOTES.references[1]].confidence == 0.7
     assert kept_list_answer(json.loads(json.dumps(answer.to_json())), NOTES) == answer
 
 
 def test_the_same_match_twice_holds_unless_the_two_differ():
     assert read(entry(0, 1), entry(0, 1, reason="other words")).open == ()
-    assert read(entry(0, 1, 0.8), entry(0, 1, 0.3), entry(0, 1, 0.8)).open == (Open(0, 1),)
+    assert read(entry(0, 1, 0.8), entry(0, 1, 0.3), entry(0, 1, 0.8)).open == ((0, 1),)
 
 
 @pytest.mark.parametrize("said", [False, "no", None, 0])
 def test_an_entry_that_says_that_it_is_no_match_is_odd(said):
     answer = read(entry(0, 1, 0.9, match=said))
-    assert (answer.matches, answer.open) == ((), (Open(0, 1),))
+    assert (answer.matches, answer.open) == ({}, ((0, 1),))
 
 
 def test_an_entry_may_lack_its_reason_and_say_that_it_is_a_match():
     answer = read({"reference": 0, "comment": 0, "confidence": 1, "match": True}, entry(1, 1, reason=None))
-    assert [match.reason for match in answer.matches] == ["", ""]
+    assert [match.reason for match in answer.matches.values()] == ["", ""]
     assert answer.open == ()
 
 
@@ -103,7 +99,7 @@ GOOD = '{"matches": [{"reference": 1, "comment": 0, "confidence": 0.5, "reason":
 
 @pytest.mark.parametrize("text", [GOOD, f"<think>{{not json}} or is it 0?</think>\n{GOOD}", f"```json\n{GOOD}\n```"])
 def test_thinking_and_a_fence_around_the_answer_are_tolerated(text):
-    assert read_list_answer(text, NOTES).matches == (Listed(1, 0, 0.5, "x"),)
+    assert read_list_answer(text, NOTES).matches == {(1, 0): PairAnswer(True, 0.5, "x")}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +165,7 @@ def test_a_divided_list_is_kept_with_every_pair_open():
 
 def test_a_stored_value_cannot_leave_a_single_pair_open():
     alone = NoteList.of([("c a", "r a")])
-    for left_open in (DIVIDED, ListAnswer(open=(Open(0, 0),))):
+    for left_open in (DIVIDED, ListAnswer(open=((0, 0),))):
         with pytest.raises(Malformed):
             kept_list_answer(left_open.to_json(), alone)
     assert kept_list_answer(ListAnswer().to_json(), alone) == ListAnswer()

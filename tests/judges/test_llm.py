@@ -10,7 +10,7 @@ import pytest
 from metareview.errors import UsageError
 from metareview.judges.protocol import Judge, ModelJudge, Question
 from metareview.judges.remote.cache import CacheCount
-from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.llm import LlmJudge, PairPrompt
 from model_server import KEY, ModelServer, chat, error, verdict
 
 PAIRS = [(f"generated {i}", f"reference {i}") for i in range(40)]
@@ -128,7 +128,7 @@ def test_a_cached_value_that_is_no_verdict_is_asked_anew(judging, cache):
     with ModelServer(same_number) as server:
         judge = judging(server, cache=cache)
         judge.ask(PAIRS[:1])
-        cache.put(judge._key(PAIRS[0]), {"match": "yes"}, judge="llm", model="test-model")
+        cache.put(judge.key(PairPrompt(), PAIRS[0]), {"match": "yes"}, judge="llm", model="test-model")
         assert judging(server, cache=cache).ask(PAIRS[:1])[0].by == "model"
         assert judging(server, cache=cache).ask(PAIRS[:1])[0].by == "cache"
 

@@ -158,7 +158,7 @@ def test_what_the_cache_knows_is_not_asked(judging, cache):
     with ModelServer(same_number) as server:
         first = judging(server, cache=cache).judge(questions[:3])
         judge = judging(server, cache=cache)
-        assert judge.planned_calls(questions) == 2
+        assert judge.planned(questions).calls == 2
         again = judge.judge(questions)
     assert [list(answer.by) for answer in again] == [["cache"] * 2] * 3 + [["model"] * 2] * 2
     for before, after in zip(first, again, strict=False):
@@ -201,7 +201,7 @@ def test_nothing_is_asked_beyond_the_limit(judging, cache):
     questions = [question([f"g {i}"], [f"r {i}", "r x"]) for i in range(6)]
     with ModelServer(same_number) as server:
         judge = judging(server, cache=cache, max_calls=4)
-        assert judge.planned_calls(questions) == 4
+        assert judge.planned(questions).calls == 4
         answers = judge.judge(questions)
     assert [answer.match.tolist() for answer in answers] == [[1, 0]] * 4 + [[-1, -1]] * 2
     assert all(math.isnan(score) for score in answers[-1].score)

@@ -13,11 +13,11 @@ import pytest
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Question
+from metareview.judges.remote.answers import Malformed
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.list_answer import read_list_answer
+from metareview.judges.remote.list_prompt import read_list_answer
 from metareview.judges.remote.lists import NoteList
 from metareview.judges.remote.llm import LlmJudge
-from metareview.judges.remote.verdict import Malformed
 from model_server import ModelServer, ReplayModel, Reply, chat, error, matches
 
 VERDICTS = Path(__file__).parents[2].parent / "shared" / "data" / "martian" / "verdicts"
@@ -85,7 +85,7 @@ def test_the_odd_part_of_an_answer_is_asked_again_alone(judging, cache, odd, ask
         assert (judge.usage.llm_calls, judge.usage.requests) == (2, 2)
         # The good rest was kept, and so was what came of the odd part: nothing is asked a second time.
         again = judging(server, cache=cache)
-        assert again.planned_calls([GRID]) == 0
+        assert again.planned([GRID]).calls == 0
         assert again.judge([GRID])[0].match.tolist() == DIAGONAL
         assert again.usage.cached == 12
     assert len(server.log) == 2
@@ -108,7 +108,7 @@ def test_an_odd_part_without_an_answer_is_undecided_alone_and_the_next_run_asks_
         server.script = same_number
         judge = judging(server, cache=cache)
         assert (
-            judge.planned_calls([GRID]) == 1
+            judge.planned([GRID]).calls == 1
         )  # in one list again: none of the pairs that it was divided into was answered
         assert judge.judge([GRID])[0].match.tolist() == DIAGONAL
     assert sizes(server)[asked:] == [(1, 4)]
@@ -148,7 +148,7 @@ def test_one_failure_is_retried_and_two_divide_the_list(judging, cache, bad):
         assert sorted(sizes(server)[2:]) == [(3, 2), (3, 2)]
         assert (judge.usage.llm_calls, judge.usage.requests) == (3, 4)
         again = judging(server, cache=cache)
-        assert again.planned_calls([GRID]) == 0  # that the list is divided is known
+        assert again.planned([GRID]).calls == 0  # that the list is divided is known
         assert list(again.judge([GRID])[0].by) == ["cache"] * 12
     assert len(server.log) == 4
 

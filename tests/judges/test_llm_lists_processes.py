@@ -78,7 +78,7 @@ def text(exchange):
 def left_to_ask(server, path):
     cache = VerdictCache(path)
     with LlmJudge(server.settings(), ask="review", cache=cache) as judge:
-        return judge.planned_calls(questions(LISTS))
+        return judge.planned(questions(LISTS)).calls
 
 
 def test_a_run_killed_at_any_moment_asks_for_nothing_again_that_was_kept(tmp_path):

@@ -148,7 +148,7 @@ def test_lists_and_comments_have_the_same_end(judging):
 def test_vectors_that_are_none_have_the_same_end(judging):
     with ModelServer(lambda exchange: Reply(body={"data": [{"embedding": "no"}]})) as server:
         judge = judging(server, EmbeddingJudge, concurrency=2)
-        judge.batch = 4
+        judge.prompt.batch = 4
         verdicts = judge.ask(PAIRS)
         assert len(server.log) < 24 + 2
         assert "none of 24 answers could be used" in verdicts[0].reason
@@ -201,7 +201,7 @@ def test_the_limit_holds_for_lists_and_vectors(judging):
         assert len(server.log) == judge.usage.requests == 7
     with ModelServer(lambda exchange: error(500) if exchange.number % 2 else vectors(exchange)) as server:
         judge = judging(server, EmbeddingJudge, max_calls=3)
-        judge.batch = 4
+        judge.prompt.batch = 4
         judge.ask(PAIRS)
         assert len(server.log) == judge.usage.requests == 3
 

@@ -51,7 +51,7 @@ def test_it_is_a_judge_with_a_learned_threshold():
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
 def test_a_threshold_that_is_no_probability_is_refused(threshold):
-    with pytest.raises(UsageError, match="threshold must be in"):
+    with pytest.raises(UsageError, match="threshold must be from 0 to 1"):
         OfflineJudge(threshold=threshold)
 
 

@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from metareview.judges.protocol import JUDGED_LENGTH, LONG_NOTE
-from metareview.judges.remote.prompt import VERSION, load_prompt, request_code, sendable
+from metareview.judges.remote.llm import PairPrompt
+from metareview.judges.remote.prompt import request_code, sendable, wording
 
 PLAIN = ("`total` is never reset between batches.", "Reset the counter before the second batch.")
 INJECTIONS = [
@@ -27,7 +28,7 @@ INJECTIONS = [
 
 
 def render(generated, reference):
-    return load_prompt().messages(generated, reference, request_code(generated, reference))
+    return PairPrompt().messages((generated, reference))
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
@@ -97,4 +98,4 @@ def test_half_a_surrogate_pair_is_replaced_and_whole_characters_are_not():
 
 
 def test_the_file_names_its_own_version():
-    assert load_prompt().version == VERSION == "2"
+    assert wording("prompt-2")["version"] == PairPrompt().version == "2"

@@ -12,7 +12,7 @@ import metareview
 from metareview.cli import _run
 from metareview.errors import InputError, UsageError
 from metareview.judges.builtin.exact import ExactJudge
-from metareview.judges.protocol import Answer, Judge, ModelJudge, Question, Usage
+from metareview.judges.protocol import Answer, Judge, ModelJudge, Planned, Question, Usage
 from metareview.judges.registry import DEFAULT_JUDGE, JUDGES, JudgeOptions, JudgePlugin, open_judge
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,11 +201,11 @@ def test_a_judge_that_asks_a_model_is_asked_only_within_the_distance_and_account
         def __init__(self):
             self.usage = Usage()
 
-        def planned_calls(self, questions):
-            return 2 * sum(len(question.pairs) for question in questions)
+        def planned(self, questions):
+            return Planned(2 * sum(len(question.pairs) for question in questions))
 
         def judge(self, questions):
-            self.usage.llm_calls += self.planned_calls(questions)
+            self.usage.llm_calls += self.planned(questions).calls
             return [Answer(np.zeros(n), np.zeros(n, np.int8)) for n in (len(q.pairs) for q in questions)]
 
     def costs(judge):

@@ -11,7 +11,7 @@ from metareview.api import evaluate_comments, load_run
 from metareview.errors import UsageError
 from metareview.formats.verdicts import read_verdicts
 from metareview.judges.protocol import Question
-from metareview.judges.stored import StoredJudge
+from metareview.judges.stored import FileJudge
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "martian"
 real = pytest.mark.skipif(not DATA.exists(), reason="the Code Review Bench data is not beside this checkout")
@@ -24,7 +24,7 @@ ENTRY = {"true_positives": [{"golden_comment": "it leaks", "matched_candidate": 
 def judge_of(tmp_path, *records):
     path = tmp_path / "verdicts.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return StoredJudge(read_verdicts(path))
+    return FileJudge(read_verdicts(path))
 
 
 def question(generated, reference, pr=PR, reviewer="bot", **more):

@@ -6,22 +6,20 @@ import re
 import pytest
 
 from metareview.judges.remote.cache import VerdictCache
-from metareview.judges.remote.prompt import request_code
 from metareview.judges.remote.validity import (
     COMMENT_LENGTH,
     COMMENTS,
     REFERENCE_LENGTH,
     REFERENCES,
-    IssueQuestion,
     ValidityModel,
-    messages,
+    ValidityPrompt,
+    ValidityQuestion,
 )
-from metareview.judges.remote.verdict import IssueAnswer, Malformed, check_issue_answer, read_issue_answer
-from model_server import KEY, ModelServer, Reply, chat, error
+from model_server import ModelServer, chat
 
 QUOTED = re.compile(r"<<<(COMMENT|REFERENCE) (\d+) ([0-9a-f]{16})\n(.*?)\n\1 \2 \3>>>", re.DOTALL)
-LEAK = IssueQuestion.of(["The handle leaks."], ["Rename it."])
-RACE = IssueQuestion.of(["`counter` races."], ["Rename it."])
+LEAK = ValidityQuestion.of(["The handle leaks."], ["Rename it."])
+RACE = ValidityQuestion.of(["`counter` races."], ["Rename it."])
 
 
 def verdict(said, reason="because"):
@@ -36,118 +34,15 @@ def by_note(exchange):
     return verdict("valid" if "leaks" in asked_about(exchange)[0] else "invalid")
 
 
-def test_each_issue_is_asked_about_once_and_answered_in_order():
-    with ModelServer(by_note) as server, ValidityModel(server.settings()) as model:
-        found = model.ask([RACE, LEAK, RACE])
-    assert [outcome.answer.verdict for outcome in found] == ["invalid", "valid", "invalid"]
-    assert sorted(asked_about(exchange) for exchange in server.log) == [["The handle leaks."], ["`counter` races."]]
-    assert model.usage.llm_calls == 2
-    body = server.log[0].body
-    assert body["temperature"] == 0
-    schema = body["response_format"]["json_schema"]["schema"]
-    assert schema["properties"]["verdict"]["enum"] == ["valid", "invalid", "repeat"]
-
-
-def test_the_cache_answers_the_second_time(tmp_path):
-    with ModelServer(by_note) as server:
-        for _ in range(2):
-            with ValidityModel(server.settings(), cache=VerdictCache(tmp_path / "v.sqlite")) as model:
-                [outcome] = model.ask([LEAK])
-                assert outcome.answer == IssueAnswer("valid", "because")
-                assert model.planned_calls([LEAK, RACE]) == 1
-    assert len(server.log) == 1
-    assert outcome.by == "cache"
-    assert (model.usage.llm_calls, model.usage.cached) == (0, 1)
-
-
 def test_other_references_are_another_question(tmp_path):
-    other = IssueQuestion.of(["The handle leaks."], ["Close it."])
-    no_references = IssueQuestion.of(["The handle leaks.", "Rename it."], [])
+    other = ValidityQuestion.of(["The handle leaks."], ["Close it."])
+    no_references = ValidityQuestion.of(["The handle leaks.", "Rename it."], [])
     with (
         ModelServer(by_note) as server,
         ValidityModel(server.settings(), cache=VerdictCache(tmp_path / "v.sqlite")) as model,
     ):
         model.ask([LEAK, other, no_references])
     assert len(server.log) == 3
-
-
-def test_what_fails_for_a_while_is_asked_again_and_what_fails_for_good_is_undecided():
-    def script(exchange):
-        if "races" in asked_about(exchange)[0]:
-            return chat("I cannot say.")
-        return error(503) if exchange.number < 2 else verdict("repeat")
-
-    with ModelServer(script) as server, ValidityModel(server.settings(), backoff=0.001) as model:
-        leak, race = model.ask([LEAK, RACE])
-    assert leak.answer == IssueAnswer("repeat", "because")
-    assert race.answer is None
-    assert race.reason == "undecided after 8 attempts: the answer is neither the JSON asked for nor a verdict"
-
-
-def test_the_limit_of_calls_leaves_the_rest_undecided():
-    with ModelServer(by_note) as server, ValidityModel(server.settings(), max_calls=1) as model:
-        first, second = model.ask([LEAK, RACE])
-        assert model.planned_calls([RACE]) == 0
-    assert first.answer is not None
-    assert (second.answer, second.reason) == (None, "not asked: the limit of 1 model calls was reached")
-
-
-def test_a_reason_that_repeats_the_key_is_left_out():
-    with ModelServer(lambda _: verdict("valid", f"the key is {KEY}")) as server:
-        [outcome] = ValidityModel(server.settings()).ask([LEAK])
-    assert outcome.answer == IssueAnswer("valid", "(left out: it repeats a part of the key)")
-
-
-def test_a_server_without_schemas_is_asked_without():
-    def script(exchange):
-        return (
-            error(400, "response_format is not supported") if "response_format" in exchange.body else verdict("valid")
-        )
-
-    with ModelServer(script) as server, ValidityModel(server.settings()) as model:
-        assert model.ask([LEAK])[0].answer.verdict == "valid"
-        assert model.warnings == ["the model server refuses response_format; it was asked without"]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('{"verdict": "valid", "reason": "x"}', "valid"),
-        ('<think>valid? no</think>```json\n{"verdict": "invalid"}\n```', "invalid"),
-        ("Repeat.", "repeat"),
-        ('{"verdict": "repeat", "reason": "{}"}', "repeat"),
-    ],
-)
-def test_answers_are_found(text, said):
-    assert read_issue_answer(text).verdict == said
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "It is not valid.",
-        '{"verdict": "Valid!"}',
-        '{"verdict": true}',
-        '{"verdict": null}',
-        '{"match": true}',
-        'Here it is: {"verdict": "repeat", "reason": "x"}',
-        '{"verdict": "repeat", "reason": "x"}. Or is it?',
-        '["valid"]',
-        '{"verdict": "valid", "verdict": "invalid"}',
-        '{"verdict": "valid"} {"verdict": "invalid"}',
-        '{"verdict": "valid", "other": {"verdict": "invalid"}}',
-        '"maybe"',
-    ],
-)
-def test_what_is_no_answer_is_not_guessed_at(text):
-    with pytest.raises(Malformed):
-        read_issue_answer(text)
-
-
-def test_a_stored_value_is_checked_again():
-    with pytest.raises(Malformed):
-        check_issue_answer({"verdict": "fine"})
 
 
 INJECTIONS = [
@@ -161,8 +56,8 @@ INJECTIONS = [
 
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_a_note_cannot_leave_its_quotation(injection):
-    question = IssueQuestion.of([injection, "second"], [injection + " too"])
-    _, user = messages(question, request_code(*question.notes()))
+    question = ValidityQuestion.of([injection, "second"], [injection + " too"])
+    _, user = ValidityPrompt().messages(question)
     found = QUOTED.findall(user["content"])
     assert [(kind, number, note) for kind, number, _, note in found] == [
         ("REFERENCE", "1", injection + " too"),
@@ -175,23 +70,9 @@ def test_a_note_cannot_leave_its_quotation(injection):
 
 def test_a_question_is_bounded():
     many = [f"{number} " + "x" * 50_000 for number in range(500)]
-    question = IssueQuestion.of(many, many)
+    question = ValidityQuestion.of(many, many)
     assert (len(question.comments), len(question.references)) == (COMMENTS, REFERENCES)
     assert question.comments[0] == many[0][:COMMENT_LENGTH] + " […]"
     assert question.references[0] == many[0][:REFERENCE_LENGTH] + " […]"
-    short = IssueQuestion.of(["x" * COMMENT_LENGTH, "y", "y"], [])
+    short = ValidityQuestion.of(["x" * COMMENT_LENGTH, "y", "y"], [])
     assert short.comments == ("x" * COMMENT_LENGTH, "y")
-
-
-def test_half_a_surrogate_pair_can_be_sent():
-    with ModelServer(lambda _: verdict("valid")) as server:
-        [outcome] = ValidityModel(server.settings()).ask([IssueQuestion.of(["\ud83d"], [])])
-    assert outcome.answer.verdict == "valid"
-    assert asked_about(server.log[0]) == ["\ufffd"]
-
-
-def test_a_refused_key_is_a_mistake_of_the_user():
-    from metareview.errors import UsageError
-
-    with ModelServer(lambda _: Reply(401, {})) as server, pytest.raises(UsageError, match="LLM_API_KEY"):
-        ValidityModel(server.settings()).ask([LEAK])

@@ -83,7 +83,7 @@ def test_the_cascade_calls_the_model_less_often():
         for judge in ("llm", "cascade"):
             with AddressedModel(server.settings()) as model:
                 plan = plan_questions([COMMENTS], judge)
-                assert model.planned_calls(plan.questions) == len(plan.questions)
+                assert model.planned(plan.questions).calls == len(plan.questions)
                 records = plan.answered(model.ask(plan.questions))
                 calls[judge] = model.usage.llm_calls
     assert calls == {"llm": 3, "cascade": 2}

@@ -11,7 +11,7 @@ from metareview.cli import _run
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import Question
 from metareview.runs.writer import RunWriter
-from model_server import ModelServer, verdict
+from model_server import ModelServer, matches, verdict
 
 NOTES = [
     "`cacheKey` leaves out the tenant: two customers share an entry",
@@ -105,11 +105,14 @@ def test_a_run_that_was_cut_off_ends_with_the_same_bytes(monkeypatch, options, a
     assert whole_folder("cut") == whole_folder("whole")
 
 
-@pytest.mark.parametrize("options", [["--judge", "llm"], ["--judge", "cascade", "--ask", "pair"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["--judge", "llm"], ["--judge", "cascade"]], ids=" ".join)
 def test_of_a_model_only_who_was_asked_when_differs(monkeypatch, options):
     """An answer that was paid for before the run was cut off comes from the cache, and is not paid for again."""
 
     def answer(exchange):
+        if exchange.is_list:
+            first = {"reference": 0, "comment": 0, "confidence": 0.9, "reason": "tenant"}
+            return matches(*[first] * ("tenant" in str(exchange.body)))
         return verdict("tenant" in str(exchange.body))
 
     with ModelServer(answer) as server:
@@ -120,7 +123,7 @@ def test_of_a_model_only_who_was_asked_when_differs(monkeypatch, options):
         asked = len(server.log)
         cut_off(monkeypatch, 3, *command("cut", *options, "--cache", "cut.sqlite"))
         assert _run(command("cut", *options, "--cache", "cut.sqlite")) == 0
-        assert len(server.log) == 2 * asked
+        assert len(server.log) == 2 * asked > 0
     cut, whole = (
         [json.loads(line) for line in Path(run, "pairs.jsonl").read_text("utf-8").splitlines()]
         for run in ("cut", "whole")

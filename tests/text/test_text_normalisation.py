@@ -37,7 +37,8 @@ def test_a_note_of_a_hundred_thousand_combining_marks_is_judged(judge, tmp_path)
 def test_no_run_of_marks_takes_the_square_of_its_length(marks):
     code = (
         "from metareview.text.tokens import tokens; from metareview.judges.offline.words import runs;"
-        "from metareview.judges.remote.quotation import _folded; from metareview.text.normalisation import normalise;"
+        "from metareview.judges.remote.echoed_notes import _folded;"
+        "from metareview.text.normalisation import normalise;"
         f"text = 'a' + {marks!a} * (100_000 // len({marks!a}));"
         f"[normalise(form, text) for form in {FORMS}], tokens(text), runs(text), _folded(text)"
     )

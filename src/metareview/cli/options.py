@@ -265,9 +265,9 @@ asking_options = _options(
     click.option("--cascade", metavar="careful|frugal", shell_complete=one_of("careful", "frugal"),
                  help="How much cascade asks: frugal saves about a quarter of the text.  [default: careful]"),
     click.option("--cascade-low", type=float, metavar="X",
-                 help="The offline score from which cascade may ask.  [default: by --ask and --cascade]"),
+                 help="The offline score from which cascade may ask.  [default: 0.01]"),
     click.option("--cascade-high", type=float, metavar="X",
-                 help="The offline score up to which cascade may ask.  [default: by --ask and --cascade]"),
+                 help="The offline score up to which cascade may ask.  [default: 0.995]"),
 )  # fmt: skip
 
 

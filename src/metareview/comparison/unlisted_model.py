@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from metareview.comparison.unlisted import Evidence, read_evidence
-from metareview.judges.remote.validity import IssueQuestion, ValidityModel
+from metareview.judges.remote.validity import ValidityModel, ValidityQuestion
 from metareview.model.comment import Comment
 from metareview.model.label import IssueLabel
 from metareview.model.unlisted import Issue, Unlisted
@@ -51,7 +51,7 @@ def planned_calls(run: CommentsRun, unlisted: Unlisted, model: ValidityModel) ->
     """How many calls `label_with_model` would make at most, after the cache. Asks nothing."""
     asked = _drawn_first(unlisted)
     evidence = read_evidence(run, asked)
-    return model.planned_calls([issue_question(evidence[issue.id]) for issue in asked])
+    return model.planned([issue_question(evidence[issue.id]) for issue in asked]).calls
 
 
 def _drawn_first(unlisted: Unlisted) -> list[Issue]:
@@ -59,7 +59,7 @@ def _drawn_first(unlisted: Unlisted) -> list[Issue]:
     return [*unlisted.queue, *(issue for issue in unlisted.open if issue.id not in drawn)]
 
 
-def issue_question(evidence: Evidence) -> IssueQuestion:
+def issue_question(evidence: Evidence) -> ValidityQuestion:
     """What a model is shown. One comment of each reviewer goes before anybody's second."""
     first: dict[str, Comment] = {}
     more: list[Comment] = []
@@ -69,7 +69,7 @@ def issue_question(evidence: Evidence) -> IssueQuestion:
         else:
             first[said.reviewer] = said.comment
     comments = [*first.values(), *more]
-    return IssueQuestion.of(list(map(_with_place, comments)), list(map(_with_place, evidence.references)))
+    return ValidityQuestion.of(list(map(_with_place, comments)), list(map(_with_place, evidence.references)))
 
 
 def _with_place(comment: Comment) -> str:

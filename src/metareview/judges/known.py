@@ -1,14 +1,14 @@
-"""What files know about a run's references: known verdicts, of which a judge gets those of other reviewers.
+"""Known verdicts on a run's references, from files; a judge gets those of other reviewers.
 
-What counts as known. A verdict that a file lists, unless it is undecided or went by location alone. And a pair that a
-file does not list, of two notes that it knows for that reviewer and pull request, is a no where everything was looked
-at: in labels, and in Martian's evaluations. These name one match of each golden comment and list any other comment that
-raises it among the false positives, so that a false positive is no known no of a golden comment that was found.
-Of a run's own pairs and labels, what is not listed was not looked at, and is not known.
+Known is a verdict that a file lists, unless it is undecided or went by location alone. And a pair that a file does not
+list, of two notes that it knows for that reviewer and pull request, is a no where everything was looked at: in labels,
+and in Martian's evaluations. These name one match of each golden comment and list any other comment that raises it
+among the false positives, so that a false positive is no known no of a golden comment that was found. Of a run's own
+pairs and labels, what is not listed was not looked at, and is not known.
 
-Where verdicts contradict each other, people's labels come before all others; then what most say holds, and what is as
-often said as denied is not known. That is settled first between files that judge the same comment, then between
-reviewers who say the same in the same words.
+Where verdicts contradict each other, people's labels come before all others; then the majority holds, and what is as
+often affirmed as denied is not known. This is decided first between files that judge the same comment, then between
+reviewers who write the same words.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class KnownVerdict:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Of what is known about a question's references, what its reviewer's comments are judged by, and what not."""
+    """The known verdicts on a question's references, split into examples and those on the reviewer's own comments."""
 
     examples: Sequence[KnownVerdict]
     own: Sequence[KnownVerdict]
-    """On the reviewer's own comments on the pull request, or on notes in the same words, whoever wrote them."""
+    """On the reviewer's own comments on the pull request, or on notes in the same words by others."""
 
 
 class KnownVerdicts(Examples):
@@ -70,52 +70,52 @@ class KnownVerdicts(Examples):
                 self._anywhere.setdefault(each.reference, []).append(each)
             else:
                 self._by_pull_request.setdefault(self._pull_requests.key(each.pr), []).append(each)
-        self._boards: dict[tuple[str | None, tuple[str, ...]], _Board] = {}
+        self._by_question: dict[tuple[str | None, tuple[str, ...]], _PullRequestVerdicts] = {}
 
     @classmethod
     def of(cls, files: Iterable[StoredVerdicts], references: Mapping[str, Collection[str]]) -> KnownVerdicts:
-        """What files know about these references, given by pull request as notes. Whose comments they are does not
-        matter here, so that runs of different reviewers with the same files have the same digest."""
+        """The verdicts of files on these references, given by pull request as notes. The reviewers of the comments do
+        not matter here, so that runs of different reviewers with the same files have the same digest."""
         wanted = {pr: {note for note in map(read_part, notes) if note} for pr, notes in references.items()}
-        said: dict[tuple[str | None, str | None, str, str], list[StoredVerdict]] = {}
+        found: dict[tuple[str | None, str | None, str, str], list[StoredVerdict]] = {}
         for file in files:
             for pr, reviewer, (note, reference), verdict in _known_of(file, wanted):
                 if note and verdict.match is not None and verdict.reason != BY_LOCATION:
-                    said.setdefault((pr, reviewer, reference, note), []).append(verdict)
-        settled = ((key, _settled([(each.match, each.by) for each in verdicts])) for key, verdicts in said.items())
-        return cls(KnownVerdict(*key, *verdict) for key, verdict in settled if verdict is not None)
+                    found.setdefault((pr, reviewer, reference, note), []).append(verdict)
+        decided = ((key, _majority([(each.match, each.by) for each in verdicts])) for key, verdicts in found.items())
+        return cls(KnownVerdict(*key, *verdict) for key, verdict in decided if verdict is not None)
 
     def known(self, question: Question) -> KnownNotes | None:
-        """What is known of a question's references, apart from its own reviewer's comments; None for nothing."""
-        board = self._board(question)
-        if board is None or not board.settled.notes:
+        """The known notes on a question's references without its own reviewer's; None if there are none."""
+        about = self._about(question)
+        if about is None or not about.agreed.notes:
             return None
-        own = board.own(question)
-        settled = board.settled
-        left_out = [row for row, note in enumerate(settled.notes) if note in own]
-        return None if len(left_out) == len(settled.notes) else replace(settled, left_out=left_out)
+        own = about.own(question)
+        agreed = about.agreed
+        left_out = [row for row, note in enumerate(agreed.notes) if note in own]
+        return None if len(left_out) == len(agreed.notes) else replace(agreed, left_out=left_out)
 
     def chosen(self, question: Question) -> Chosen:
-        """The same as verdicts."""
-        board = self._board(question)
-        if board is None:
+        """All verdicts on a question's references."""
+        about = self._about(question)
+        if about is None:
             return Chosen((), ())
-        own = board.own(question)
+        own = about.own(question)
         return Chosen(
-            [each for each in board.verdicts if each.note not in own],
-            [each for each in board.verdicts if each.note in own],
+            [each for each in about.verdicts if each.note not in own],
+            [each for each in about.verdicts if each.note in own],
         )
 
-    def _board(self, question: Question) -> _Board | None:
+    def _about(self, question: Question) -> _PullRequestVerdicts | None:
         """None for a question about negatives, which are no references."""
         if question.negative:
             return None
         key = self._pull_requests.find(question.pr), tuple(map(read_part, question.reference))
-        if key not in self._boards:
-            self._boards[key] = self._made_board(*key)
-        return self._boards[key]
+        if key not in self._by_question:
+            self._by_question[key] = self._collect(*key)
+        return self._by_question[key]
 
-    def _made_board(self, pr: str | None, references: Sequence[str]) -> _Board:
+    def _collect(self, pr: str | None, references: Sequence[str]) -> _PullRequestVerdicts:
         wanted = set(references)
         found = [] if pr is None else [each for each in self._by_pull_request[pr] if each.reference in wanted]
         found += [each for reference in sorted(wanted) for each in self._anywhere.get(reference, ())]
@@ -128,38 +128,38 @@ class KnownVerdicts(Examples):
             in_words.setdefault(words, set()).add(each.note)
             if each.reviewer is not None:
                 words_of.setdefault(person(each.reviewer), set()).add(words)
-        settled = {pair: verdict[0] for pair, of_pair in votes.items() if (verdict := _settled(of_pair)) is not None}
-        notes = sorted({note for note, _ in settled})
+        agreed = {pair: verdict[0] for pair, of_pair in votes.items() if (verdict := _majority(of_pair)) is not None}
+        notes = sorted({note for note, _ in agreed})
         rows = {note: row for row, note in enumerate(notes)}
         columns: dict[str, list[int]] = {}
         for column, reference in enumerate(references):
             columns.setdefault(reference, []).append(column)
         match = np.full((len(notes), len(references)), UNDECIDED, np.int8)
-        for (note, reference), same in settled.items():
+        for (note, reference), same in agreed.items():
             match[rows[note], columns[reference]] = SAME if same else DIFFERENT
-        return _Board(found, KnownNotes(notes, match), words_of, in_words)
+        return _PullRequestVerdicts(found, KnownNotes(notes, match), words_of, in_words)
 
 
 @dataclass(frozen=True)
-class _Board:
-    """All that is known about the references of one pull request. A note of a reviewer's own is left out whoever else
-    wrote it, so that what holds of the other notes does not depend on who is measured."""
+class _PullRequestVerdicts:
+    """The known verdicts on the references of one pull request. A note of a reviewer's own is left out even if others
+    wrote it too, so that the verdicts on other notes do not depend on who is measured."""
 
     verdicts: Sequence[KnownVerdict]
-    settled: KnownNotes
+    agreed: KnownNotes
     words_of: Mapping[str, set[str]]
-    """What each reviewer said."""
+    """The words of each reviewer's notes."""
     in_words: Mapping[str, set[str]]
-    """The notes by what they say."""
+    """The notes by their words."""
 
     def own(self, question: Question) -> set[str]:
         """The notes that are no examples for a question."""
-        said = self.words_of.get(person(question.reviewer), set()).union(map(_words, question.generated))
-        return {note for words in said for note in self.in_words.get(words, ())}
+        words_of = self.words_of.get(person(question.reviewer), set()).union(map(_words, question.generated))
+        return {note for words in words_of for note in self.in_words.get(words, ())}
 
 
 def person(name: str) -> str:
-    """Who it is, however the name is written. GitHub's two APIs give bots with the ending and without.
+    """A reviewer's name in one spelling. GitHub's two APIs give bots with the ending and without.
 
     >>> person("CodeRabbitAI[bot] ")
     'coderabbitai'
@@ -168,12 +168,12 @@ def person(name: str) -> str:
 
 
 def _words(note: str) -> str:
-    """What a note says, whatever its line ends, indents and capitals: these are no second opinion."""
+    """A note without line ends, indents and capitals: other spellings are no second opinion."""
     return collapsed(read_part(note)).casefold()
 
 
-def _settled(verdicts: Sequence[tuple[bool | None, str]]) -> tuple[bool, str] | None:
-    """What holds of several verdicts on one pair, and who says so; None where that is not known."""
+def _majority(verdicts: Sequence[tuple[bool | None, str]]) -> tuple[bool, str] | None:
+    """The majority of several verdicts on one pair, and who decided; None where there is none. Labels go first."""
     if len(verdicts) == 1 and (alone := verdicts[0][0]) is not None:
         return alone, verdicts[0][1]
     heard = [each for each in verdicts if each[1] == "label"] or verdicts
@@ -181,7 +181,7 @@ def _settled(verdicts: Sequence[tuple[bool | None, str]]) -> tuple[bool, str] | 
     if 2 * same == len(heard):
         return None
     match = 2 * same > len(heard)
-    return match, min(by for said, by in heard if said == match)
+    return match, min(by for each, by in heard if each == match)
 
 
 def _known_of(
@@ -195,19 +195,19 @@ def _known_of(
             reviews.setdefault(pull_requests.key(pr), []).append((reviewer, shortened(review)))
     for pr, notes in wanted.items():
         for reviewer, review in reviews.get(pull_requests.find(pr) or "", ()):
-            for pair, verdict in _said(file, review, notes):
+            for pair, verdict in _verdicts_on(file, review, notes):
                 yield pr, reviewer, pair, verdict
     everywhere = {note for notes in wanted.values() for note in notes}
     for group in map(shortened, file.groups):
         whose = {note: verdict.reviewer for (note, _), verdict in group.by_notes.items() if verdict.reviewer}
-        for pair, verdict in _said(file, group, everywhere):
+        for pair, verdict in _verdicts_on(file, group, everywhere):
             yield None, whose.get(pair[0]), pair, verdict
 
 
-def _said(
+def _verdicts_on(
     file: StoredVerdicts, review: ReviewVerdicts, wanted: Collection[str]
 ) -> Iterator[tuple[NotePair, StoredVerdict]]:
-    """All that a file says of these references, also what follows from what it does not list."""
+    """All verdicts of a file on these references, also those that follow from what it does not list."""
     for pair, verdict in review.by_notes.items():
         if pair[1] in wanted:
             yield pair, verdict

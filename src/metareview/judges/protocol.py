@@ -1,4 +1,4 @@
-"""What a judge is asked, what it answers, and what a judge is.
+"""The judge protocol: questions, answers, and the judge.
 
 A judge decides on meaning alone: by the time it is asked, pairs whose locations cannot match are gone.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
+from metareview.errors import UsageError
 from metareview.model.comment import LONG_NOTE as LONG_NOTE
 
 if TYPE_CHECKING:  # so that help texts, which list judges by name, need not wait for NumPy
@@ -18,12 +19,13 @@ if TYPE_CHECKING:  # so that help texts, which list judges by name, need not wai
     from numpy.typing import NDArray
 
 Parameters = Mapping[str, object]
-Progress = Callable[[int, int], None]  # called with how much is done, and how much there is to do
+Progress = Callable[[int, int], None]
+"""Progress callback, called with (done, total)."""
 
 
 @runtime_checkable
-class Notable(Protocol):
-    """Whoever is told how far something is, and also takes a line on why it goes no further."""
+class ProgressWithMessages(Protocol):
+    """A progress callback that can also show a message, such as why work has stalled."""
 
     def note(self, line: str) -> None: ...
 
@@ -33,7 +35,7 @@ JUDGED_LENGTH = 20_000
 
 
 def judged_part(note: str) -> str:
-    """What a judge reads of a note: all of it, or the first 20,000 characters of one over 100,000."""
+    """The part of a note that a judge reads: all of it, or the first 20,000 characters of one over 100,000."""
     return note if len(note) <= LONG_NOTE else note[:JUDGED_LENGTH]
 
 
@@ -47,9 +49,9 @@ class Question:
     generated: Sequence[str]
     reference: Sequence[str]
     pairs: NDArray[np.int64]  # shape (n, 2): index in `generated`, index in `reference`
-    pr: str = ""  # the pull request and the reviewer, where they are known: stored verdicts are found by them
+    pr: str = ""  # the pull request and the reviewer, where they are known: verdicts in files are found by them
     reviewer: str = ""
-    negative: bool = False  # whether `reference` are negatives
+    negative: bool = False  # `reference` are negatives
     generated_at: Sequence[int] = ()  # the positions that the notes have in the input, where they are known
     reference_at: Sequence[int] = ()
 
@@ -64,16 +66,23 @@ class Answer:
     by: Sequence[str] | str = "judge"  # who decided (judge, model, cache or label): one per pair, or one for all
 
 
+def check_threshold(threshold: float | None) -> float | None:
+    """The threshold; UsageError for one outside 0..1."""
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise UsageError(f"--threshold must be from 0 to 1, found {threshold}. Give one that is.")
+    return threshold
+
+
 def one_per_pair(texts: Sequence[str] | str, count: int) -> list[str]:
-    """The reasons of an answer, or who decided, for each of so many pairs."""
+    """The reasons of an answer, or who decided, as a list with one text per pair."""
     return [texts] * count if isinstance(texts, str) else list(texts)
 
 
 @dataclass(slots=True)
 class Usage:
-    """What a model has cost so far. Tokens are those that the server reports, also for answers without a verdict."""
+    """The cost of a model so far. Tokens are those that the server reports, also for answers without a verdict."""
 
-    llm_calls: int = 0  # what the server was asked: each pair, list or batch of notes once, however often it was sent
+    llm_calls: int = 0  # pairs, lists or batches of notes sent to the server: each once, however often it was sent
     cached: int = 0  # pairs that the cache answered
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -81,12 +90,12 @@ class Usage:
 
 
 CHARACTERS_PER_TOKEN = 4
-"""What an estimate of tokens goes by: about right for English and code, too low for most other scripts."""
+"""For estimates of tokens: about right for English and code, too low for most other scripts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a model would be asked, after the cache: at most so many calls, with so much text in them."""
+    """The calls to a model that are left after the cache, at most, and the length of their text."""
 
     calls: int
     prompt_characters: int | None = None
@@ -103,7 +112,7 @@ class Judge(Protocol):
     """Decides whether comments raise the same issue as references.
 
     Inherit from it, set `name` and write `judge`; the other members have defaults. A judge gets many questions in one
-    call, so that it can work on all pull requests at once. Whoever opens a judge by its name closes it.
+    call, so that it can work on all pull requests at once. The caller who opens a judge by its name closes it.
     """
 
     name: str
@@ -117,7 +126,7 @@ class Judge(Protocol):
         """One answer per question, in their order."""
 
     def close(self) -> None:
-        """Lets go of files and connections."""
+        """Let go of files and connections."""
         return
 
     def __enter__(self) -> Self:
@@ -129,7 +138,7 @@ class Judge(Protocol):
 
 @runtime_checkable
 class ModelJudge(Judge, Protocol):
-    """A judge that asks a model, which costs time and money: what it cost, and what it would cost, can be known.
+    """A judge that asks a model, which costs time and money: it counts them, and can estimate them beforehand.
 
     Any other judge counts as free, and is also asked about pairs that a wider line distance would bring in.
     """
@@ -139,16 +148,12 @@ class ModelJudge(Judge, Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What the reader of a run should know about how the model was asked."""
+        """Warnings for the reader of a run about how the model was asked."""
         return ()
 
     @abstractmethod
-    def planned_calls(self, questions: Sequence[Question]) -> int:
-        """How many calls it would take at most to judge these questions, after the cache. Asks nothing."""
-
     def planned(self, questions: Sequence[Question]) -> Planned:
-        """The same, with how much text the calls would hold where the judge knows. Asks nothing."""
-        return Planned(self.planned_calls(questions))
+        """The calls that it would take at most to judge these questions, after the cache. Asks nothing."""
 
 
 @runtime_checkable
@@ -168,19 +173,19 @@ def settings_from(judge: object) -> str:
 
 
 @runtime_checkable
-class SummedRemarks(Protocol):
-    """A judge that can say the same from parts: what it can tell of some questions, and then the sentences on all."""
+class HasWarnings(Protocol):
+    """A judge that has warnings about its answers as a whole."""
 
-    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> object:
-        """What there is to tell of these questions."""
-
-    def remarks_of(self, parts: Sequence[Any], *, ask: bool = True) -> Sequence[str]:
-        """The remarks, from the facts of all parts in their order."""
+    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> Sequence[str]:
+        """Warnings for the reader of a run with these questions. Without `ask`, the judge is not run for them."""
 
 
 @runtime_checkable
-class Remarking(Protocol):
-    """A judge that has something to say about its answers as a whole."""
+class HasMergeableWarnings(Protocol):
+    """A judge whose warnings can be made from parts: data of some questions each, and then the warnings on all."""
 
-    def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> Sequence[str]:
-        """What the reader of a run with these questions should know. Without `ask`, nobody is asked anything for it."""
+    def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> object:
+        """The data of these questions that warnings are made from."""
+
+    def remarks_of(self, parts: Sequence[Any], *, ask: bool = True) -> Sequence[str]:
+        """The warnings, from the data of all parts in their order."""

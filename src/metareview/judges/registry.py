@@ -1,4 +1,4 @@
-"""Which judges there are, and how one is opened: by name, as `package.module:factory`, or as an object."""
+"""The registry of judges, and opening one: by name, as `package.module:factory`, or as an object."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from metareview.errors import UsageError, did_you_mean
 from metareview.judges.examples import Examples
-from metareview.judges.protocol import Judge, Parameters
+from metareview.judges.protocol import Judge, Parameters, check_threshold
 from metareview.plugins import Registry, user_errors
 
 DEFAULT_JUDGE = "offline"
 VERDICTS = "verdicts"
 """The name of the judge that answers from a file; it is opened with the file, never by its name alone."""
 LEARNING_JUDGES = (DEFAULT_JUDGE, "cascade")
-"""Those that known verdicts on the same references make better."""
+"""Judges that learn from known verdicts on the same references."""
 JUDGES = Registry(
     kind="judge",
     folder="metareview.judges.builtin",
@@ -24,21 +24,21 @@ JUDGES = Registry(
     order=("none", "exact", "rouge", "offline", "embedding", "llm", "cascade"),
 )
 PAIR, REVIEW = "pair", "review"
-"""What one question to a chat model holds: two notes, or all of one reviewer's on one pull request that are unsure."""
+"""The content of one question to a chat model: two notes, or one reviewer's unsure notes on one pull request."""
 ASKS = (PAIR, REVIEW)
 _MEMBERS = ("name", "threshold", "parameters", "judge", "close")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """What a judge can be given. A judge that asks no model has no use for any but the threshold."""
+    """The options of a judge. A judge that asks no model uses none but the threshold."""
 
     threshold: float | None = None
     concurrency: int = 16
     cache: Path | None = None  # the verdict cache's file; None for the user's own
     max_llm_calls: int | None = None
-    one_to_one: bool = True  # whether comments and references are paired off: tells a cascade what can matter
-    ask: str | None = None  # what one question to a model holds: pair or review; None for the judge's own
+    one_to_one: bool = True  # comments and references are paired off: decides what can matter to a cascade
+    ask: str | None = None  # the content of a question to a model: pair or review; None for the judge's own
     cascade: str | None = None  # how much a cascade asks, by name; None for its own
     cascade_low: float | None = None  # the offline scores between which a cascade asks; None for its own
     cascade_high: float | None = None
@@ -48,13 +48,13 @@ class JudgeOptions:
 
 @dataclass(frozen=True, slots=True)
 class JudgePlugin:
-    """How a judge is registered: what it does, whether it scores (and so takes a threshold), how it is made."""
+    """The registration of a judge."""
 
     summary: str  # one sentence, for lists of judges
-    scores: bool
+    scores: bool  # takes --threshold
     make: Callable[[JudgeOptions], Judge]
-    asks_chat: bool = False  # whether it asks a chat model, and so takes --ask
-    has_bounds: bool = False  # whether it takes --cascade, --cascade-low and --cascade-high
+    asks: tuple[str, ...] = ()  # the values of --ask that it takes
+    has_bounds: bool = False  # takes --cascade, --cascade-low and --cascade-high
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def open_judge(spec: str | Judge, options: JudgeOptions | None = None) -> Iterat
 
 
 def is_built_in(spec: str | Judge) -> bool:
-    """Whether it is the name of one that ships with the package."""
+    """True for the name of a judge that ships with the package."""
     return isinstance(spec, str) and JUDGES.is_built_in(spec)
 
 
@@ -89,51 +89,46 @@ def _make(spec: str, options: JudgeOptions) -> Judge:
     if options.threshold is not None:
         if not plugin.scores:
             raise UsageError(f"The judge {spec} does not score, so --threshold means nothing to it. Leave it out.")
-        if not 0 <= options.threshold <= 1:
-            raise UsageError(f"--threshold must be from 0 to 1, found {options.threshold}.")
+        check_threshold(options.threshold)
     _check_asking(spec, plugin, options)
     if is_built_in(spec):
-        return plugin.make(options)  # what goes wrong in it is a defect of ours, not a mistake of the user's
+        return plugin.make(options)  # an error in it is a defect of ours, not a mistake of the user's
     with user_errors(f"judge {spec}: its factory", "Correct the factory."):
         return _checked(plugin.make(options), f"judge {spec}: what its factory returned")
 
 
 def check_ask(ask: str) -> None:
-    """UsageError where it is no kind of question."""
+    """UsageError for an unknown kind of question."""
     if ask not in ASKS:
         raise UsageError(f"--ask {ask!r} is not known.{did_you_mean(ask, ASKS)} Give {' or '.join(ASKS)}.")
 
 
 def _check_asking(spec: str, plugin: JudgePlugin, options: JudgeOptions) -> None:
-    """How a model is asked, and between which scores, must mean something to the judge."""
+    """UsageError for options of asking that mean nothing to the judge."""
     if options.ask is not None:
         check_ask(options.ask)
-        if not plugin.asks_chat:
+        if not plugin.asks:
             raise UsageError(
                 f"The judge {spec} asks no chat model, so --ask means nothing to it. Leave it out, or choose --judge"
                 " llm or cascade."
             )
-    if options.cascade is not None and not plugin.has_bounds:
-        raise UsageError(
-            f"--cascade is for the judge cascade, and the judge is {spec}. Leave it out, or choose --judge cascade."
-        )
-    given = {"--cascade-low": options.cascade_low, "--cascade-high": options.cascade_high}
+        if options.ask not in plugin.asks:
+            raise UsageError(
+                f"The judge {spec} asks in lists only, so --ask {options.ask} means nothing to it. Leave --ask out, or"
+                " choose --judge llm."
+            )
+    given = {"--cascade": options.cascade, "--cascade-low": options.cascade_low, "--cascade-high": options.cascade_high}
     for option, value in given.items():
-        if value is None:
-            continue
-        if not plugin.has_bounds:
+        if value is not None and not plugin.has_bounds:
             raise UsageError(
                 f"{option} is for the judge cascade, and the judge is {spec}. Leave it out, or choose --judge cascade."
             )
-        if not 0 <= value <= 1:
+        if isinstance(value, (int, float)) and not 0 <= value <= 1:
             raise UsageError(f"{option} must be from 0 to 1, found {value}.")
-    low, high = given.values()
-    if low is not None and high is not None and low > high:
-        raise UsageError(f"--cascade-low {low} is above --cascade-high {high}: nothing lies between. Swap them.")
 
 
 def _plugin(spec: str) -> JudgePlugin:
-    """What a name stands for. A plain factory is called with the user's configuration and takes no threshold."""
+    """The plug-in of a name. A plain factory is called with the user's configuration and takes no threshold."""
     factory = JUDGES.load(spec)
     if isinstance(factory, JudgePlugin):
         return factory

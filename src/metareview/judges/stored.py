@@ -1,4 +1,4 @@
-"""`verdicts`: what a file says is the verdict. Nothing is judged."""
+"""`verdicts`: the verdicts of a file. Nothing is judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from metareview.model.words import plural
 from metareview.text.equality import composed
 
 IMPLIED_BY = {"pairs": "judge", "labels": "label", "martian": "model", "examples": "judge"}
-"""Who decided what a file implies without saying who."""
+"""Who decided the verdicts that a file implies."""
 _UNLISTED = "it is not listed, and both notes are known"
 _NO_PULL_REQUEST = "a pull request that it does not have"
 _NO_REVIEWER = "a reviewer whom it does not have there"
@@ -25,7 +25,7 @@ _OPEN = "undecided there"
 
 
 class PullRequests:
-    """The pull requests of a file, in which those of a run are found however each is written. Never a guess."""
+    """The pull requests of a file, matched with those of a run across spellings. Never a guess."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         known = list(dict.fromkeys(texts))
@@ -38,7 +38,7 @@ class PullRequests:
         self._found: dict[str, str | None] = {}
 
     def key(self, text: str) -> str:
-        """Of one of the file's own."""
+        """The key of one of the file's own."""
         return self._keys[text]
 
     def find(self, text: str) -> str | None:
@@ -49,15 +49,15 @@ class PullRequests:
 
 
 class VerdictsSeen(NamedTuple):
-    """What a file has on some questions."""
+    """Counts of the verdicts that a file has on some questions."""
 
     open_pairs: Counter[str]
-    """How many pairs it does not decide, by the reason."""
+    """Counts of the pairs that it does not decide, by the reason."""
     left: Mapping[tuple[str, str], set[str]]
     """By pull request and reviewer, its notes that are not among those scored."""
 
 
-class StoredJudge(Judge):
+class FileJudge(Judge):
     """Answers with the verdicts of a file. A pair that it does not list is a no where both notes occur in it for that
     reviewer and pull request, else undecided."""
 
@@ -84,10 +84,10 @@ class StoredJudge(Judge):
         return [_answer([verdict for verdict, _ in self._verdicts(question)]) for question in questions]
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
-        """How many pairs the file does not decide, and why; and how many comments that it has are not there."""
-        return self.remarks_of([self.remark_facts(questions)])
+        """Warnings of pairs that the file does not decide, and of its comments that are not among those scored."""
+        return self.remarks_of([self.warning_data(questions)])
 
-    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> VerdictsSeen:
+    def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> VerdictsSeen:
         open_pairs = Counter(why for question in questions for _, why in self._verdicts(question) if why)
         return VerdictsSeen(open_pairs, self._left(questions))
 
@@ -136,7 +136,7 @@ class StoredJudge(Judge):
         return of_reviewer or self._reviews.get((pr, None, question.negative))
 
     def _verdicts(self, question: Question) -> list[tuple[StoredVerdict, str]]:
-        """For each pair the verdict, and why there is none."""
+        """For each pair the verdict, or the reason why there is none."""
         review = self._review(question)
         known_pr = self._pull_requests.find(question.pr) is not None
         absent = _NO_REVIEWER if known_pr else _NO_NOTE if self.stored.groups else _NO_PULL_REQUEST
@@ -190,7 +190,7 @@ def _answer(verdicts: Sequence[StoredVerdict]) -> Answer:
 
 
 def shortened(review: ReviewVerdicts) -> ReviewVerdicts:
-    """The same with of each note what a judge reads of it, as questions have them."""
+    """A copy with every note cut to the part a judge reads."""
     return ReviewVerdicts(
         {(read_part(ours), read_part(theirs)): verdict for (ours, theirs), verdict in review.by_notes.items()},
         review.by_position,
@@ -204,7 +204,7 @@ def shortened(review: ReviewVerdicts) -> ReviewVerdicts:
 
 
 def read_part(note: str) -> str:
-    """What of a note tells it from others, here and in questions: however its characters are encoded."""
+    """The part of a note that a judge reads, in one encoding of its characters: notes are compared by it."""
     return composed(judged_part(note)).strip()
 
 

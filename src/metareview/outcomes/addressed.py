@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from metareview.judges.remote.addressed import AddressedQuestion
 from metareview.judges.stored import PullRequests
 from metareview.model.addressed import LABEL, LINES, NOT, UNKNOWN, Addressed
 from metareview.model.label import OutcomeLabel
 from metareview.model.words import plural
 from metareview.outcomes.records import CommentOutcome, OutcomeRecord
+
+if TYPE_CHECKING:  # whatever asks a server is imported where a model is asked
+    from metareview.judges.remote.addressed import AddressedQuestion
 
 NOBODY, EVERYTHING, CASCADE = "none", "llm", "cascade"
 JUDGES = (NOBODY, EVERYTHING, CASCADE)
@@ -140,9 +143,15 @@ def plan_questions(records: Sequence[OutcomeRecord], judge: str, labels: Outcome
             by_lines += told is not None
             verdicts.append(told)
             if told is None and judge != NOBODY:
-                questions.append(AddressedQuestion.of(outcome.comment, outcome.code, outcome.later_change or ""))
+                questions.append(_question(outcome))
         known.append(verdicts)
     return AddressedPlan(records, known, questions, by_lines)
+
+
+def _question(outcome: CommentOutcome) -> AddressedQuestion:
+    from metareview.judges.remote.addressed import AddressedQuestion
+
+    return AddressedQuestion.of(outcome.comment, outcome.code, outcome.later_change or "")
 
 
 def _said_by(label: OutcomeLabel) -> str:

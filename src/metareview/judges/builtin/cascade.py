@@ -1,79 +1,83 @@
 """`cascade`: the offline judge decides what is clear; a model is asked about the rest, where its answer matters.
 
-With `ask="review"` one question holds the notes of a review that leave doubts (cascade/lists.py); with `ask="pair"`
-pairs are asked about one by one, in rounds (cascade/pairs.py). What is not asked about keeps the offline verdict.
+One question holds the notes of a review that leave doubts (cascade_questions.py). What is not asked about keeps the
+offline verdict. A threshold cuts the final score of each pair, offline's or the model's; which pairs are asked about
+does not depend on it, so that runs with other thresholds are points of one curve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metareview.errors import UsageError, did_you_mean
-from metareview.judges.cascade.lists import ListRules, rows_to_ask
-from metareview.judges.cascade.pairs import PairRules, Rounds
+from metareview.judges.cascade_questions import ListRules, rows_to_ask
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.judges.protocol import (
+    DIFFERENT,
+    SAME,
+    UNDECIDED,
     Answer,
+    HasWarnings,
     Judge,
     ModelJudge,
     Planned,
     Progress,
     Question,
-    Remarking,
+    check_threshold,
     one_per_pair,
     settings_from,
 )
-from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, JudgePlugin
+from metareview.judges.registry import REVIEW, JudgeOptions, JudgePlugin
 from metareview.judges.remote.llm import LlmJudge
+from metareview.model.words import format_score
 
-SETTINGS: dict[str, dict[str, ListRules | PairRules]] = {
-    "careful": {REVIEW: ListRules(), PAIR: PairRules()},
-    "frugal": {REVIEW: ListRules(worth=0.09), PAIR: PairRules(0.2, 0.93, 0.03)},
-}
-"""How much is asked, by name and by what a question holds. Chosen on held-out scores; docs/judges.md has figures."""
-_NOT_ASKED = "; the model was not asked, it could hardly add a pair"
-_NOT_WORTH = "; the model was not asked, there was too little to gain for the text"
+SETTINGS = {"careful": ListRules(), "frugal": ListRules(worth=0.09)}
+"""How much is asked, by name. Chosen on held-out scores; docs/judges.md has figures."""
+_NOT_ASKED = "; the model was not asked, there was too little to gain for the text"
 
 
 @dataclass(eq=False)
 class CascadeJudge(ModelJudge):
     """Asks `model` only where `first` is unsure and the answer can change the alignment. Closes both.
 
-    `rules` say what is unsure, for a model that is asked in lists or pair by pair. `one_to_one`: whether comments and
-    references are paired off; else (coverage) any yes settles a note.
+    `rules` say what is unsure. `threshold` is the cut on the final score; without it each judge has its own verdict.
+    `one_to_one`: comments and references are paired off; else (coverage) any yes settles a note.
     """
 
     name = "cascade"
     first: Judge
     model: ModelJudge
-    rules: ListRules | PairRules
+    rules: ListRules = field(default_factory=ListRules)
+    threshold: float | None = None
     one_to_one: bool = True
 
     def __post_init__(self) -> None:
-        self.threshold, self.usage = self.model.threshold, self.model.usage
+        check_threshold(self.threshold)
+        self.usage = self.model.usage
         self.parameters = {**self.first.parameters, **self.model.parameters, **asdict(self.rules)}
 
     @classmethod
     def of(cls, options: JudgeOptions) -> CascadeJudge:
         """The judge that the options describe, with the settings of the environment."""
-        ask, name = options.ask or REVIEW, options.cascade or "careful"
+        name = options.cascade or "careful"
         if name not in SETTINGS:
             fix = f"{did_you_mean(name, SETTINGS)} Give {' or '.join(SETTINGS)}."
             raise UsageError(f"--cascade {name!r} is not known.{fix}")
-        rules = SETTINGS[name][ask]
-        low, high = options.cascade_low, options.cascade_high
+        rules, low, high = SETTINGS[name], options.cascade_low, options.cascade_high
         rules = replace(rules, low=rules.low if low is None else low, high=rules.high if high is None else high)
-        first = OfflineJudge(options.threshold, options.examples)  # a threshold cuts the final score, whoever gave it
-        if not rules.low <= first.threshold <= rules.high:
+        if rules.low > rules.high:
+            both = None not in (options.cascade_low, options.cascade_high)
+            fix = "Swap them." if both else "Lower the one or raise the other."
             raise UsageError(
-                f"The bounds {rules.low} and {rules.high} must lie on both sides of offline's threshold, "
-                f"{first.threshold}: beyond them its verdict holds."
-                " Change --cascade-low, --cascade-high or --threshold."
+                f"--cascade-low {rules.low} is above --cascade-high {rules.high}: nothing lies between. {fix}"
             )
-        return cls(first, LlmJudge.of(replace(options, ask=ask)), rules, one_to_one=options.one_to_one)
+        model = LlmJudge.of(replace(options, ask=REVIEW, threshold=None))
+        first = OfflineJudge(examples=options.examples)
+        return cls(first, model, rules, options.threshold, one_to_one=options.one_to_one)
 
     @property
     def progress(self) -> Progress | None:
@@ -85,98 +89,85 @@ class CascadeJudge(ModelJudge):
 
     @property
     def warnings(self) -> Sequence[str]:
-        return self.model.warnings
+        """The model's, and that a cut outside the bounds leaves scores between them to the first judge alone."""
+        cut = self.first.threshold if self.threshold is None else self.threshold
+        low, high = self.rules.low, self.rules.high
+        if cut is None or low <= cut <= high:
+            return self.model.warnings
+        start, end = (cut, low) if cut < low else (high, cut)
+        verdict = "match" if cut < low else "do not match"
+        return [
+            *self.model.warnings,
+            f"pairs that {self.first.name} scores between {format_score(start)} and {format_score(end)} {verdict}"
+            f" without the model: it is asked from {format_score(low)} to {format_score(high)}, and the cut is"
+            f" {format_score(cut)}",
+        ]
 
     @property
     def settings_from(self) -> str:
         return settings_from(self.model)
 
-    def planned_calls(self, questions: Sequence[Question]) -> int:
-        return self.planned(questions).calls
-
     def planned(self, questions: Sequence[Question]) -> Planned:
-        """What is unsure, or may become so, and not in the cache. Pair by pair, each yes makes others needless."""
-        asked = []
-        for question, first in zip(questions, self.first.judge(questions), strict=True):
-            if isinstance(self.rules, ListRules):
-                rows = rows_to_ask(question, first.score, self.rules, one_to_one=self.one_to_one)
-            else:
-                rounds = Rounds(question.pairs, first.score, self.rules, one_to_one=self.one_to_one)
-                rows = np.array(rounds.rows_that_may_matter(), np.int64)
-            asked.append(_about(question, rows))
-        return self.model.planned([question for question in asked if len(question.pairs)])
+        rows = self._rows_to_ask(questions, self.first.judge(questions))
+        return self.model.planned(_about(questions, rows))
 
     def judge(self, questions: Sequence[Question]) -> list[Answer]:
-        boards = [
-            _Board(question, first) for question, first in zip(questions, self.first.judge(questions), strict=True)
+        firsts = self.first.judge(questions)
+        rows = self._rows_to_ask(questions, firsts)
+        asked = _about(questions, rows)
+        second = iter(self.model.judge(asked) if asked else ())
+        return [
+            self._final(first, of_one, next(second) if len(of_one) else None)
+            for first, of_one in zip(firsts, rows, strict=True)
         ]
-        if isinstance(self.rules, ListRules):
-            self._ask_lists(boards, self.rules)
-        else:
-            self._ask_pairs(boards, self.rules)
-        return [board.answer(self.rules) for board in boards]
 
-    def _ask_lists(self, boards: Sequence[_Board], rules: ListRules) -> None:
-        rows = [rows_to_ask(b.question, b.first.score, rules, one_to_one=self.one_to_one).tolist() for b in boards]
-        self._ask([(board, chosen) for board, chosen in zip(boards, rows, strict=True) if chosen])
+    def _rows_to_ask(self, questions: Sequence[Question], firsts: Sequence[Answer]) -> list[NDArray[np.int64]]:
+        return [
+            rows_to_ask(question, first.score, self.rules, one_to_one=self.one_to_one)
+            for question, first in zip(questions, firsts, strict=True)
+        ]
 
-    def _ask_pairs(self, boards: Sequence[_Board], rules: PairRules) -> None:
-        rounds = [Rounds(b.question.pairs, b.first.score, rules, one_to_one=self.one_to_one) for b in boards]
-        while now := [
-            (state, board, rows) for state, board in zip(rounds, boards, strict=True) if (rows := state.next_round())
-        ]:
-            answers = self._ask([(board, rows) for _, board, rows in now])
-            for (state, _, rows), answer in zip(now, answers, strict=True):
-                state.settle(rows, answer.match)
-
-    def _ask(self, asked: Sequence[tuple[_Board, list[int]]]) -> Sequence[Answer]:
-        answers = self.model.judge([_about(board.question, rows) for board, rows in asked]) if asked else ()
-        for (board, rows), answer in zip(asked, answers, strict=True):
-            board.take(rows, answer)
-        return answers
+    def _final(self, first: Answer, rows: NDArray[np.int64], second: Answer | None) -> Answer:
+        """The first answer, with the model's in the rows that it was asked about. A pair that it failed on is
+        undecided."""
+        score, match, size = first.score.copy(), first.match.copy(), len(first.score)
+        reasons, by = one_per_pair(first.reason, size), ["judge"] * size
+        if second is not None:
+            score[rows], match[rows] = second.score, second.match
+        unsure = (first.score >= self.rules.low) & (first.score <= self.rules.high)
+        for row in np.setdiff1d(np.flatnonzero(unsure), rows).tolist():
+            reasons[row] += _NOT_ASKED
+        if second is not None:
+            count = len(rows)
+            decided = zip(
+                rows.tolist(), one_per_pair(second.reason, count), one_per_pair(second.by, count), strict=True
+            )
+            for row, reason, decided_by in decided:
+                reasons[row], by[row] = reason, decided_by
+        if self.threshold is not None:
+            match[:] = np.where(match == UNDECIDED, UNDECIDED, np.where(score >= self.threshold, SAME, DIFFERENT))
+        return Answer(score, match, reasons, by)
 
     def remarks(self, questions: Sequence[Question], *, ask: bool = True) -> list[str]:
-        """What either judge has to say; the second is asked about fewer pairs, of the same notes."""
-        both = (judge for judge in (self.first, self.model) if isinstance(judge, Remarking))
-        return [remark for judge in both for remark in judge.remarks(questions, ask=ask)]
+        """The warnings of both judges; the second is asked about fewer pairs, of the same notes."""
+        both = (judge for judge in (self.first, self.model) if isinstance(judge, HasWarnings))
+        return [warning for judge in both for warning in judge.remarks(questions, ask=ask)]
 
     def close(self) -> None:
         self.first.close()
         self.model.close()
 
 
-def _about(question: Question, rows: Sequence[int] | np.ndarray) -> Question:
-    return replace(question, pairs=question.pairs[list(rows)])
-
-
-class _Board:
-    """The verdicts on one question's pairs: the offline judge's, and in their place the model's as they come in."""
-
-    def __init__(self, question: Question, first: Answer) -> None:
-        self.question, self.first = question, first
-        self.score, self.match = first.score.copy(), first.match.copy()
-        self.reason = one_per_pair(first.reason, len(self.score))
-        self.by = ["judge"] * len(self.score)
-
-    def take(self, rows: Sequence[int], answer: Answer) -> None:
-        """What the model answered about these pairs; one that it failed on is undecided."""
-        self.score[rows], self.match[rows] = answer.score, answer.match
-        reasons, by = one_per_pair(answer.reason, len(rows)), one_per_pair(answer.by, len(rows))
-        for row, reason, decided_by in zip(rows, reasons, by, strict=True):
-            self.reason[row], self.by[row] = reason, decided_by
-
-    def answer(self, rules: ListRules | PairRules) -> Answer:
-        why = _NOT_WORTH if isinstance(rules, ListRules) else _NOT_ASKED
-        for row in np.flatnonzero((self.first.score >= rules.low) & (self.first.score <= rules.high)).tolist():
-            if self.by[row] == "judge":
-                self.reason[row] += why
-        return Answer(self.score, self.match, self.reason, self.by)
+def _about(questions: Sequence[Question], rows: Sequence[NDArray[np.int64]]) -> list[Question]:
+    """The questions with these rows of their pairs, without those that have none."""
+    each = zip(questions, rows, strict=True)
+    return [replace(question, pairs=question.pairs[of_one]) for question, of_one in each if len(of_one)]
 
 
 PLUGIN = JudgePlugin(
     "Decides with offline where that is sure, and asks a chat model where its answer matters.",
     scores=True,
     make=CascadeJudge.of,
-    asks_chat=True,
+    asks=(REVIEW,),
     has_bounds=True,
 )

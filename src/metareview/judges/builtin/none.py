@@ -1,4 +1,4 @@
-"""`none`: whatever may match by its location matches."""
+"""`none`: all pairs that may match by location match."""
 
 from __future__ import annotations
 

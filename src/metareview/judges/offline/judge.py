@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from metareview.errors import UsageError
 from metareview.judges.examples import Examples
 from metareview.judges.offline.batches import batches
 from metareview.judges.offline.examples import boards, nearness
@@ -22,7 +21,7 @@ from metareview.judges.offline.model import shipped
 from metareview.judges.offline.nearest_rivals import distinct_notes, is_crowded, nearest_rivals_features
 from metareview.judges.offline.notes import Ints, read_notes
 from metareview.judges.offline.reasons import Reasons, Standings
-from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question
+from metareview.judges.protocol import DIFFERENT, SAME, Answer, Judge, Question, check_threshold
 
 BATCH = 200_000
 """Pairs, asked about or not, that are in memory at a time."""
@@ -39,9 +38,8 @@ class OfflineJudge(Judge):
 
     def __init__(self, threshold: float | None = None, examples: Examples | None = None) -> None:
         self._model = shipped()
-        self.threshold = self._model.threshold if threshold is None else threshold
-        if not 0 <= self.threshold <= 1:
-            raise UsageError(f"threshold must be in 0..1, found {threshold}")
+        given = check_threshold(threshold)
+        self.threshold = self._model.threshold if given is None else given
         self.examples = examples
         self.parameters = {"weights": f"offline-{self._model.version}"}
         if examples is not None:
@@ -56,7 +54,7 @@ class OfflineJudge(Judge):
         """A warning if some notes are in languages that the model was not trained on."""
         return language_remarks(questions)
 
-    def remark_facts(self, questions: Sequence[Question], *, ask: bool = True) -> NotesSeen:
+    def warning_data(self, questions: Sequence[Question], *, ask: bool = True) -> NotesSeen:
         return notes_seen(questions)
 
     def remarks_of(self, parts: Sequence[NotesSeen], *, ask: bool = True) -> list[str]:

@@ -1,8 +1,8 @@
-"""The verdict cache: what a model was asked and answered, so that nobody pays for it twice.
+"""The verdict cache: the answers of models, so that none is paid for twice.
 
 One SQLite file in WAL mode, values in JSON. A verdict is committed before it is handed on: a process that is killed
-loses nothing that it reported. Several processes may share the file: who is about to ask claims the keys first, so
-that nobody else asks for them meanwhile. A claim is a lease, renewed for as long as its owner asks. Notes are stored
+loses nothing that it reported. Several processes may share the file: who is about to ask claims the keys first, so that
+no other process asks for them meanwhile. A claim is a lease, renewed for as long as its owner asks. Notes are stored
 only as hashes; errors never.
 """
 
@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from metareview.errors import UsageError
 from metareview.judges.protocol import Parameters
-from metareview.judges.remote.verdict import JsonObject, parse
+from metareview.judges.remote.answers import JsonObject, parse
 
 _APPLICATION = 0x6D727663  # "mrvc": tells our file from other programs' databases
 _BUSY_SECONDS = 30.0
@@ -34,18 +34,11 @@ _LEASES_AHEAD = 2  # clocks of two machines may differ by up to a lease
 _CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
 
 
-def default_cache_path(environ: Mapping[str, str] | None = None, system: str = sys.platform) -> Path:
-    """`verdicts.sqlite` in the user's cache folder, where the platform keeps such folders."""
-    environ = os.environ if environ is None else environ
-    if system == "win32":
-        base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif environ.get("XDG_CACHE_HOME", "").startswith("/"):  # a relative one is invalid by its specification
-        base = Path(environ["XDG_CACHE_HOME"])
-    elif system == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path.home() / ".cache"
-    return base / "metareview" / "verdicts.sqlite"
+def default_cache_path() -> Path:
+    """`verdicts.sqlite` in the folder that the platform has for a user's cache."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("metareview", appauthor=False, opinion=False) / "verdicts.sqlite"
 
 
 def verdict_key(judge: str, model: str, server: str, prompt: str, parameters: Parameters, notes: Sequence[str]) -> str:
@@ -57,7 +50,7 @@ def verdict_key(judge: str, model: str, server: str, prompt: str, parameters: Pa
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
-    """How many answers of one judge with one model of one server a cache holds."""
+    """The number of answers of one judge with one model of one server."""
 
     judge: str
     model: str
@@ -68,7 +61,7 @@ class CacheCount:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """Where a cache is, how large its file is, and what it holds."""
+    """A cache's place, size and content."""
 
     path: str
     entries: int
@@ -78,8 +71,8 @@ class CacheInfo:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What came of claiming keys: values that are there by now, and keys that are the caller's to ask for. Somebody
-    else is asking for the others."""
+    """The result of claiming keys: values that are there by now, and keys that are the caller's to ask for. Other
+    processes are asking for the rest."""
 
     known: Mapping[str, JsonObject]
     mine: frozenset[str]
@@ -116,9 +109,11 @@ class VerdictCache:
                 connection.execute("DELETE FROM claims WHERE key = ?", [key])
 
     def claim(self, keys: Sequence[str], seconds: float) -> Claim:
-        """Claims what nobody has answered or claimed. A claim ends with its answer, `release`, `close`, its process, or
-        so many seconds after it was last renewed. One that would last more than twice as long is of a clock that is
-        ahead, and counts for nothing: nobody could say when it ends."""
+        """Claim keys that are neither answered nor claimed.
+
+        A claim ends with its answer, `release`, `close`, its process, or so many seconds after it was last renewed. One
+        that would last more than twice as long is of a clock that is ahead, and does not count: it might never end.
+        """
         now = time.time()
         with self._open() as connection, _transaction(connection):
             if not self._claiming:
@@ -137,19 +132,19 @@ class VerdictCache:
         return Claim(known, frozenset(mine))
 
     def renew(self, seconds: float) -> None:
-        """Keeps what this cache's owner claimed for so many seconds from now."""
+        """Extend the claims of this cache's owner to so many seconds from now."""
         if self._claiming:
             with self._open() as connection:
                 connection.execute("UPDATE claims SET until = ? WHERE owner = ?", [time.time() + seconds, self._owner])
 
     def release(self, keys: Iterable[str]) -> None:
-        """Lets others ask for what this cache's owner claimed and got no answer for."""
+        """Give up claims of this cache's owner that got no answer."""
         with self._open() as connection, _transaction(connection):
             rows = [(key, self._owner) for key in keys]
             connection.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", rows)
 
     def info(self) -> CacheInfo:
-        """What it holds; creates nothing."""
+        """The content of the cache; creates nothing."""
         by: tuple[CacheCount, ...] = ()
         if self._exists():
             with self._open() as connection:
@@ -238,14 +233,14 @@ class VerdictCache:
 
 
 def _has_servers(connection: sqlite3.Connection) -> bool:
-    """Whether the file says whose answers it holds: those of earlier versions do not."""
+    """True if the file has the servers of its answers: those of earlier versions do not."""
     query = "SELECT count(*) FROM pragma_table_info('verdicts') WHERE name = 'server'"
     return bool(connection.execute(query).fetchone()[0])
 
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, and nobody else writes meanwhile."""
+    """A transaction: all or nothing, and no other writer meanwhile."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -257,14 +252,14 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _node() -> str:
-    """What process numbers are unique on: this machine, or this container of it, which may share the machine's name."""
+    """The scope of process numbers: this machine, or this container of it, which may share the machine's name."""
     with suppress(OSError):
         return f"{platform.node()} {Path('/proc/self/ns/pid').readlink()}"
     return platform.node()
 
 
 def _may_be_alive(owner: str) -> bool:
-    """Whether the process that claimed a key may still be there: on this machine we can look."""
+    """True if the process that claimed a key may still be running: on this machine we can look."""
     node, process, _ = owner.rsplit("/", 2)
     if node != _node() or sys.platform == "win32":
         return True
@@ -273,7 +268,7 @@ def _may_be_alive(owner: str) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        pass  # it is somebody else's
+        pass  # it is another user's
     return True
 
 

@@ -1,4 +1,4 @@
-"""Whether a question and its answer fitted into the model's context: what was cut must not count.
+"""Detects questions and answers that did not fit into the model's context: what was cut must not count.
 
 Some servers refuse a question that is too long. Others cut it, answer what is left, and tell it only by the number of
 tokens that they read. That number has a lower bound: every run of letters is a token at least, in whatever vocabulary,
@@ -11,10 +11,9 @@ where it is below 1.3 per run.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from metareview.judges.remote.answers import CutShort, JsonObject, parse
 from metareview.judges.remote.pool import TooLong
-from metareview.judges.remote.verdict import JsonObject, Malformed, parse
 
 LARGER = (
     "Give it a larger one: for Ollama OLLAMA_CONTEXT_LENGTH, or num_ctx in the model's file; for llama.cpp --ctx-size, "
@@ -36,36 +35,29 @@ _CONTEXT_STEP, _LEAST_CONTEXT = 1024, 2048
 _PER_RUN = 1.3
 
 
-@dataclass(eq=False, kw_only=True)
-class CutShort(Malformed):
-    """The answer ended at the server's limit on tokens. A model that means the same each time will do so again."""
-
-    most_attempts: int = 3
-
-
 def least_tokens(text: str) -> int:
-    """No vocabulary needs fewer tokens for this text."""
+    """A lower bound on the tokens of a text, in any vocabulary."""
     return sum(-(-len(run) // _longest_token(run)) for run in _LETTERS.findall(text))
 
 
 def refusal(status: int, data: bytes) -> TooLong | None:
-    """What a refusal means that is for the length of the question; the server's own numbers, where it gives them."""
+    """TooLong for a refusal because of the question's length, with the server's own numbers where it gives them."""
     if status not in _REFUSALS:
         return None
     value = parse(data)
     error = value.get("error", value) if isinstance(value, dict) else value
-    told = error if isinstance(error, dict) else {"message": error or data.decode("utf-8", "replace")}
+    fields = error if isinstance(error, dict) else {"message": error or data.decode("utf-8", "replace")}
     # No more of it: a server may repeat the question, and that may be about contexts.
-    words = " ".join(str(told.get(name))[:_WORDS] for name in ("type", "code", "message"))
+    words = " ".join(str(fields.get(name))[:_WORDS] for name in ("type", "code", "message"))
     if not _TOO_LONG.search(words.lower()):
         return None
-    sizes = [n for name in ("n_prompt_tokens", "n_ctx") if type(n := told.get(name)) is int and 0 < n < 10**9]
+    sizes = [n for name in ("n_prompt_tokens", "n_ctx") if type(n := fields.get(name)) is int and 0 < n < 10**9]
     shown = f": {sizes[0]:,} tokens, where {sizes[1]:,} fit" if len(sizes) == 2 else ""
     return TooLong(f"the question is too long for the model's context (HTTP {status}{shown}). {LARGER}.")
 
 
 def cut_question(body: JsonObject, reply: JsonObject) -> TooLong | None:
-    """What a reply means by whose count of tokens the server cut the question before it answered."""
+    """TooLong for a reply whose count of tokens shows that the server cut the question before it answered."""
     usage = reply.get("usage")
     read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     if type(read) is not int or read < _LEAST_COUNT:
@@ -81,7 +73,7 @@ def cut_question(body: JsonObject, reply: JsonObject) -> TooLong | None:
 
 
 def cut_answer(reply: JsonObject) -> CutShort | None:
-    """What an answer means that ended at the server's limit, unless it is JSON from its beginning to its end."""
+    """CutShort for an answer that ended at the server's limit, unless it is complete JSON."""
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or choice.get("finish_reason") != "length":

@@ -24,12 +24,12 @@ from metareview.http.connections import (
     tls_problem,
 )
 from metareview.judges.remote import context, local
-from metareview.judges.remote.optional import OptionalFields
-from metareview.judges.remote.patience import Patience
+from metareview.judges.remote.answers import JsonObject, Malformed, parse
+from metareview.judges.remote.first_answer_timeout import FirstAnswerTimeout
 from metareview.judges.remote.pool import BACKOFF, GiveUp, RequestFailed, RetryLater, StopAsking
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.spending import Budget
-from metareview.judges.remote.verdict import JsonObject, Malformed, parse
+from metareview.judges.remote.stop_conditions import Budget
+from metareview.judges.remote.unsupported_fields import UnsupportedFields
 
 _PASSING = frozenset({408, 409, 425, 429})
 _ERRORS = """
@@ -41,8 +41,7 @@ permission_error rate_limit_error rate_limit_exceeded server_error service_unava
 unknown_parameter unsupported_parameter unsupported_value
 """
 _KNOWN_ERRORS = frozenset(_ERRORS.split())
-"""What is shown of a server's words on an error: its code or type, if it is one of these. Free text could repeat the
-key in a form that nobody would recognise."""
+"""The codes and types of errors that are shown. Free text could repeat the key in a form that is not recognised."""
 _SETUP = frozenset({401, 402, 404, 405})
 _REFUSALS = 3
 _SILENCES = 8
@@ -55,14 +54,15 @@ model is looked at."""
 class Endpoint:
     """Posts JSON to `operation` and decodes the reply. Safe for threads; connections are kept and shared.
 
-    `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections, replies that
-    are no JSON), GiveUp for a request that the server refuses, TooLong where that is for its length, and UsageError for
-    what no request will ever get past: a wrong key, address or model. A request that is refused is tried without the
-    `optional` fields that the server may not know; one that no request was served with is left out from then on. A
-    server that was never reached counts as absent after six times `backoff` seconds. One that left two requests in a
-    row unanswered for each that may be under way at once, and eight at least, is asked no more: StopAsking. A request
-    is over after `timeout` seconds, whatever trickles in meanwhile; until the server has answered once it may take
-    longer (`Patience`), and a server that says that it is loading its model is waited for likewise.
+    `post` raises RetryLater for what may pass (429, 408, 409, 425, 5xx, time-outs, dropped connections), Malformed
+    for a reply that is no JSON object, GiveUp for a request that the server refuses, TooLong where that is for its
+    length, and UsageError for what no request will ever get past: a wrong key, address or model. A request that is
+    refused is tried without the `optional` fields that the server may not know; one that no request was served with
+    is left out from then on. A server that was never reached counts as absent after six times `backoff` seconds.
+    One that left two requests in a row unanswered for each that may be under way at once, and eight at least, is
+    asked no more: StopAsking. A request is over after `timeout` seconds, whatever trickles in meanwhile; until the
+    server has answered once it may take longer (`FirstAnswerTimeout`), and a server that says that it is loading
+    its model is waited for likewise.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class Endpoint:
         self._budget = budget or Budget(None)
         self.requests = 0
         self.trusted = False
-        """Whether the server has ever served us: a refusal then is about the request, not the settings."""
+        """True once the server has served us: a refusal then is about the request, not the settings."""
         self.silent = False
-        """Whether the server leaves requests unanswered, so that it is asked no more."""
+        """True once the server left too many requests unanswered, so that it is asked no more."""
         self._url = settings.address(operation)
         self.server = f"the model server at {settings.shown_url}"
         self._timeout, self._backoff, self._largest_reply = timeout, backoff, largest_reply
-        self.patience = Patience(timeout, concurrency)
-        self._optional = OptionalFields(optional)
+        self.first_answer = FirstAnswerTimeout(timeout, concurrency)
+        self._optional = UnsupportedFields(optional)
         self._most_silences = max(_SILENCES, 2 * concurrency)
         self._silences = 0
         self._unreachable_since: float | None = None
@@ -109,7 +109,7 @@ class Endpoint:
 
     @property
     def silence(self) -> str:
-        """What to say of a server that answers nothing."""
+        """The description of a server that answers nothing."""
         return f"no answer to {self._most_silences} requests in a row within {self._timeout:g} s each"
 
     def post(self, body: JsonObject, *, divisible: bool = False) -> JsonObject:
@@ -133,12 +133,12 @@ class Endpoint:
                 raise
             if 200 <= status < 300:
                 self.trusted = True
-                self.patience.answered()
+                self.first_answer.answered()
                 self._optional.served(asked, body, refused)
                 return _decode(data)
             if too_long := context.refusal(status, data):
                 raise too_long
-            # Whatever others were served with meanwhile: what becomes of a request must not depend on their order.
+            # Not by what others were served with meanwhile: the outcome of a request must not depend on their order.
             field = self._optional.refused(status, data, body)
             if field is None:
                 if status == 500:
@@ -163,7 +163,7 @@ class Endpoint:
         self._budget.take()
         problem: RequestFailed | None = None
         reply: Reply | None = None
-        started, longest, deadline = time.monotonic(), self.patience.longest, self.patience.sent()
+        started, longest, deadline = time.monotonic(), self.first_answer.longest, self.first_answer.sent()
         try:
             reply = self._connections.exchange(
                 "POST", self._url, headers=self._headers, body=body, timeout=longest, deadline=deadline,
@@ -187,7 +187,7 @@ class Endpoint:
         except (exceptions.HTTPError, OSError) as error:
             problem = RetryLater(f"the connection was dropped ({type(error).__name__})")
         finally:
-            self.patience.over(heard=reply is not None)
+            self.first_answer.over(heard=reply is not None)
         with self._lock:
             self.requests += 1
             self._reached = True
@@ -230,7 +230,7 @@ class Endpoint:
             wait = retry_after(headers)
             if status == 503 and b"loading" in data.lower():
                 wait = _LOADING * self._backoff if wait is None else wait
-                free = self.patience.loading()
+                free = self.first_answer.loading()
                 return RetryLater(f"{reason}: it is loading its model", wait=wait, all_wait=True, costs_nothing=free)
             all_wait = wait is not None and status in (429, 503)
             return RetryLater(reason, wait=wait, all_wait=all_wait, fewer_at_once=status == 429)

@@ -1,4 +1,4 @@
-"""How many requests may be under way at once: as many as the caller allows, and fewer where the server bears fewer.
+"""The limit on requests at once: as many as the caller allows, and fewer where the server bears fewer.
 
 A server that says so (429) is asked half as much, and slowly more again with every answer. One that answers a request
 at a time, as most do on a desk, says nothing: requests queue up in it until they run out of time. So

@@ -1,9 +1,9 @@
 """List questions: the notes of one reviewer and the references of one pull request in one message to a model.
 
 A list holds the notes that occur in a pair to be decided, equal notes once. Its order, which gives the notes their ids,
-is by a hash of its content: whatever order the notes came in, the request is the same but for its random code, and so
-is its key in the cache. Notes are hostile input: JSON quotes them, and the instruction stands behind them too, so that
-no note has the last word. What is too long for one list is cut into several, in which each pair occurs once.
+is by a hash of its content: for any order of the notes, the request is the same but for its random code, and so is its
+key in the cache. Notes are hostile input: JSON quotes them, and the instruction stands behind them too, so that no note
+has the last word. What is too long for one list is cut into several, in which each pair occurs once.
 """
 
 from __future__ import annotations
@@ -13,26 +13,24 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 
-from metareview.judges.remote.judge import Pair
-from metareview.judges.remote.prompt import answer_object, request_code, strict_format
+import numpy as np
+
+from metareview.judges.remote.pairs import Pair
+from metareview.judges.remote.prompt import request_code, system_and_user, wording
 
 VERSION = "list-2"
 MOST_NOTES, MOST_CHARACTERS = 40, 60_000
-"""Of each side, and of the user message. One comment beside one reference is a list whatever its length."""
+"""Of each side, and of the user message. A single pair is a list of any length."""
 
-_ENTRY = {"reference": "integer", "comment": "integer", "confidence": "number", "reason": "string"}
-_MATCH = answer_object(**{name: {"type": kind} for name, kind in _ENTRY.items()})
-RESPONSE_FORMAT = strict_format("matches", matches={"type": "array", "items": _MATCH})
 _COMMENT, _REFERENCE = 0, 1  # the sides of a pair
 _AROUND = len('{"id":10,"note":},')
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class NoteList:
-    """What one request holds. The id of a note is its position; `asked` are the pairs whose verdicts are wanted."""
+    """The notes of one request. The id of a note is its position; `asked` are the pairs whose verdicts are wanted."""
 
     references: tuple[str, ...]
     comments: tuple[str, ...]
@@ -54,7 +52,7 @@ class NoteList:
 
     @property
     def content(self) -> tuple[str, ...]:
-        """All that a model gets to read, as the cache's key wants it."""
+        """All that a model gets to read, for the cache key."""
         return (str(len(self.references)), *self.references, *self.comments)
 
     @property
@@ -72,7 +70,7 @@ class NoteList:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        return [{"role": "system", "content": instruction()}, {"role": "user", "content": self.text}]
+        return system_and_user(instruction(), self.text)
 
     @property
     def characters(self) -> int:
@@ -87,27 +85,19 @@ class NoteList:
         return [NoteList.of(half) for half in _Cutter.of(asked).halves(asked)]
 
 
-@cache
-def _prompt() -> dict[str, str]:
-    """The wording, by its part of the messages."""
-    file = resources.files("metareview") / "data" / f"{VERSION}.json"
-    wording: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
-    return wording
-
-
 def instruction() -> str:
     """The system message."""
-    return _prompt()["system"]
+    return wording(VERSION)["system"]
 
 
 def closing_instruction() -> str:
     """The last words of the user message."""
-    return _prompt()["task"]
+    return wording(VERSION)["task"]
 
 
 @cache
 def _frame() -> int:
-    """How many characters of a message are no notes."""
+    """The characters of a message that are no notes."""
     return len(NoteList((), (), frozenset()).text)
 
 
@@ -118,49 +108,22 @@ def cut(asked: Iterable[Pair]) -> list[NoteList]:
     """
     asked = frozenset(asked)
     cutter = _Cutter.of(asked)
-    parts: list[_Part] = []
     lists: list[NoteList] = []
+    parts: list[list[Pair]] = []
     for connected in cutter.components(asked):
         pieces = list(cutter.pieces(connected))
         if len(pieces) > 1:
             lists += map(NoteList.of, pieces)
-            continue
-        notes = _sides(connected)
-        size = _Size(len(notes[0]), len(notes[1]), cutter.weight(*notes))
-        part = next((part for part in parts if (part.size + size).fits), None)
-        if part is None:
-            parts.append(_Part(size, connected))
+        elif part := next((part for part in parts if cutter.fits([*part, *connected])), None):
+            part += connected
         else:
-            part.size += size
-            part.pairs += connected
-    return lists + [NoteList.of(part.pairs) for part in parts]
-
-
-@dataclass(frozen=True, slots=True)
-class _Size:
-    comments: int
-    references: int
-    weight: int
-
-    def __add__(self, other: _Size) -> _Size:
-        return _Size(self.comments + other.comments, self.references + other.references, self.weight + other.weight)
-
-    @property
-    def fits(self) -> bool:
-        return max(self.comments, self.references) <= MOST_NOTES and self.weight + _frame() <= MOST_CHARACTERS
-
-
-@dataclass(slots=True)
-class _Part:
-    """A list that is being filled."""
-
-    size: _Size
-    pairs: list[Pair]
+            parts.append(list(connected))
+    return lists + list(map(NoteList.of, parts))
 
 
 @dataclass(frozen=True, slots=True)
 class _Cutter:
-    """What is known of the notes of some pairs: how many characters of a message each takes at most, and its hash."""
+    """The notes of some pairs: the characters of a message that each takes at most, and its hash."""
 
     weights: Mapping[str, int]
     hashes: Mapping[str, str]
@@ -174,20 +137,26 @@ class _Cutter:
     def weight(self, *sides: Iterable[str]) -> int:
         return sum(self.weights[note] for notes in sides for note in notes)
 
+    def fits(self, pairs: Collection[Pair]) -> bool:
+        """True if the notes of these pairs fit into one list."""
+        notes = _sides(pairs)
+        return max(map(len, notes)) <= MOST_NOTES and self.weight(*notes) + _frame() <= MOST_CHARACTERS
+
     def components(self, pairs: Collection[Pair]) -> list[list[Pair]]:
-        """The pairs that have notes in common, directly or by way of others, together; ordered by content."""
-        above: dict[tuple[int, str], tuple[int, str]] = {}
+        """The pairs by connected component of their notes; ordered by content."""
+        if not pairs:
+            return []
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
-        def root(node: tuple[int, str]) -> tuple[int, str]:
-            while (next_one := above.setdefault(node, node)) != node:
-                above[node] = node = above[next_one]
-            return node
-
-        for comment, reference in pairs:
-            above[root((_COMMENT, comment))] = root((_REFERENCE, reference))
-        found: dict[tuple[int, str], list[Pair]] = {}
-        for pair in pairs:
-            found.setdefault(root((_COMMENT, pair[_COMMENT])), []).append(pair)
+        numbers: dict[tuple[int, str], int] = {}
+        ends = [[numbers.setdefault((side, note), len(numbers)) for side, note in enumerate(pair)] for pair in pairs]
+        rows, columns = np.array(ends, np.int32).reshape(-1, 2).T
+        graph = coo_array((np.ones(len(ends), np.int8), (rows, columns)), shape=(len(numbers), len(numbers)))
+        labels = connected_components(graph, directed=False)[1]
+        found: dict[int, list[Pair]] = {}
+        for pair, label in zip(pairs, labels[rows].tolist(), strict=True):
+            found.setdefault(label, []).append(pair)
         return sorted(found.values(), key=lambda each: min(self.hashes[reference] for _, reference in each))
 
     def pieces(self, pairs: Collection[Pair]) -> Iterator[Collection[Pair]]:
@@ -196,7 +165,7 @@ class _Cutter:
         longer = max((_COMMENT, _REFERENCE), key=lambda side: len(notes[side]))
         if len(notes[longer]) > MOST_NOTES:
             pieces = _blocks(pairs, longer, _in_even_parts(self.ordered(notes[longer])))
-        elif len(pairs) > 1 and _frame() + self.weight(*notes) > MOST_CHARACTERS:
+        elif len(pairs) > 1 and not self.fits(pairs):
             pieces = self.halves(pairs)
         else:
             yield pairs

@@ -1,35 +1,65 @@
 """`llm`: a chat model says whether two comments raise the same issue. OpenAI-compatible, temperature 0.
 
 It is asked about each distinct pair of notes, or about each reviewer and pull request in a list; over all pull requests
-at once, each question once, and what the cache knows is not asked. An answer is in the cache before it is handed on. A
-pair without an answer is undecided, with the reason, and the next run asks about it again.
+at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cached_property
+from itertools import chain
 from typing import Self, Unpack
 
-from metareview.judges.protocol import Answer, Planned, Question
+from metareview.judges.protocol import DIFFERENT, SAME, Planned
 from metareview.judges.registry import PAIR, REVIEW, JudgeOptions, check_ask
-from metareview.judges.remote.chat import PARAMETERS, Chat, Outcome
-from metareview.judges.remote.judge import Pair, RemoteJudge, RemoteKeywords, as_answer, keywords_of, sendable_pairs
-from metareview.judges.remote.list_chat import ListModel
-from metareview.judges.remote.lists import VERSION as LIST_VERSION
-from metareview.judges.remote.prompt import RESPONSE_FORMAT, VERSION, load_prompt
+from metareview.judges.remote.answers import JsonObject, PairAnswer, Redact, check_pair_answer, read_pair_answer
+from metareview.judges.remote.asking import AskResult
+from metareview.judges.remote.list_prompt import ListPrompt, ReviewLists
+from metareview.judges.remote.model import RemoteOptions, remote_options
+from metareview.judges.remote.pairs import Pair, PairVerdict, RemoteJudge
+from metareview.judges.remote.prompt import TEMPERATURE, TemplatePrompt, not_an_echo, strict_format
 from metareview.judges.remote.settings import ModelSettings
-from metareview.judges.remote.verdict import ModelAnswer, Verdict, check_answer, read_answer
-
-_CHAT: Chat[Pair, ModelAnswer] = Chat(
-    lambda pair, code: load_prompt().messages(*pair, code),
-    RESPONSE_FORMAT,
-    read_answer,
-    lambda pair: pair,
-    check_answer,
-)
 
 
-class LlmJudge(ListModel, RemoteJudge):
+class PairPrompt(TemplatePrompt[Pair, PairAnswer]):
+    """Do two notes raise the same issue?"""
+
+    version = "2"
+    response_format = strict_format(
+        "verdict", match={"type": "boolean"}, confidence={"type": "number"}, reason={"type": "string"}
+    )
+    """Without the range of `confidence`, since several servers refuse `minimum` in a strict schema."""
+
+    def texts(self, question: Pair) -> Pair:
+        return question
+
+    @property
+    def file(self) -> str:
+        return f"prompt-{self.version}"
+
+    def places(self, question: Pair, code: str) -> dict[str, str]:
+        return {"code": code, "generated": question[0], "reference": question[1]}
+
+    def characters(self, question: Pair) -> int:
+        return self._frame + sum(map(len, question))
+
+    @cached_property
+    def _frame(self) -> int:
+        return super().characters(("", ""))
+
+    def parse(self, text: str, question: Pair, redact: Redact) -> PairAnswer:
+        return read_pair_answer(text, question, redact, self.code(question))
+
+    def from_json(self, question: Pair, value: JsonObject) -> PairAnswer:
+        return check_pair_answer(not_an_echo(value, question))
+
+    def to_json(self, answer: PairAnswer) -> JsonObject:
+        return asdict(answer)
+
+
+class LlmJudge(RemoteJudge):
     """Asks a chat model: with `ask="pair"` one call per distinct pair of notes; with `ask="review"` one per question,
     that is, per reviewer and pull request, which holds all notes that are in a pair.
 
@@ -39,49 +69,39 @@ class LlmJudge(ListModel, RemoteJudge):
     name = "llm"
 
     def __init__(
-        self, settings: ModelSettings | None = None, *, ask: str = PAIR, **options: Unpack[RemoteKeywords]
+        self, settings: ModelSettings | None = None, *, ask: str = PAIR, **options: Unpack[RemoteOptions]
     ) -> None:
         check_ask(ask)
+        self._pairs, self._lists = PairPrompt(), ListPrompt()
         self._in_lists = ask == REVIEW
-        self.parameters = {"prompt": LIST_VERSION if self._in_lists else VERSION, **PARAMETERS}
+        self.parameters = {"prompt": (self._lists if self._in_lists else self._pairs).version, **TEMPERATURE}
         super().__init__(settings, **options)
         if self._in_lists:  # left out for pairs, so that runs from before there was a choice go on
             self.parameters = {**self.parameters, "ask": REVIEW}
 
     @classmethod
     def of(cls, options: JudgeOptions) -> Self:
-        return cls(ask=options.ask or PAIR, **keywords_of(options))
+        return cls(ask=options.ask or PAIR, **remote_options(options))
 
-    def judge(self, questions: Sequence[Question]) -> list[Answer]:
-        if not self._in_lists:
-            return super().judge(questions)
-        answers = []
-        for outcomes in self._ask_lists([sendable_pairs(question) for question in questions]):
-            verdicts = list(map(self._verdict, outcomes))
-            self.usage.cached += sum(verdict.by == "cache" for verdict in verdicts)
-            answers.append(as_answer(verdicts))
-        return answers
+    def _verdicts(self, reviews: Sequence[Sequence[Pair]]) -> list[list[PairVerdict]]:
+        if self._in_lists:
+            lists = ReviewLists.of(reviews)
+            found = lists.by_pair(self._lists, self._ask_questions(self._lists, lists.lists))
+        else:
+            results = self._ask_questions(self._pairs, chain.from_iterable(reviews))
+            found = [results] * len(reviews)
+        return [[self._verdict(of_pair[pair]) for pair in pairs] for pairs, of_pair in zip(reviews, found, strict=True)]
 
-    def planned(self, questions: Sequence[Question]) -> Planned:
-        if not self._in_lists:
-            return super().planned(questions)
-        return self._planned_lists([sendable_pairs(question) for question in questions])
+    def _planned(self, reviews: Sequence[Sequence[Pair]]) -> Planned:
+        if self._in_lists:
+            return self._planned_calls(self._lists, ReviewLists.of(reviews).lists)
+        return self._planned_calls(self._pairs, chain.from_iterable(reviews))
 
-    def _ask(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        outcomes = self._chat(_CHAT, self._keys(pairs))
-        verdicts = {pair: self._verdict(outcome) for pair, outcome in outcomes.items()}
-        return [verdicts[pair] for pair in pairs]
-
-    def _calls(self, pairs: Sequence[Pair]) -> list[int]:
-        return load_prompt().characters(self._unanswered(_CHAT, self._keys(pairs)))
-
-    def _verdict(self, outcome: Outcome[ModelAnswer]) -> Verdict:
-        if outcome.answer is None:
-            return Verdict.undecided(outcome.reason)
-        return Verdict.of(outcome.answer, self.threshold, outcome.by)
-
-    def _keys(self, pairs: Sequence[Pair]) -> dict[Pair, str]:
-        return {pair: self._key(pair) for pair in dict.fromkeys(pairs)}
-
-    def _key(self, pair: Pair) -> str:
-        return self._verdict_key(VERSION, PARAMETERS, pair)
+    def _verdict(self, result: AskResult[PairAnswer]) -> PairVerdict:
+        answer = result.answer
+        if answer is None:
+            return PairVerdict.undecided(result.reason)
+        score = answer.confidence if answer.match else 1.0 - answer.confidence
+        if self.threshold is not None:
+            return PairVerdict.of_score(score, self.threshold, answer.reason, result.by)
+        return PairVerdict(SAME if answer.match else DIFFERENT, score, answer.reason, result.by)

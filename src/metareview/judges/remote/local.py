@@ -1,4 +1,4 @@
-"""What to say of a server on one's own machine: how Ollama and llama.cpp are started, and get their models."""
+"""Fixes for servers on one's own machine: how to start Ollama and llama.cpp, and get their models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def how_to_start(settings: ModelSettings) -> str:
 
 
 def missing(settings: ModelSettings, data: bytes) -> str:
-    """What a server without this model, or without this address, needs; empty where nobody knows."""
+    """The fix for a server without this model, or without this address; empty where it is not known."""
     parts, kind = urlsplit(settings.url), settings.kind
     words = data[:10_000].decode("utf-8", "replace").lower()
     if _NO_MODEL.search(words):

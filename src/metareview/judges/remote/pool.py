@@ -104,7 +104,7 @@ class _Run(Generic[Job]):
         self.finished += len(abandoned)
 
     def abandon_all(self, pending: _Pending[Job], reason: str) -> None:
-        """This job and all others; those that are under way if they fail."""
+        """Give up this job and all others; those that are under way if they fail."""
         self.hopeless = self.hopeless or reason
         self.abandon([*self.ready, *(entry[2] for entry in self.delayed), pending], self.hopeless)
         self.ready.clear()
@@ -179,7 +179,7 @@ class RequestPool:
                 self._changed.wait(left)
 
     def _work(self, run: _Run[Job]) -> None:
-        """What each thread does: take a job, attempt it, note the outcome, until there is none left."""
+        """The loop of a thread: take a job, attempt it, record the outcome."""
         while (pending := self._take(run)) is not None:
             started = time.monotonic()
             further: Sequence[Job] = ()
@@ -254,6 +254,6 @@ class RequestPool:
         if problem.wait is not None:
             if problem.all_wait:
                 self._resume_at = max(self._resume_at, now + problem.wait)
-            # The server's time, and a little on top, so that not everybody is back at the same instant.
+            # The server's time, and a little on top, so that the threads are not all back at the same instant.
             pause = problem.wait + min(pause, max(self.backoff, 0.1 * problem.wait))
         heapq.heappush(run.delayed, (now + pause, next(self._order), pending))

@@ -1,8 +1,8 @@
-"""Where the model is: settings from the environment, or from the nearest `.env`. The environment wins.
+"""The model's settings, from the environment or from the nearest `.env`. The environment wins.
 
-That file may be anybody's, since it is looked for in the folders above too: one that somebody else owns or may write is
-refused, and no file says where a key of the environment goes. A key is kept in a `Secret`, which shows as `***` when it
-is printed, and is read in one function only: where a request gets its header.
+That file may be a stranger's, since it is looked for in the folders above too: one that another user owns or may write
+is refused, and no file says where a key of the environment goes. A key is kept in a `Secret`, which shows as `***` when
+it is printed, and is read in one function only: where a request gets its header.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import stat
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from metareview.errors import InputError, UsageError
 from metareview.http.secret import Secret
 
-_ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_OURS = re.compile(r"(?:LLM|EMBEDDING)_(?:MODEL_URL|MODEL|API_KEY|TIMEOUT)\b")
+_ONLY_A_COMMENT = re.compile(r"[^=]*=[^\S\r\n]*#")
 _EXAMPLES = {"LLM_MODEL": "gpt-4.1-mini", "EMBEDDING_MODEL": "text-embedding-3-small"}
 _EXAMPLE_URL = "https://api.openai.com/v1"
 _LONGEST_TIMEOUT = 86_400.0
@@ -30,7 +31,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 NO_ENV_FILE = "METAREVIEW_NO_ENV_FILE"
 """Set to anything, this variable keeps every `.env` from being read, as in a folder that is a stranger's."""
 TIMEOUT = 60.0
-"""The seconds that a request has where nobody says otherwise."""
+"""The seconds that a request has by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ class ModelSettings:
 
 
 def _origin(used: Sequence[str], environ: Mapping[str, str], file: Path | None) -> str:
-    """Where settings came from: the environment, the file, or which of them from which."""
+    """The origin of settings, in words: the environment, the file, or which of them from which."""
     of_environment = [name for name in used if name in environ]
     of_file = [name for name in used if name not in environ]
     if of_environment and of_file:
@@ -162,27 +163,35 @@ def nearest_env_file(start: Path) -> Path | None:
 
 
 def read_env_file(file: Path) -> dict[str, str]:
-    """The assignments of a `.env`: `NAME=value`, with `export`, quotes and comments; other lines are skipped.
+    """The assignments of a `.env`, as python-dotenv reads them; nothing in a value is replaced.
 
-    Quoted values keep their white space; in double quotes a backslash escapes. An unquoted value ends at ` #`.
+    A comment in place of a value is none, so that a placeholder is never sent as a key. A statement that cannot be
+    parsed is an InputError if it names a setting of ours; others may be meant for other programs.
     """
     try:
-        with file.open(encoding="utf-8-sig") as stream:
-            _refuse_if_anybody_elses(file, os.fstat(stream.fileno()))  # not of what is there a moment before
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            _refuse_foreign_file(file, os.fstat(stream.fileno()))  # not of what is there a moment before
             text = stream.read()
     except UnicodeDecodeError:
         raise InputError("not UTF-8 text", file=file, fix="Save it as UTF-8.") from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", file=file, fix="Allow reading it.") from None
+    from dotenv.parser import parse_stream
+
     values = {}
-    for line in text.splitlines():
-        if assignment := _ASSIGNMENT.fullmatch(line.strip()):
-            values[assignment[1]] = _value(assignment[2])
+    for binding in parse_stream(StringIO(text)):
+        statement = binding.original.string
+        if binding.error and (ours := _OURS.search(statement)):
+            line = binding.original.line + statement.count("\n", 0, ours.start())
+            fix = f"Write {ours[0]}=value on one line, and close all quotes above."
+            raise InputError(f"{ours[0]} cannot be parsed", file=file, line=line, fix=fix)
+        if binding.key is not None and binding.value is not None:
+            values[binding.key] = "" if _ONLY_A_COMMENT.match(statement) else binding.value
     return values
 
 
-def _refuse_if_anybody_elses(file: Path, found: os.stat_result) -> None:
-    """Whoever can write a `.env` decides where the notes and its key go."""
+def _refuse_foreign_file(file: Path, found: os.stat_result) -> None:
+    """The owner of a `.env`, and anyone who can write it, decide where the notes and its key go."""
     if sys.platform == "win32":
         return
     if not {found.st_uid, file.lstat().st_uid} <= {os.geteuid(), 0}:  # a link has an owner too
@@ -191,11 +200,3 @@ def _refuse_if_anybody_elses(file: Path, found: os.stat_result) -> None:
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         fix = f"Set what is in it in the environment, or keep it to yourself: chmod go-w {shlex.quote(str(file))}"
         raise InputError("other users may write it, and so send your comments anywhere", file=file, fix=fix)
-
-
-def _value(text: str) -> str:
-    if text.startswith("'") and (end := text.find("'", 1)) > 0:
-        return text[1:end]
-    if text.startswith('"') and (quoted := re.match(r'"((?:[^"\\]|\\.)*)"', text)):
-        return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), quoted[1])
-    return re.split(r"(?:^|\s)#", text, maxsplit=1)[0].strip()

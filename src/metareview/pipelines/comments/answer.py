@@ -9,6 +9,7 @@ import numpy as np
 from metareview.comments.case import Case
 from metareview.comments.decide import JudgedCase
 from metareview.errors import UsageError
+from metareview.judges.labelled import LabelIndex, judge_with_labels
 from metareview.judges.protocol import Answer, Judge, ModelJudge, Question
 
 BATCH_PAIRS = 1_000_000
@@ -28,30 +29,32 @@ def answer(cases: Iterable[Case], judge: Judge) -> Iterator[Answered]:
         yield from batch
 
 
-def answer_in_batches(cases: Iterable[Case], judge: Judge) -> Iterator[list[Answered]]:
-    """The same, as many at a time as the judge was asked about: what it has answered need not wait for the rest."""
+def answer_in_batches(
+    cases: Iterable[Case], judge: Judge, labels: LabelIndex | None = None
+) -> Iterator[list[Answered]]:
+    """Each case with its verdicts, in the batches in which the judge was asked; labels override it."""
     for batch in _batches(cases, notes=None if isinstance(judge, ModelJudge) else BATCH_NOTES):
         asked = [case for case in batch if not case.skipped]
-        answers = _answers(judge, [case.question() if len(case.candidates) else None for case in asked])
+        answers = _answers(judge, labels, [case.question() if len(case.candidates) else None for case in asked])
         rest = [case.unexplained(answer) for case, answer in zip(asked, answers, strict=True)]
         negative_answers = _answers(
-            judge, [case.negative_question() if len(case.negative_candidates) else None for case in rest]
+            judge, labels, [case.negative_question() if len(case.negative_candidates) else None for case in rest]
         )
         judged = map(JudgedCase, rest, answers, negative_answers)
         yield [(case, None if case.skipped else next(judged)) for case in batch]
 
 
-def _answers(judge: Judge, questions: Sequence[Question | None]) -> list[Answer]:
+def _answers(judge: Judge, labels: LabelIndex | None, questions: Sequence[Question | None]) -> list[Answer]:
     """One for each; what has no pairs is not asked."""
     asked = [question for question in questions if question is not None]
-    answers = iter(_judged(judge, asked) if asked else ())
+    answers = iter(_judged(judge, labels, asked) if asked else ())
     nothing = Answer(np.empty(0), np.empty(0, np.int8))
     return [nothing if question is None else next(answers) for question in questions]
 
 
-def _judged(judge: Judge, questions: Sequence[Question]) -> Sequence[Answer]:
+def _judged(judge: Judge, labels: LabelIndex | None, questions: Sequence[Question]) -> Sequence[Answer]:
     """The judge's answers; UsageError where a judge of the user's own does not answer what it was asked."""
-    answers = judge.judge(questions)
+    answers = judge_with_labels(judge, labels, questions)
     if len(answers) != len(questions) or any(
         len(answer.match) != len(question.pairs) or len(answer.score) != len(question.pairs)
         for question, answer in zip(questions, answers, strict=True)

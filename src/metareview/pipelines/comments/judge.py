@@ -1,20 +1,20 @@
-"""Who judges: a judge by name, stored verdicts in its place, people's labels before it."""
+"""Opens the judge of a run: by name, or verdicts of a file in its place, and people's labels before it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metareview.comments.case import FREE_REACH
 from metareview.errors import UsageError
 from metareview.formats.input_file import InputFile
 from metareview.formats.labels import read_label_set
 from metareview.formats.verdicts import read_verdicts
-from metareview.judges.labelled import with_labels
+from metareview.judges.labelled import LabelIndex
 from metareview.judges.protocol import Judge, ModelJudge
 from metareview.judges.registry import is_built_in, open_judge
-from metareview.judges.stored import StoredJudge
+from metareview.judges.stored import FileJudge
 from metareview.pipelines.comments.examples import ReadExamples
 from metareview.pipelines.comments.options import CommentsOptions
 
@@ -30,6 +30,8 @@ class ChosenJudge:
     warnings: tuple[str, ...]
     may_be_sent: bool = False
     """Whether other processes can do its work: it is one of ours, and asks no model."""
+    labels: LabelIndex | None = None
+    """People's verdicts, which override the judge's."""
 
 
 @contextmanager
@@ -43,12 +45,11 @@ def open_chosen(options: CommentsOptions, examples: ReadExamples | None = None) 
             return
         if chosen.judge.name == "none":
             raise UsageError("The judge none goes by location: --labels have nothing to override. Choose another.")
-        yield ChosenJudge(
-            with_labels(chosen.judge, found.labels),
-            chosen.reach,
-            {**chosen.hashes, f"labels/{file.path.name}": file.sha256},
-            (*chosen.warnings, *found.warnings),
-            chosen.may_be_sent,
+        yield replace(
+            chosen,
+            hashes={**chosen.hashes, f"labels/{file.path.name}": file.sha256},
+            warnings=(*chosen.warnings, *found.warnings),
+            labels=LabelIndex.of(found.labels),
         )
 
 
@@ -58,7 +59,7 @@ def _opened(options: CommentsOptions, examples: ReadExamples | None) -> Iterator
         stored = read_verdicts(options.verdicts)
         hashes = {f"verdicts/{name}": value for name, value in stored.hashes.items()}
         reach = FREE_REACH if stored.beyond else 0
-        yield ChosenJudge(StoredJudge(stored), reach, hashes, tuple(stored.warnings), may_be_sent=True)
+        yield ChosenJudge(FileJudge(stored), reach, hashes, tuple(stored.warnings), may_be_sent=True)
         return
     with open_judge(options.judge, options.judge_options(examples.known if examples else None)) as judge:
         reach = 0 if isinstance(judge, ModelJudge) else FREE_REACH

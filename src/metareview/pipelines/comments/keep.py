@@ -13,13 +13,14 @@ from metareview.comments.pairs import pair_blocks, pairs_of
 from metareview.comments.records import CommentRecord, Pair
 from metareview.comments.summary import CommentsSummary
 from metareview.engines.choice import SPARK, local_engine
-from metareview.judges.protocol import ModelJudge, SummedRemarks, settings_from
+from metareview.judges.labelled import WarningData, can_merge_warnings, merged_warnings
+from metareview.judges.protocol import ModelJudge, settings_from
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import count, records_of
 from metareview.pipelines.comments.light import unpacked
 from metareview.pipelines.comments.plan import Plan
 from metareview.pipelines.comments.tasks import Task
-from metareview.pipelines.comments.work import Chunk, Scoring, chunks_of, remark_facts, score, scored
+from metareview.pipelines.comments.work import Chunk, Scoring, chunks_of, score, scored
 from metareview.runs.comments_json import config_to_json
 from metareview.runs.comments_kind import KIND as COMMENTS
 from metareview.runs.kind import Key
@@ -78,7 +79,7 @@ def carry_out(
             remarks = _in_chunks(plan, writer, figures.keys(), take)
         else:
             left = (task.case(plan.rules) for task in plan.tasks if task.key not in figures)
-            for _, judged, record in records_of(answer_in_batches(left, plan.judge)):
+            for _, judged, record in records_of(answer_in_batches(left, plan.judge, plan.labels)):
                 if writer is not None:
                     writer.append(record, pair_blocks(judged, record) if judged else ())
                 else:
@@ -101,26 +102,26 @@ def _in_chunks(
     plan: Plan, writer: CommentsWriter, before: Container[Key], take: Callable[[Iterable[CommentRecord]], None]
 ) -> Sequence[str]:
     """Score what is left, in other processes where that pays; what the judge has to say of all pairs."""
-    scoring = Scoring(plan.rules, plan.judge)
+    scoring = Scoring(plan.rules, plan.judge, plan.labels)
     tasks = [(task, task.key in before) for task in plan.tasks]
     engine = local_engine(plan.workers, worthwhile=plan.workers is None and _pays(tasks))
-    tells = isinstance(plan.judge, SummedRemarks)
-    chunks = chunks_of((task, done) for task, done in tasks if tells or not done)
-    facts: list[object] = []
+    mergeable = can_merge_warnings(plan.judge, plan.labels)
+    chunks = chunks_of((task, done) for task, done in tasks if mergeable or not done)
+    parts: list[WarningData] = []
     if engine.workers == 1:
-        facts += (_here(scoring, chunk, writer, take) for chunk in chunks)
+        parts += (_here(scoring, chunk, writer, take) for chunk in chunks)
     else:
         sent: deque[Chunk] = deque()
         with garbage_collection_paused():  # What comes back is kept, and forms no cycle.
             for result in engine.map(score, scoring, _noted(chunks, sent)):
                 chunk = sent.popleft()
                 if result is None:
-                    facts.append(_here(scoring, chunk, writer, take))
+                    parts.append(_here(scoring, chunk, writer, take))
                     continue
                 writer.append_lines(result.lines)
                 take(map(unpacked, result.records))
-                facts.append(result.remarks)
-    return plan.judge.remarks_of(facts) if isinstance(plan.judge, SummedRemarks) else plan.remarks()
+                parts.append(result.warning_data)
+    return merged_warnings(plan.judge, plan.labels, parts) if mergeable else plan.remarks()
 
 
 def _pays(tasks: Iterable[tuple[Task, bool]]) -> bool:
@@ -136,10 +137,10 @@ def _noted(chunks: Iterable[Chunk], sent: deque[Chunk]) -> Iterator[Chunk]:
 
 def _here(
     scoring: Scoring, chunk: Chunk, writer: CommentsWriter, take: Callable[[Iterable[CommentRecord]], None]
-) -> object:
+) -> WarningData:
     """Score a chunk in this process, each record written as soon as it is made."""
     cases = chunk.cases(scoring.rules)
     for judged, record in scored(scoring, chunk, cases):
         writer.append(record, pair_blocks(judged, record) if judged else ())
         take([record.without_notes()])
-    return remark_facts(scoring.judge, cases)
+    return scoring.warning_data(cases)

@@ -11,11 +11,11 @@ from pathlib import Path
 from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord, Pair
 from metareview.engines.spark import Session, SparkEngine
-from metareview.judges.protocol import SummedRemarks
+from metareview.judges.labelled import WarningData, can_merge_warnings, merged_warnings
 from metareview.pipelines.comments.count import count
 from metareview.pipelines.comments.light import packed, unpacked
 from metareview.pipelines.comments.plan import Plan
-from metareview.pipelines.comments.work import Chunk, Scored, Scoring, chunks_of, remark_facts, score, scored
+from metareview.pipelines.comments.work import Chunk, Scored, Scoring, chunks_of, score, scored
 from metareview.runs.comments_json import config_to_json, pair_from_json, record_from_json
 from metareview.runs.comments_kind import KIND as COMMENTS
 from metareview.runs.files import PAIRS, RESULTS, parsed_line, to_bytes
@@ -58,19 +58,20 @@ def _scored(
     session: Session, plan: Plan, folder: Path | None, progress: Progress | None
 ) -> tuple[list[CommentRecord], Sequence[str], dict[str, list[bytes]]]:
     """What the figures need of each record, what the judge has to say, and all lines where no folder takes them."""
-    work = PartScoring(Scoring(plan.rules, plan.judge), folder)
+    work = PartScoring(Scoring(plan.rules, plan.judge, plan.labels), folder)
     chunks = enumerate(chunks_of((task, False) for task in plan.tasks))
     records: list[CommentRecord] = []
-    facts: list[object] = []
+    parts: list[WarningData] = []
     lines: dict[str, list[bytes]] = {name: [] for name in _COLUMNS}
     for result in SparkEngine(session).map(score_part, work, chunks):
         records += map(unpacked, result.records)
-        facts.append(result.remarks)
+        parts.append(result.warning_data)
         for name, text in result.lines:
             lines[name] += text.splitlines()
         if progress:
             progress(len(records), len(plan.tasks))
-    remarks = plan.judge.remarks_of(facts) if isinstance(plan.judge, SummedRemarks) else plan.remarks()
+    mergeable = can_merge_warnings(plan.judge, plan.labels)
+    remarks = merged_warnings(plan.judge, plan.labels, parts) if mergeable else plan.remarks()
     return records, remarks, lines
 
 
@@ -105,7 +106,7 @@ def _giant(scoring: Scoring, chunk: Chunk) -> Scored:
             lines[name].append(to_bytes(text))
         records.append(packed(record))
     written = [(name, b"".join(texts)) for name, texts in lines.items()]
-    return Scored(written, records, remark_facts(scoring.judge, cases))
+    return Scored(written, records, scoring.warning_data(cases))
 
 
 def _by_record(lines: Sequence[bytes]) -> Iterator[list[Pair]]:

@@ -17,8 +17,8 @@ from metareview.comments.summary import CommentsConfig, LearnedFrom
 from metareview.engines.choice import LOCAL
 from metareview.errors import UsageError
 from metareview.judges.known import KnownVerdicts
-from metareview.judges.labelled import LabelledJudge
-from metareview.judges.protocol import Judge, ModelJudge, Planned, Remarking
+from metareview.judges.labelled import LabelIndex, warnings_of
+from metareview.judges.protocol import Judge, ModelJudge, Planned
 from metareview.model.comment import ReferenceSet, Review
 from metareview.pipelines.comments.examples import read_examples
 from metareview.pipelines.comments.judge import ChosenJudge, open_chosen
@@ -38,6 +38,8 @@ class Plan:
     inputs: CommentInputs
     unreviewed: Mapping[str, int]
     """Pull requests with references that no reviewer has a file for, and how many references each has."""
+    labels: LabelIndex | None = None
+    """People's verdicts, which override the judge's."""
     may_be_sent: bool = False
     """Whether other processes can do the judge's work: it is one of ours, and asks no model."""
     workers: int | None = None
@@ -74,21 +76,20 @@ class Plan:
         if not isinstance(self.judge, ModelJudge):
             return None
         cases = list(self.cases())
-        return self.judge.planned([*(case.question() for case in cases), *(case.negative_question() for case in cases)])
+        questions = [*(case.question() for case in cases), *(case.negative_question() for case in cases)]
+        return self.judge.planned(questions if self.labels is None else list(map(self.labels.unlabelled, questions)))
 
     @property
     def labelled_pairs(self) -> int | None:
         """How many pairs labels decide; None where there are none."""
-        if not isinstance(self.judge, LabelledJudge):
+        if self.labels is None:
             return None
-        return sum(self.judge.labelled_pairs(eligible_questions([case])) for case in self.cases())
+        return sum(len(self.labels.rows(each)) for case in self.cases() for each in eligible_questions([case]))
 
     def remarks(self, *, ask: bool = True) -> Sequence[str]:
-        """What the judge has to say about its answers as a whole: of all pairs, whichever were answered when the run
-        was last taken up. Without `ask`, nothing for which it would have to be asked."""
-        return (
-            self.judge.remarks(eligible_questions(self.cases()), ask=ask) if isinstance(self.judge, Remarking) else ()
-        )
+        """The warnings about the judge's answers and the labels: of all pairs, also those of a resumed run. Without
+        `ask`, the judge is not run for them."""
+        return warnings_of(self.judge, self.labels, eligible_questions(self.cases()), ask=ask)
 
 
 class PlannedPairs(NamedTuple):
@@ -161,6 +162,7 @@ def _make_plan(options: CommentsOptions, inputs: CommentInputs, chosen: ChosenJu
         CommentsConfig(**typed),
         inputs,
         unreviewed,
+        labels=chosen.labels,
         may_be_sent=chosen.may_be_sent,
         workers=options.workers,
         engine=options.engine,

@@ -15,7 +15,8 @@ from metareview.comments.decide import JudgedCase
 from metareview.comments.pairs import pair_blocks
 from metareview.comments.records import CommentRecord
 from metareview.engines.local import chunks_by_size
-from metareview.judges.protocol import Judge, SummedRemarks
+from metareview.judges.labelled import LabelIndex, WarningData, warning_data
+from metareview.judges.protocol import Judge
 from metareview.pipelines.comments.answer import answer_in_batches
 from metareview.pipelines.comments.count import records_of
 from metareview.pipelines.comments.light import LightRow, packed
@@ -33,6 +34,11 @@ class Scoring:
 
     rules: Rules
     judge: Judge
+    labels: LabelIndex | None = None
+
+    def warning_data(self, cases: Iterable[Case]) -> WarningData:
+        """The data of the pairs that can count, for the run's warnings."""
+        return warning_data(self.judge, self.labels, eligible_questions(cases))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,7 @@ class Scored:
     lines: Sequence[tuple[str, bytes]]
     """By the name of the file that they belong to, pairs before the records that they are of."""
     records: Sequence[LightRow]
-    remarks: object
-    """What the judge can tell of its answers; see `SummedRemarks`."""
+    warning_data: WarningData
 
 
 def chunks_of(tasks: Iterable[tuple[Task, bool]]) -> Iterator[Chunk]:
@@ -81,16 +86,11 @@ def score(scoring: Scoring, chunk: Chunk) -> Scored | None:
             lines[RESULTS].append(b"\n")
             records.append(packed(record))
     written = [(name, b"".join(texts)) for name, texts in lines.items() if texts]
-    return Scored(written, records, remark_facts(scoring.judge, cases))
+    return Scored(written, records, scoring.warning_data(cases))
 
 
 def scored(scoring: Scoring, chunk: Chunk, cases: Sequence[Case]) -> Iterator[tuple[JudgedCase | None, CommentRecord]]:
     """The verdicts and the record of each case that is still to do, in order."""
     left = (case for case, done in zip(cases, chunk.done, strict=True) if not done)
-    for _, judged, record in records_of(answer_in_batches(left, scoring.judge)):
+    for _, judged, record in records_of(answer_in_batches(left, scoring.judge, scoring.labels)):
         yield judged, record
-
-
-def remark_facts(judge: Judge, cases: Iterable[Case]) -> object:
-    """What the judge can tell of the pairs that can count; None where it has nothing to say, or only of all at once."""
-    return judge.remark_facts(eligible_questions(cases)) if isinstance(judge, SummedRemarks) else None

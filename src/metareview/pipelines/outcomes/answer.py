@@ -55,7 +55,7 @@ class Answers:
         return plan.answered([] if self.judge is None else self.judge.ask(plan.questions))
 
     def planned_calls(self, records: Sequence[OutcomeRecord]) -> int:
-        return 0 if self.judge is None else self.judge.planned_calls(self._plan(records).questions)
+        return 0 if self.judge is None else self.judge.planned(self._plan(records).questions).calls
 
     def _plan(self, records: Sequence[OutcomeRecord]) -> AddressedPlan:
         return plan_questions(records, self.name, self.labels)

@@ -1,4 +1,4 @@
-"""How long a server is waited for: longer until it has answered for the first time, since it may be loading its model.
+"""How long to wait for a server: longer until its first answer, since it may be loading its model.
 
 A request that is sent later has `timeout` seconds. One that went out before the first answer may wait ten times as long
 for that, but no more than ten minutes; from then on it is given up once the server has answered nothing at all for
@@ -21,8 +21,8 @@ _LINE_EVERY, _AFTER_A_MINUTE = 20.0, 60.0
 """After how many seconds of silence a line says that it goes on, and how often once it has lasted a minute."""
 
 
-class Patience:
-    """What was heard from a server so far, and until when to wait for more. Safe for threads."""
+class FirstAnswerTimeout:
+    """The deadlines of requests, by what a server has answered so far. Safe for threads."""
 
     def __init__(self, timeout: float, concurrency: int) -> None:
         self.timeout = timeout
@@ -33,7 +33,7 @@ class Patience:
         self._first_answer: float | None = None
         self._last_answer = 0.0
         self._loading_since: float | None = None
-        self._told = False
+        self._announced = False
         self._open = 0
         self._silent_since = 0.0
         self._next_line = _LINE_EVERY
@@ -44,13 +44,13 @@ class Patience:
         """The seconds that a request that is sent now may take at most."""
         return self.timeout if self._first_answer is not None else self.first + self._queue
 
-    def begin(self) -> None:
-        """Whoever waits begins to wait now."""
+    def restart(self) -> None:
+        """Start the clock of silence anew."""
         with self._lock:
             self._silent_since, self._next_line = time.monotonic(), _LINE_EVERY
 
     def sent(self) -> Callable[[], float]:
-        """A request is sent now: until when it is waited for, as far as is known whenever this is called."""
+        """Record that a request is sent now; returns a function that gives its deadline as far as known when called."""
         now = time.monotonic()
         with self._lock:
             self._open += 1
@@ -60,35 +60,37 @@ class Patience:
         return lambda: self._deadline(now)
 
     def over(self, *, heard: bool) -> None:
-        """A request is over; `heard`: there was a reply, whatever it was."""
+        """Record the end of a request; `heard`: there was a reply of any kind."""
         with self._lock:
             self._open -= 1
         if heard:
-            self.begin()
+            self.restart()
 
     def answered(self) -> None:
-        """The server served a request."""
+        """Record that the server served a request."""
         with self._lock:
             self._last_answer = time.monotonic()
             self._first_answer = self._first_answer or self._last_answer
             self._loading_since = None
 
     def loading(self) -> bool:
-        """The server says that it is not ready yet. Whether that is to be waited for."""
+        """Record that the server is not ready yet; True while that is worth waiting for."""
         with self._lock:
             now = time.monotonic()
             self._loading_since = self._loading_since or now
             return now - self._loading_since < self.first
 
     def news(self, resumes_in: float = 0.0) -> str | None:
-        """What to tell whoever waits: that the first answer takes a while, and from then on, as after any other
-        answer, that nothing was heard for so long. `resumes_in`: for how long the server wants to be left alone."""
+        """A line about a long wait, now and then: for the first answer, later for any reply.
+
+        `resumes_in`: the seconds for which the server wants to be left alone.
+        """
         with self._lock:
             now = time.monotonic()
             silent = now - self._silent_since
-            first = not self._told and self._asked is not None and self._first_answer is None
+            first = not self._announced and self._asked is not None and self._first_answer is None
             if first and now - (self._asked or now) >= self.first / _A_WHILE:
-                self._told = True
+                self._announced = True
                 self._next_line = max(self._next_line, 2 * _LINE_EVERY)
                 return "waiting for the model server's first answer; it may be loading the model"
             if silent < self._next_line:

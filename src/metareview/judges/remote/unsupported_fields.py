@@ -1,4 +1,4 @@
-"""The fields of a request that a server may not know, and is then asked without.
+"""Finds the optional fields of a request that a server does not support, and leaves them out.
 
 A server may say so (400, 422, 501). Or it fails over them: a schema that it cannot make a grammar of is an internal
 error for some, and for others an answer that never ends. So a request that failed twice, or had no answer in time where
@@ -11,7 +11,7 @@ import hashlib
 import json
 import threading
 
-from metareview.judges.remote.verdict import JsonObject
+from metareview.judges.remote.answers import JsonObject
 
 _REFUSALS = frozenset({400, 422, 501})
 _SCHEMA = "response_format"
@@ -19,8 +19,8 @@ _FAILURES = 2
 _SPARED = 3
 
 
-class OptionalFields:
-    """What became of requests with these fields and without. Safe for threads."""
+class UnsupportedFields:
+    """Outcomes of requests with and without optional fields. Safe for threads."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
@@ -47,7 +47,7 @@ class OptionalFields:
         return {name: value for name, value in body.items() if name not in left_out}
 
     def served(self, asked: JsonObject, body: JsonObject, refused: set[str]) -> None:
-        """What was asked was served as this body, after it was refused with those fields."""
+        """Record that a request was served as this body, after it was refused with those fields."""
         with self._lock:
             self._done_without |= refused
             self._accepted |= body.keys() & set(self._names)
@@ -55,9 +55,11 @@ class OptionalFields:
                 self._spared += _SCHEMA not in body
 
     def failed(self, asked: JsonObject, body: JsonObject, *, unanswered: bool) -> None:
-        """The server failed over this body, or left it unanswered. The latter tells nothing where schemas are served
-        otherwise, since the server may be busy; but where none is, there may be no time for a second attempt before
-        the server is taken for a dead one."""
+        """Record that the server failed over this body, or left it unanswered.
+
+        The latter says nothing where other schemas are served, since the server may be busy; where none is, there may
+        be no time for a second attempt before the server counts as dead.
+        """
         with self._lock:
             if _SCHEMA in body and not (unanswered and _SCHEMA in self._accepted):
                 key = _key(asked)

@@ -5,35 +5,35 @@ from types import SimpleNamespace
 
 import pytest
 
-from metareview.judges.remote import patience as patience_module
+from metareview.judges.remote import first_answer_timeout as timeout_module
+from metareview.judges.remote.first_answer_timeout import FirstAnswerTimeout
 from metareview.judges.remote.limit import Limit
-from metareview.judges.remote.patience import Patience
 
 
 @pytest.fixture
 def clock(monkeypatch):
     clock = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(patience_module, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(timeout_module, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 
 @pytest.mark.parametrize(("timeout", "first"), [(60, 600), (30, 300), (300, 600), (900, 900), (0.5, 5)])
 def test_the_first_answer_may_take_ten_times_as_long_but_no_more_than_ten_minutes(clock, timeout, first):
-    patience = Patience(timeout, 16)
+    patience = FirstAnswerTimeout(timeout, 16)
     deadline = patience.sent()
     assert deadline() == clock.now + first
     assert (patience.first, patience.longest) == (first, first + 16 * timeout)
 
 
 def test_a_second_request_has_no_further_ten_minutes(clock):
-    patience = Patience(60, 16)
+    patience = FirstAnswerTimeout(60, 16)
     patience.sent()
     clock.now += 590
     assert patience.sent()() == 1590 + 60
 
 
 def test_what_was_under_way_at_the_first_answer_waits_while_the_queue_moves_up(clock):
-    patience = Patience(60, 4)
+    patience = FirstAnswerTimeout(60, 4)
     deadline = patience.sent()
     clock.now = 1300
     patience.answered()
@@ -53,7 +53,7 @@ def test_what_was_under_way_at_the_first_answer_waits_while_the_queue_moves_up(c
 
 
 def test_loading_is_waited_for_once_each_time(clock):
-    patience = Patience(60, 16)
+    patience = FirstAnswerTimeout(60, 16)
     assert patience.loading()
     clock.now += 599
     assert patience.loading()
@@ -64,8 +64,8 @@ def test_loading_is_waited_for_once_each_time(clock):
 
 
 def test_the_news_is_told_once_after_a_fortieth_of_the_wait(clock):
-    patience = Patience(60, 16)
-    patience.begin()
+    patience = FirstAnswerTimeout(60, 16)
+    patience.restart()
     assert patience.news() is None  # nothing was sent
     patience.sent()
     clock.now += 14.9
@@ -87,8 +87,8 @@ def told(clock, patience, seconds, **how):
 
 
 def test_a_silent_server_is_told_of_again_and_again(clock):
-    patience = Patience(60, 16)
-    patience.begin()
+    patience = FirstAnswerTimeout(60, 16)
+    patience.restart()
     for _ in range(16):
         patience.sent()
     first, *others = told(clock, patience, 200)
@@ -103,13 +103,13 @@ def test_a_silent_server_is_told_of_again_and_again(clock):
         (21, "still waiting for the model: 40 s, 14 requests open"),
     ]
     patience.over(heard=True)
-    patience.begin()  # another batch, whatever was done in between
+    patience.restart()  # another batch, whatever was done in between
     assert told(clock, patience, 19) == []
 
 
 def test_why_nothing_is_sent_is_told_too(clock):
-    patience = Patience(60, 16)
-    patience.begin()
+    patience = FirstAnswerTimeout(60, 16)
+    patience.restart()
     patience.sent()
     patience.over(heard=True)
     patience.answered()

@@ -1,12 +1,16 @@
+import json
 import math
 
 import pytest
 
-from metareview.judges.remote.verdict import Malformed, ModelAnswer, Verdict, read_answer
+from metareview.judges.remote.answers import Malformed, PairAnswer, read_pair_answer
+from metareview.judges.remote.llm import LlmJudge
+from metareview.judges.remote.pairs import PairVerdict
 from metareview.model.words import one_line
+from model_server import ModelServer, chat
 
 GOOD = '{"match": true, "confidence": 0.8, "reason": "both: no reset"}'
-READ = ModelAnswer(match=True, confidence=0.8, reason="both: no reset")
+READ = PairAnswer(match=True, confidence=0.8, reason="both: no reset")
 
 
 @pytest.mark.parametrize(
@@ -23,7 +27,7 @@ READ = ModelAnswer(match=True, confidence=0.8, reason="both: no reset")
     ],
 )
 def test_a_verdict_is_found_in_its_wrappings(text):
-    assert read_answer(text) == READ
+    assert read_pair_answer(text) == READ
 
 
 @pytest.mark.parametrize(
@@ -39,7 +43,7 @@ def test_a_verdict_is_found_in_its_wrappings(text):
     ],
 )
 def test_a_text_that_is_a_yes_or_a_no_counts_as_sure(text, match):
-    answer = read_answer(text)
+    answer = read_pair_answer(text)
     assert (answer.match, answer.confidence) == (match, 1.0)
 
 
@@ -89,7 +93,7 @@ def test_a_text_that_is_a_yes_or_a_no_counts_as_sure(text, match):
 )
 def test_anything_else_is_malformed(text):
     with pytest.raises(Malformed):
-        read_answer(text)
+        read_pair_answer(text)
 
 
 NO = '{"match": false, "confidence": 0.9, "reason": "no"}'
@@ -128,20 +132,20 @@ SAID_TWICE = {
 @pytest.mark.parametrize("text", SAID_TWICE.values(), ids=SAID_TWICE)
 def test_an_answer_that_says_it_twice_is_malformed(text):
     with pytest.raises(Malformed):
-        read_answer(text)
+        read_pair_answer(text)
 
 
 def test_hostile_answers_do_not_take_quadratic_time():
     # A backtracking pattern or a restarting parser would go over these once for every character.
     for text in ("<think>" * 60_000, "```x\n" + " " * 400_000, '{"match":' * 50_000, "{" * 400_000):
         with pytest.raises(Malformed):
-            read_answer(text)
+            read_pair_answer(text)
 
 
 def test_a_missing_reason_is_forgiven_and_a_wild_one_tamed():
-    assert read_answer('{"match": false, "confidence": 1}').reason == ""
+    assert read_pair_answer('{"match": false, "confidence": 1}').reason == ""
     wild = '{"match": false, "confidence": 1, "reason": "a\\u001b[31m\\n\\tb\\ud800 \\u202e c"}'
-    assert read_answer(wild).reason == "a [31m b? c"
+    assert read_pair_answer(wild).reason == "a [31m b? c"
     assert one_line("x" * 5_000) == "x" * 999 + "…"
 
 
@@ -157,12 +161,13 @@ def test_a_missing_reason_is_forgiven_and_a_wild_one_tamed():
     ],
 )
 def test_the_score_is_the_probability_of_a_match(match, confidence, threshold, expected):
-    answer = ModelAnswer(match, confidence, "")
-    verdict = Verdict.of(answer, threshold)
+    answer = chat(json.dumps({"match": match, "confidence": confidence, "reason": ""}))
+    with ModelServer(lambda exchange: answer) as server, LlmJudge(server.settings(), threshold=threshold) as judge:
+        [verdict] = judge.ask([("a", "b")])
     assert (verdict.match, verdict.score) == expected
 
 
 def test_undecided_has_no_score():
-    verdict = Verdict.undecided("why")
+    verdict = PairVerdict.undecided("why")
     assert verdict.match == -1
     assert math.isnan(verdict.score)
