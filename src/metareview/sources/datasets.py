@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -21,23 +20,16 @@ Watch = Callable[[str], AbstractContextManager[Progress | None]]
 """Opened with the name of what is fetched; what it gives is told of kilobytes."""
 
 
-def data_folder(environ: Mapping[str, str] | None = None, system: str = sys.platform) -> Path:
-    """`$METAREVIEW_DATA`, or `metareview` in the user's folder for data, where the platform keeps such folders."""
-    environ = os.environ if environ is None else environ
-    if environ.get(FOLDER):
-        try:
-            return Path(environ[FOLDER]).expanduser().absolute()
-        except RuntimeError:
-            raise UsageError(f"{FOLDER} names the home folder of nobody here. Set it to a folder.") from None
-    if system == "win32":
-        base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif environ.get("XDG_DATA_HOME", "").startswith("/"):  # a relative one is invalid by its specification
-        base = Path(environ["XDG_DATA_HOME"])
-    elif system == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path.home() / ".local" / "share"
-    return base / "metareview"
+def data_folder() -> Path:
+    """`$METAREVIEW_DATA`, or `metareview` in the folder that the platform has for a user's data."""
+    if not (chosen := os.environ.get(FOLDER)):
+        from platformdirs import user_data_path
+
+        return user_data_path("metareview", appauthor=False).absolute()
+    try:
+        return Path(chosen).expanduser().absolute()
+    except RuntimeError:
+        raise UsageError(f"{FOLDER} starts with the home folder of an unknown user. Set it to a folder.") from None
 
 
 def find_dataset(name: str) -> Dataset:

@@ -10,10 +10,10 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from metareview.http.connections import (
@@ -24,6 +24,7 @@ from metareview.http.connections import (
     retry_after,
     tls_problem,
 )
+from metareview.locks import PathLock
 
 if TYPE_CHECKING:
     import urllib3
@@ -94,7 +95,7 @@ def download(
     to http.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(target):
+    with PathLock(target.parent, wait=True):
         if target.exists() and file_hash(target) == sha256:
             return  # somebody else was quicker
         part = target.with_name(f"{target.name}.part")
@@ -226,28 +227,3 @@ def _redirected(address: str, location: str) -> tuple[str, str]:
         return target, urlsplit(target).scheme
     except ValueError:
         raise DownloadFailed("the server redirects to what is no address") from None
-
-
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    """One process at a time; the lock goes with the process, however that ends.
-
-    Where there are no such locks, two may write into one part: the hash finds that out.
-    """
-    lock = _locked(target.with_name(f".{target.name}.lock"))
-    try:
-        yield
-    finally:
-        if lock is not None:
-            lock.close()
-
-
-def _locked(path: Path) -> IO[bytes] | None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return None
-    stream = path.open("ab")
-    with suppress(OSError):  # a network drive without locks
-        fcntl.flock(stream, fcntl.LOCK_EX)
-    return stream

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from metareview.errors import UsageError
+from metareview.locks import PathLock
 
 Mark = Mapping[str, Any]
 _MARK = b"#"
@@ -44,6 +45,7 @@ class Journal:
         self.in_place = False
         """Whether an earlier pull with the same request put the file in place, and was killed before it said so."""
         self._handle: BinaryIO | None = None
+        self._lock: PathLock | None = None
         try:
             self._open(asked, overwrite)
         except OSError as error:
@@ -61,7 +63,10 @@ class Journal:
             raise UsageError(f"{self.file} is {what}. Give the name of a file with -o.")
         # Not truncated yet: it may be another process's, or hold what is to go on.
         self._handle = _open_unfollowed(self.path)
-        self._lock()
+        try:
+            self._lock = PathLock(self.path)
+        except BlockingIOError:
+            raise UsageError(f"another pull is writing {self.path}. Wait for it, or choose another -o.") from None
         first = self._handle.readline()
         if not first.startswith(_OURS) and not _OURS.startswith(first):  # one of ours may be cut off within its header
             raise UsageError(f"{self.path} is not a pull's journal. Rename it, delete it, or choose another -o.")
@@ -89,17 +94,6 @@ class Journal:
             self._handle.truncate()
             self._handle.write(_header(asked))
             self._handle.flush()
-
-    def _lock(self) -> None:
-        assert self._handle is not None
-        try:
-            import fcntl
-        except ImportError:  # not on Windows; two pulls into one file are then the user's to avoid
-            return
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"another pull is writing {self.path}. Wait for it, or choose another -o.") from None
 
     def _is_placed(self) -> bool:
         """Whether the file was put in place; it may have been moved, changed or deleted since."""
@@ -163,6 +157,8 @@ class Journal:
             # What could not be written for want of room fails once more here; it was told the first time.
             with suppress(OSError):
                 handle.close()
+        if self._lock is not None:
+            self._lock.release()
 
     def discard(self) -> None:
         """The end of the journal, where there is nothing to go on from."""
