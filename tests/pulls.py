@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import gitlab_server
 from github_server import TOKEN
 from metareview.http.secret import Secret
-from metareview.sources.address import parse_targets
 from metareview.sources.clock import Clock
 from metareview.sources.github.access import Access
 from metareview.sources.gitlab.access import GitLabAccess
 from metareview.sources.pull import PullOptions, pull_comments, pull_history
+from metareview.sources.targets import parse_targets
 
 
 @dataclass

@@ -101,6 +101,12 @@ def test_what_all_tokens_begin_with_does_not_hide_a_sentence(token):
     assert Secret(token).is_in(f"no {token[:14]}…")
 
 
+@pytest.mark.parametrize(("token", "public"), [*zip(TOKENS, (11, 13, 11, 6), strict=True)])
+def test_what_follows_the_public_beginning_gives_a_token_away(token, public):
+    for form in (str, base64_of, str.upper, lambda part: part.encode().hex()):
+        assert Secret(token).is_in(f"it ends in {form(token[public:])}")
+
+
 @pytest.mark.parametrize("key", ["none", "ollama", "password", "x", "k-1"])
 def test_a_key_that_may_be_any_word_hides_no_sentence(key):
     for text in (

@@ -17,8 +17,8 @@ from metareview.action.page import bounded
 from metareview.action.runner import annotate
 from metareview.cli.output import say
 from metareview.errors import UsageError
-from metareview.sources.address import Target
 from metareview.sources.github.access import Access, github_access, server_host
+from metareview.sources.targets import Target
 
 LONGEST = 65_536
 """Characters of a comment that GitHub takes; counted in UTF-16, so that no way of counting finds more."""

@@ -95,10 +95,10 @@ def _pull(
     pulls_gitlab: bool = False,
     **chosen: Any,
 ) -> Iterator[Pulled]:
-    from metareview.sources.address import parse_targets
     from metareview.sources.github.access import Access, github_access, server_host
     from metareview.sources.gitlab.access import GitLabAccess, gitlab_access, gitlab_host
     from metareview.sources.pull import PullOptions
+    from metareview.sources.targets import parse_targets
 
     target = parse_targets(targets, server_host(), gitlab_host())
     api, out = given.pop("api"), given["out"]

@@ -12,8 +12,8 @@ from metareview.model.words import one_line
 
 _BEGINNING = 12
 """Characters at a key's beginning that give it away."""
-_PUBLIC = re.compile(r"sk-ant-[a-z]+[0-9]{0,2}-")
-"""What all keys of one maker begin with, where that alone is as long."""
+_PUBLIC = re.compile(r"github_pat_|gh[a-z]_|gl[a-z]{2,12}-|sk-(?:(?:ant-[a-z]+[0-9]*|or-v[0-9]|proj|svcacct|admin)-)?")
+"""What the tokens of GitHub, GitLab and makers of models begin with, which gives nothing away."""
 _SHORTEST, _SHORTEST_WORD = 8, 12
 """A shorter key, or one of letters alone, may be any word: local servers take `none` or `ollama` for one."""
 _NAMED = r"(?:bearer|key|token|[:=\"'`(<])[\s\"'`:=(<]*{}(?!\w)"
@@ -39,7 +39,8 @@ class Secret:
         return self._text
 
     def is_in(self, text: str) -> bool:
-        """Whether a stranger's text repeats the secret, whole or at least its first twelve characters.
+        """Whether a stranger's text repeats the secret: at least its first twelve characters, or those that follow its
+        public beginning (`github_pat_`, `sk-proj-` …).
 
         Plain, in base64 (alone or inside of what was encoded, as in `Bearer …`), in hexadecimal digits, or escaped as
         in URLs, HTML or JSON; in whatever case, and with white space in between. A secret that may be an ordinary word
@@ -67,17 +68,18 @@ class Secret:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """The beginning of a secret in each form that it may be repeated in."""
+    """The beginning of a secret, with its public part and without, in each form that it may be repeated in."""
     public = _PUBLIC.match(text)
-    beginning = text[: max(_BEGINNING, public.end() + 1 if public else 0)]
-    encoded = beginning.encode()
-    yield _comparable(beginning)
-    yield encoded.hex()
-    for shift in range(3):
-        # Three bytes are four digits of base64: the secret may begin with any of the three. Only digits count that
-        # hold nothing but the secret.
-        digits = base64.b64encode(b"\0" * shift + encoded + b"\0\0").decode()
-        yield _comparable(digits[-(-8 * shift // 6) : 8 * (shift + len(encoded)) // 6])
+    end = public.end() if public and len(text) >= public.end() + _SHORTEST else 0
+    for beginning in (text[: max(_BEGINNING, end + 1)], text[end : end + _BEGINNING]):
+        encoded = beginning.encode()
+        yield _comparable(beginning)
+        yield encoded.hex()
+        for shift in range(3):
+            # Three bytes are four digits of base64: the secret may begin with any of the three. Only digits count that
+            # hold nothing but the secret.
+            digits = base64.b64encode(b"\0" * shift + encoded + b"\0\0").decode()
+            yield _comparable(digits[-(-8 * shift // 6) : 8 * (shift + len(encoded)) // 6])
 
 
 def _comparable(text: str) -> str:

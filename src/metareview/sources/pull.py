@@ -13,7 +13,6 @@ from metareview.errors import UsageError
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
-from metareview.sources.address import Target
 from metareview.sources.api import Api
 from metareview.sources.clock import Clock
 from metareview.sources.github.access import Access
@@ -26,6 +25,7 @@ from metareview.sources.gitlab.origin import GitLabOrigin
 from metareview.sources.journal import Journal
 from metareview.sources.node import Unexpected
 from metareview.sources.records import JsonObject
+from metareview.sources.targets import Target
 
 Tell = Callable[[str, bool], None]
 """Gets a line on how far it is, and whether somebody should see it in any case: a wait, rather than a step."""

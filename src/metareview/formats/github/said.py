@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from metareview.formats.github.addresses import is_named, issue_address, names_of, own_address, web_address
+from metareview.formats.github.addresses import is_named, names_of, own_address
 from metareview.formats.github.dialects import remarks
 from metareview.formats.github.remark import BOT, GHOST, Kind, PullRequest, Remark, comment_id, login_of
 from metareview.formats.source import Source
-from metareview.model.address import pull_request_key
+from metareview.model.address import address_of_issue, pull_request_key, web_address
 from metareview.model.comment import Comment
 from metareview.model.repeats import joined
 from metareview.model.words import plural
@@ -97,7 +97,7 @@ def _said(remark: Remark, named: str | None) -> Said | None:
     address = own_address(remark)
     if not address and remark.about.address:
         address = web_address(record.clean("url", remark.about.address))
-    on_issue = None if address else issue_address(remark)
+    on_issue = None if address else address_of_issue(record.text("html_url") or "")
     if not (address or on_issue or named):
         problem = "no pull_request_url, and the file's name does not tell the pull request"
         record.fail(None, problem, "Give --pr URL, or name the file comments_{repo}_{number}.json.")

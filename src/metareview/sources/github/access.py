@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from metareview.errors import UsageError
 from metareview.http.secret import Secret
 from metareview.sources.access import api_address, sound_token
-from metareview.sources.address import GITHUB, Target
+from metareview.sources.targets import GITHUB, Target
 
 _GH_SECONDS = 10.0
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from metareview.errors import UsageError
 from metareview.model.selection import Selection
-from metareview.sources.address import Target
 from metareview.sources.github.api import GitHubApi, ScopesMissing
 from metareview.sources.github.comments import records
 from metareview.sources.github.commits import GitHubCommits
@@ -16,6 +15,7 @@ from metareview.sources.github.pages import Pages, warning_of_unreadable
 from metareview.sources.github.queries import COMMENTS, history
 from metareview.sources.node import Node
 from metareview.sources.records import JsonObject
+from metareview.sources.targets import Target
 
 
 class GitHubOrigin:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from metareview.errors import UsageError
 from metareview.model.time import parse_time
 from metareview.model.words import plural
-from metareview.sources.address import Target
 from metareview.sources.github.api import GitHubApi, GraphReply
 from metareview.sources.github.queries import Connection, Whole, listing
 from metareview.sources.node import Node, Unexpected
+from metareview.sources.targets import Target
 
 _SMALLEST_SCALE = 6
 _CALM = 20

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from metareview.errors import UsageError
 from metareview.http.secret import Secret
 from metareview.sources.access import api_address, sound_token
-from metareview.sources.address import GITLAB, Target
+from metareview.sources.targets import GITLAB, Target
 
 
 @dataclass(frozen=True, slots=True)

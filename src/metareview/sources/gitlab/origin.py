@@ -9,13 +9,13 @@ from metareview.errors import UsageError
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
-from metareview.sources.address import Target
 from metareview.sources.commits import with_patches
 from metareview.sources.gitlab.api import GitLabApi
 from metareview.sources.gitlab.comments import records
 from metareview.sources.gitlab.commits import GitLabCommits, listed_commit
 from metareview.sources.node import Node, Unexpected
 from metareview.sources.records import JsonObject
+from metareview.sources.targets import Target
 
 
 class GitLabOrigin:
