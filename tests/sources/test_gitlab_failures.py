@@ -10,7 +10,7 @@ from gitlab_server import PATH, TOKEN, GitLabServer, discussion, merge_request, 
 from metareview.errors import UsageError
 from metareview.model.selection import EVERYBODY
 from metareview.sources.gitlab.comments import records
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.node import Node, UnexpectedReply
 from pulls import GitLabPull
 from scripted_server import Reply
 
@@ -177,6 +177,6 @@ def test_whatever_a_server_sends_is_read_or_unexpected(fields, discussions, note
     said = [*discussions, {"individual_note": False, "notes": [note(1, "ben", "x") | each for each in notes]}]
     try:
         lines, _ = records(Node(about), [Node(each) for each in said], EVERYBODY, lambda comments: [])
-    except Unexpected:
+    except UnexpectedReply:
         return
     json.dumps(lines, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A pull request's commits, with what they changed: enough to follow the lines of comments through them."""
+"""A pull request's commits with the patches that it takes to follow the lines of its comments."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _MOST_STEPS = 20
 """How far a line of commits that was replaced is followed back."""
 
 
-class Commits(Protocol):
-    """A repository that can be asked for its commits, one request or more for each question."""
+class CommitSource(Protocol):
+    """Fetches commits of a repository, each with one request or more."""
 
     def files(self, commit: JsonObject) -> list[JsonObject] | None:
-        """What a commit changed; None where that cannot be had, or not all of it."""
+        """The files that a commit changed; None if not all of them are available."""
 
     def commit(self, sha: str) -> JsonObject | None:
-        """A commit with its parents, and its files where they can be had; None where it is gone."""
+        """A commit with its parents, and its files if they are available; None if it is gone."""
 
     def only_in(self, sha: str, head: str) -> Collection[str]:
-        """The commits that lead to this one and not to `head`; none where that cannot be had."""
+        """The commits that lead to this one and not to `head`; none if that is unknown."""
 
 
 def with_patches(
-    commits: list[JsonObject], comments: list[JsonObject], repository: Commits, bases: Collection[str] = ()
+    commits: list[JsonObject], comments: list[JsonObject], repository: CommitSource, bases: Collection[str] = ()
 ) -> list[JsonObject]:
     """The commits, with files from the first one that a comment on lines could have led to: others tell nothing.
 
@@ -46,7 +46,7 @@ def with_patches(
 
 
 def _replaced(
-    commits: list[JsonObject], on_lines: list[JsonObject], repository: Commits, bases: Collection[str]
+    commits: list[JsonObject], on_lines: list[JsonObject], repository: CommitSource, bases: Collection[str]
 ) -> dict[str, JsonObject]:
     """The commits that comments stand on and that are not listed any more, with those before them.
 

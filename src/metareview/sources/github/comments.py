@@ -9,9 +9,9 @@ from metareview.formats.bodies import comments_of
 from metareview.model.comment import Comment
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time
-from metareview.sources.commits import Commits, with_patches
+from metareview.sources.commits import CommitSource, with_patches
 from metareview.sources.github.people import GHOST, identity, login
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.node import Node, UnexpectedReply
 from metareview.sources.records import JsonObject, Said, present, reviewer_records
 
 REACTIONS = {
@@ -25,7 +25,7 @@ _ORDER = (
 """The fields of a finding, as they stand in a record."""
 
 
-def records(node: Node, reviewers: Selection, repository: Commits | None) -> list[JsonObject]:
+def records(node: Node, reviewers: Selection, repository: CommitSource | None) -> list[JsonObject]:
     """One record per chosen reviewer of a pull request. Its commits are in the first; what they changed is asked of
     the repository, if it is given.
 
@@ -143,13 +143,13 @@ def _name(node: Node) -> str:
     return login(node.child("author")) or GHOST
 
 
-def _commits(node: Node, comments: list[JsonObject], repository: Commits | None) -> list[JsonObject]:
+def _commits(node: Node, comments: list[JsonObject], repository: CommitSource | None) -> list[JsonObject]:
     """The commits, oldest first, with patches from the first one that a comment on lines could have led to."""
     commits = []
     for entry in node.nodes("commits"):
         commit = entry.child("commit")
         if commit is None:
-            raise Unexpected("a commit is missing")
+            raise UnexpectedReply("a commit is missing")
         author = commit.child("author") or Node({})
         user = author.child("user")
         fields = {

@@ -1,4 +1,4 @@
-"""Commits of a repository, from REST: GraphQL does not tell what they changed."""
+"""CommitSource of a repository, from REST: GraphQL does not tell what they changed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class GitHubCommits:
         found, files = self._found(sha)
         if found is None:
             return None
-        told = found.child("commit") or Node({})
-        committer, written = (told.child(name) or Node({}) for name in ("committer", "author"))
+        commit = found.child("commit") or Node({})
+        committer, written = (commit.child(name) or Node({}) for name in ("committer", "author"))
         account = found.child("author")
         fields = {
             "sha": sha,
@@ -40,12 +40,12 @@ class GitHubCommits:
         return present(fields)
 
     def only_in(self, sha: str, head: str) -> list[str]:
-        """Asked for only where a force push took a commit away: it lists what changed as well."""
+        """Requested only after a force push: the reply lists patches as well."""
         found, _ = self._api.rest(f"repos/{quote(self._name())}/compare/{_quoted(head)}...{_quoted(sha)}")
         return [] if found is None else _hashes(found, "commits")
 
     def _found(self, sha: str) -> tuple[Node | None, list[JsonObject] | None]:
-        """A commit and what it changed, page by page; None where GitHub does not have it, or not all of it."""
+        """A commit and its files, page by page; None for either that GitHub lacks, or lacks a part of."""
         first: Node | None = None
         files: list[JsonObject] = []
         path = f"repos/{quote(self._name())}/commits/{_quoted(sha)}"
@@ -61,8 +61,7 @@ class GitHubCommits:
 
 
 def _file(node: Node) -> JsonObject:
-    """Without a patch nobody can tell what changed: it is too large, or no text. But of a file that was only renamed it
-    is known that nothing did."""
+    """A changed file. A patch is missing if it is too large, or no text; empty for a file only renamed."""
     patch = node.text("patch")
     status = node.text("status")
     if patch is None and status == "renamed" and node.number("changes") == 0:

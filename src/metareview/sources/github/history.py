@@ -1,6 +1,6 @@
-"""A pull request's timeline as events for routing: what was known when.
+"""A pull request's timeline as events for routing: with the time of each.
 
-GitHub gives back the present state and a timeline. What was so at opening is worked out from them: the title before its
+GitHub gives back the present state and a timeline. The state at opening is derived from them: the title before its
 first change, the text before its first edit, the draft state before its first change. Some things it does not keep;
 docs/github.md says which.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from metareview.model.time import parse_time
 from metareview.sources.github.people import identity, login
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.node import Node, UnexpectedReply
 
 JsonObject = dict[str, Any]
 _SIMPLE = {
@@ -35,7 +35,7 @@ def events(node: Node, repository: str) -> list[JsonObject]:
     """All events of a pull request, in time order."""
     number = node.number("number")
     if number is None:
-        raise Unexpected("a pull request has no number")
+        raise UnexpectedReply("a pull request has no number")
     found = [{"repo": repository, "pr": number, **event} for event in (_opened(node), *_edits(node), *_timeline(node))]
     found += [{"repo": repository, "pr": number, **event} for event in _review_comments(node)]
     return sorted(found, key=time_order)
@@ -95,7 +95,7 @@ def _timeline(node: Node) -> Iterator[JsonObject]:
     for item in items:
         kind = item.text("__typename") or ""
         if kind == "ClosedEvent" and merged and parse_time(item.instant("createdAt")) >= parse_time(merged):
-            continue  # what a merge does as well
+            continue  # a merge closes as well
         if kind in _SIMPLE:
             yield _of_item(_SIMPLE[kind], item, {})
         elif kind in _REQUESTS:

@@ -37,7 +37,7 @@ def gitlab_host(environ: Mapping[str, str] | None = None) -> str:
 
 
 def gitlab_access(target: Target, api: str | None = None, environ: Mapping[str, str] | None = None) -> GitLabAccess:
-    """Access to the server of a target; UsageError says how to give a token where there is none for it.
+    """GitHubAccess to the server of a target; UsageError says how to give a token where there is none for it.
 
     A runner's own token (CI_JOB_TOKEN) may not read discussions, so it is not tried.
     """

@@ -12,7 +12,7 @@ from metareview.model.address import parse_address
 from metareview.model.comment import Comment
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.node import Node, UnexpectedReply
 from metareview.sources.records import JsonObject, Said, present, reviewer_records
 
 _REVIEWED = ("approved this merge request", "requested changes")
@@ -31,13 +31,13 @@ def records(
     """
     address = merge_request.required("web_url")
     if not parse_address(address):
-        raise Unexpected("web_url is the address of no merge request")
+        raise UnexpectedReply("web_url is the address of no merge request")
     text = json.dumps({"web_url": address, "discussions": [each.value for each in discussions]})
     source = Source.of_text(text, "discussions", strict=False)
     try:
         reviews = list(gitlab.read(source))
     except InputError:
-        raise Unexpected("a discussion is not what was asked for") from None
+        raise UnexpectedReply("a discussion is not what was asked for") from None
     refs = merge_request.child("diff_refs")
     latest = None if refs is None else refs.text("head_sha")
     said = [
@@ -61,11 +61,11 @@ def records(
 def _said(comment: Comment, reviewer: str, latest: str | None) -> Said:
     """GitLab moves a comment to the latest version for as long as its lines are there: one that stayed is outdated."""
     if comment.id is None or comment.at is None:
-        raise Unexpected("a note has no id, or no time")
+        raise UnexpectedReply("a note has no id, or no time")
     try:
         at = parse_time(comment.at)
     except ValueError:
-        raise Unexpected("created_at is no time") from None
+        raise UnexpectedReply("created_at is no time") from None
     placed = comment.path is not None and comment.commit is not None
     fields = {
         **{name: comment[name] for name in ("id", "path", "side", "from_line", "to_line", "note")},

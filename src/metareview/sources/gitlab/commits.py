@@ -1,4 +1,4 @@
-"""Commits of a project. A merge request lists them without their parents, which GitLab tells only one by one."""
+"""CommitSource of a project. A merge request lists them without their parents, which GitLab tells only one by one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GitLabCommits:
         self._api, self._project = api, project
 
     def files(self, commit: JsonObject) -> list[JsonObject] | None:
-        """Only with its parents: what a merge brought in would pass for a change of its own."""
+        """With its parents: without them a merge would pass for a change of its own."""
         if "parents" not in commit:
             node = self._api.one(self._path(commit["sha"]))
             if node is None:
@@ -38,7 +38,7 @@ class GitLabCommits:
         return [] if found is None else [each.required("id") for each in found.children("commits")]
 
     def _files_of(self, sha: str) -> list[JsonObject] | None:
-        """What the commit changed against its first parent; None where GitLab does not have it, or not all."""
+        """The files that differ from the first parent; None if GitLab lacks any."""
         files = self._api.whole(f"{self._path(sha)}/diff", _MOST_FILES)
         return None if files is None or len(files) >= _MOST_FILES else [_file(each) for each in files]
 
@@ -63,7 +63,7 @@ def _parents_of(node: Node) -> list[str]:
 
 
 def _file(node: Node) -> JsonObject:
-    """In GitHub's words. A diff that GitLab cut, or that is no text, is left out: nobody can tell what changed. But
+    """A changed file, with GitHub's names. A diff that GitLab cut, or that is no text, is left out: it is unknown. But
     where it says that it did not cut the diff of a renamed file, an empty one says that nothing did."""
     kinds = {"new_file": "added", "deleted_file": "removed", "renamed_file": "renamed"}
     status = next((status for flag, status in kinds.items() if node.flag(flag)), "modified")

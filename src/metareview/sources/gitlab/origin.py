@@ -13,13 +13,13 @@ from metareview.sources.commits import with_patches
 from metareview.sources.gitlab.api import GitLabApi
 from metareview.sources.gitlab.comments import records
 from metareview.sources.gitlab.commits import GitLabCommits, listed_commit
-from metareview.sources.node import Node, Unexpected
+from metareview.sources.node import Node, UnexpectedReply
 from metareview.sources.records import JsonObject
 from metareview.sources.targets import Target
 
 
 class GitLabOrigin:
-    """Merge requests of one project, with what these reviewers said."""
+    """Merge requests of one project, with the comments of these reviewers."""
 
     name = "GitLab"
 
@@ -92,7 +92,7 @@ class GitLabOrigin:
 def _number(node: Node) -> int:
     number = node.number("iid")
     if number is None or number < 1:
-        raise Unexpected("a merge request has no number")
+        raise UnexpectedReply("a merge request has no number")
     return number
 
 
