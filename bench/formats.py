@@ -120,16 +120,16 @@ def _load_lines(path: Path) -> int:
 
 def _read_lines(path: Path) -> int:
     from metareview.formats.comments import jsonl
-    from metareview.formats.source import Source
+    from metareview.formats.input_file import InputFile
 
-    return sum(len(review.comments) for review in jsonl.read(Source(path)))
+    return sum(len(review.comments) for review in jsonl.read(InputFile(path)))
 
 
 def _read_sarif_file(path: Path) -> int:
     from metareview.formats.comments import sarif
-    from metareview.formats.source import Source
+    from metareview.formats.input_file import InputFile
 
-    source = Source(path)
+    source = InputFile(path)
     read = sum(len(review.comments) for review in sarif.read(source))
     assert source.all_warnings() == []
     return read
@@ -143,9 +143,9 @@ def _read_sarif(path: Path) -> float:
 
 def _write_sarif(path: Path) -> float:
     from metareview.formats.comments import sarif
-    from metareview.formats.source import Source
+    from metareview.formats.input_file import InputFile
 
-    reviews = list(sarif.read(Source(path)))
+    reviews = list(sarif.read(InputFile(path)))
     began = time.process_time()
     assert len(sarif.write(reviews)) == 1
     return time.process_time() - began

@@ -22,7 +22,7 @@ from metareview.benchmark.run_labels import people_pairs
 from metareview.comments.measures import positive_match_rate
 from metareview.formats.codeowners import CodeOwners
 from metareview.formats.labels import Label
-from metareview.formats.registry import read_inputs
+from metareview.formats.reader import read_inputs
 from metareview.judges.offline.judge import OfflineJudge
 from metareview.model.address import parse_address, repository_key
 from metareview.model.comment import ChangedFile, Comment, Commit, Review

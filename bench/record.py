@@ -18,7 +18,7 @@ from bench.measure import Result, Row
 
 LATEST = Path(__file__).with_name("latest.json")
 VERSIONS = (
-    *("metareview", "numpy", "scipy", "orjson", "rapidfuzz", "rouge", "rouge-score", "ir-measures"),
+    *("metareview", "numpy", "scipy", "msgspec", "rapidfuzz", "rouge", "rouge-score", "ir-measures"),
     *("pytrec-eval-terrier", "ranx", "scikit-learn", "pyarrow", "pyspark"),
 )
 """Of whatever takes part; one that is not installed is null."""

@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import numpy as np
-import orjson
 
 START = 1_672_531_200
 """2023-01-01, in seconds."""
@@ -114,8 +114,8 @@ def write_comments(folder: Path, pull_requests: int, *, seed: int = 0) -> tuple[
     generated, reference = folder / "generated.jsonl", folder / "reference.jsonl"
     with generated.open("wb") as ours, reference.open("wb") as theirs:
         for pr, comments, references in _pull_requests(pull_requests, random.Random(seed)):
-            ours.write(orjson.dumps({"pr": pr, "reviewer": "bot", "comments": comments}) + b"\n")
-            theirs.write(orjson.dumps({"pr": pr, "comments": references}) + b"\n")
+            ours.write(msgspec.json.encode({"pr": pr, "reviewer": "bot", "comments": comments}) + b"\n")
+            theirs.write(msgspec.json.encode({"pr": pr, "comments": references}) + b"\n")
     return generated, reference
 
 

@@ -37,13 +37,13 @@ with atheris.instrument_imports(include=["metareview"]) if BY_ATHERIS else nullc
     from metareview.formats.codeowners import OwnersByCommit
     from metareview.formats.convert import convert_reviews
     from metareview.formats.history import read_history
+    from metareview.formats.input_file import InputFile
     from metareview.formats.labels import read_label_set
     from metareview.formats.outcome_labels import read_outcome_labels
     from metareview.formats.predictions import read_predictions
     from metareview.formats.protocol import TextsWanted
     from metareview.formats.registry import comment_formats, history_formats
     from metareview.formats.router_config import read_router_config
-    from metareview.formats.source import Source
     from metareview.formats.text_items import read_text_items
     from metareview.formats.verdicts import read_verdicts
     from metareview.judges.remote.settings import read_env_file
@@ -125,8 +125,7 @@ STRANGE = [None, True, 0, -1, 1.5, 2**31, 10**30, 1e400, "", "x", "10-15", "N/A"
 
 def read_comments(name):
     def read(data, strict):
-        source = Source(Path(FILE_NAME), strict=strict)
-        source.data = data
+        source = InputFile.of_bytes(data, FILE_NAME, strict=strict)
         for each in FORMATS.values():
             each.sniff(source)
         reviews = list(FORMATS[name].read(source))
@@ -152,7 +151,7 @@ def of_file(read, name="file.jsonl"):
 
 def read_events(name):
     def read(path):
-        source = Source(path)
+        source = InputFile(path)
         for each in HISTORIES.values():
             each.sniff(source)
         HISTORIES[name].read(source)
@@ -276,8 +275,8 @@ READERS |= {
     "predictions": Reader(of_file(read_predictions), lines(ANSWER), json.dumps(ROUTE, indent=1).encode()),
     "codeowners": Reader(of_file(read_owners, "CODEOWNERS"), OWNERS),
     "router-config": Reader(of_file(read_router_config, "c.json"), b'{"weight": 0.5, "names": ["a", {"b": null}]}'),
-    "labels": Reader(of_file(lambda path: read_label_set(Source(path))), lines(LABEL), lines(GIVEN, ISSUE, OUTCOME)),
-    "outcome-labels": Reader(of_file(lambda path: read_outcome_labels(Source(path))), lines(OUTCOME, LABEL)),
+    "labels": Reader(of_file(lambda path: read_label_set(InputFile(path))), lines(LABEL), lines(GIVEN, ISSUE, OUTCOME)),
+    "outcome-labels": Reader(of_file(lambda path: read_outcome_labels(InputFile(path))), lines(OUTCOME, LABEL)),
     "verdicts": Reader(of_file(read_verdicts), lines(PAIR), lines(LABEL), lines(EXAMPLE), lines(EVALUATION)),
     "pairs-of-run": Reader(read_pairs_of_run("pairs.jsonl", "results.jsonl", RECORD), lines(PAIR)),
     "records-of-run": Reader(read_pairs_of_run("results.jsonl", "pairs.jsonl", PAIR), lines(RECORD)),

@@ -8,7 +8,7 @@ import pytest
 
 from metareview.api import evaluate_comments
 from metareview.comments.pull_requests import PullRequestIndex
-from metareview.formats.registry import read_inputs, read_reference_set
+from metareview.formats.reader import read_inputs, read_reference_set
 from metareview.model.address import pull_request_key
 
 DEMO = Path(str(files("metareview") / "data" / "demo"))

@@ -33,7 +33,8 @@ from metareview.api import evaluate_comments
 from metareview.cli import COMMANDS, cli, main, output
 from metareview.comments.align import MODES
 from metareview.comments.measures import MEASURES, Counts
-from metareview.formats.registry import COMMENT_FORMATS, read_inputs
+from metareview.formats.reader import read_inputs
+from metareview.formats.registry import COMMENT_FORMATS
 from metareview.judges.registry import DEFAULT_JUDGE, JUDGES
 from metareview.model.measure import find_measure
 from metareview.routing.measures import rank_measures
@@ -316,7 +317,7 @@ def test_every_format_is_shown_and_found_by_content(tmp_path):
     for title, names in shown.items():
         for name in names:
             inputs = read_inputs(tmp_path / name)
-            assert inputs.formats == {title}, name
+            assert {file.format for file in inputs.files} == {title}, name
             assert any(comment.counted for review in inputs.reviews for comment in review.comments), name
             assert not inputs.warnings, name
 

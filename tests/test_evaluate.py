@@ -15,7 +15,7 @@ from metareview.api import evaluate_comments
 from metareview.comments.filters import FilterConfig
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import aacr, aacr_text, jsonl
-from metareview.formats.registry import read_inputs
+from metareview.formats.reader import read_inputs
 from metareview.model.comment import Comment, Review
 
 AACR = Path(__file__).resolve().parents[2] / "shared" / "data" / "aacr"

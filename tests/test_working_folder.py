@@ -21,7 +21,7 @@ LAUNCHERS = pytest.mark.parametrize("launcher", [SCRIPT, MODULE, SAFE], ids=["sc
 # fmt: off
 STRANGERS = [
     "_brotli", "brotli", "brotlicffi", "zstandard", "simplejson", "socks", "h2", "OpenSSL", "cryptography", "chardet",
-    "cchardet", "charset_normalizer", "orjson", "numpy", "scipy", "rapidfuzz", "sentencex", "urllib3", "click",
+    "cchardet", "charset_normalizer", "msgspec", "numpy", "scipy", "rapidfuzz", "sentencex", "urllib3", "click",
     "rich", "pandas", "pyarrow", "yaml", "dotenv", "IPython", "ipywidgets", "colorama", "regex", "uvloop",
     "httptools", "websockets", "wsproto", "watchfiles", "starlette", "uvicorn", "a2wsgi", "anyio", "attr", "pygments",
     "nltk",

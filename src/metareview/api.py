@@ -16,7 +16,7 @@ from metareview.comparison.verdict import Comparison as PlainComparison
 from metareview.engines.spark import Frame as SparkFrame
 from metareview.engines.spark import is_frame, records_of
 from metareview.errors import UsageError, did_you_mean
-from metareview.formats.registry import Given, Paths, Records
+from metareview.formats.reader import Given, Paths, Records
 from metareview.pipelines import comments, outcomes, routing
 from metareview.pipelines.comments.keep import Progress
 from metareview.pipelines.comments.options import CommentsKeywords, CommentsOptions

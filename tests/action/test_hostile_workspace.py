@@ -14,7 +14,7 @@ from sealed_runs import seal_again
 MODULES = (
     "venv", "pip/__init__", "pip/__main__", "ensurepip/__init__", "ensurepip/__main__", "click", "metareview/__init__",
     "metareview/__main__", "metareview/action/__init__", "metareview/action/__main__", "sitecustomize",
-    "usercustomize", "runpy", "json", "numpy", "orjson", "urllib3", "subprocess", "tempfile", "backend",
+    "usercustomize", "runpy", "json", "numpy", "msgspec", "urllib3", "subprocess", "tempfile", "backend",
     "brotlicffi", "brotli", "zstandard",
 )  # fmt: skip
 INPUTS = {"files": "poor.jsonl", "reference": "references.jsonl", "judge": "exact", "args": "--all-prs"}

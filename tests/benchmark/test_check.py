@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from metareview.benchmark.check import check_benchmark
-from metareview.formats.registry import read_reference_set
+from metareview.formats.reader import read_reference_set
 from metareview.model.comment import Comment, ReferenceSet, Review
 
 AACR = Path(__file__).resolve().parents[3] / "shared" / "data" / "aacr"

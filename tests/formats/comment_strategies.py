@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from metareview.formats.input_file import InputFile
 from metareview.formats.registry import comment_formats
-from metareview.formats.source import Source
 from metareview.model.comment import MAX_LINE, Comment, Review
 
 # Whatever UTF-8 can say, and what a careless reader or writer would trip over.
@@ -58,7 +58,7 @@ def written_and_read(format_name, reviews):
     fmt = comment_formats()[format_name]
     found = []
     for name, text in fmt.write(reviews).items():
-        source = Source.of_text(text, name or "written.json")
+        source = InputFile.of_text(text, name or "written.json")
         assert recognised(source) == [format_name]
         found += fmt.read(source)
         assert source.all_warnings() == []

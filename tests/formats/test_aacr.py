@@ -6,7 +6,7 @@ from hypothesis import given
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import aacr
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import Comment, Review
 
 URL = "https://github.com/owner/repo/pull/123"
@@ -37,7 +37,7 @@ REVIEW = Review(
 
 
 def read(text):
-    source = Source.of_text(text, "a.json")
+    source = InputFile.of_text(text, "a.json")
     return list(aacr.read(source)), source.all_warnings()
 
 
@@ -49,7 +49,7 @@ def one_comment(**fields):
 @pytest.mark.parametrize("text", [EXAMPLE, f"[{EXAMPLE}]"])
 def test_the_documented_record_is_read_alone_and_in_a_list(text):
     assert read(text) == ([REVIEW], [])
-    assert recognised(Source.of_text(text, "a.json")) == ["aacr"]
+    assert recognised(InputFile.of_text(text, "a.json")) == ["aacr"]
 
 
 def test_unknown_fields_are_ignored():

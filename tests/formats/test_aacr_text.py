@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import aacr_text
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.address import repository_and_number
 from metareview.model.comment import Comment, Review
 
@@ -31,7 +31,7 @@ TWO = [
 
 
 def parsed(text, name="comments_repo_5.txt"):
-    source = Source.of_text(text, name)
+    source = InputFile.of_text(text, name)
     return list(aacr_text.parse(source)), source.all_warnings()
 
 
@@ -48,7 +48,7 @@ def test_the_documented_example_is_two_comments():
 def test_line_ends_and_a_byte_order_mark_change_nothing(tmp_path):
     path = tmp_path / "comments_repo_5.txt"
     path.write_bytes(b"\xef\xbb\xbf" + EXAMPLE.replace("\n", "\r\n").encode())
-    assert list(aacr_text.parse(Source(path))) == TWO
+    assert list(aacr_text.parse(InputFile(path))) == TWO
 
 
 @pytest.mark.parametrize("split", ["<notesplit />", "<notesplit/>", "</notesplit>", "<notesplit>", "<NoteSplit  />"])
@@ -139,7 +139,7 @@ def test_text_outside_tags_is_left_out_with_a_warning():
 
 @pytest.mark.parametrize("text", ["", " \n\t", "<notesplit />\n<notesplit />"])
 def test_a_file_without_comments_is_silence(text):
-    source = Source.of_text(text, "out/comments_my_repo_5.txt")
+    source = InputFile.of_text(text, "out/comments_my_repo_5.txt")
     assert list(aacr_text.read(source)) == [Review("my_repo#5", source="out/comments_my_repo_5.txt")]
     assert source.all_warnings() == []
 
@@ -157,7 +157,7 @@ def test_a_file_without_comments_is_silence(text):
     ],
 )
 def test_the_file_name_tells_the_pull_request(name, pr):
-    assert [review.pr for review in aacr_text.read(Source.of_text(EXAMPLE, name))] == [pr]
+    assert [review.pr for review in aacr_text.read(InputFile.of_text(EXAMPLE, name))] == [pr]
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_the_file_name_tells_the_pull_request(name, pr):
     ],
 )
 def test_it_is_recognised_by_tags_or_by_name(text, name, expected):
-    assert recognised(Source.of_text(text, name)) == expected
+    assert recognised(InputFile.of_text(text, name)) == expected
 
 
 def test_a_bracket_at_the_beginning_does_not_make_it_json():
-    assert aacr_text.sniff(Source.of_text("[review of #5]\n" + EXAMPLE, "comments_repo_5.txt"))
+    assert aacr_text.sniff(InputFile.of_text("[review of #5]\n" + EXAMPLE, "comments_repo_5.txt"))
 
 
 def test_nul_and_very_long_notes_are_kept():

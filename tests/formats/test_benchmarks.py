@@ -9,8 +9,8 @@ from comment_strategies import recognised
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError
 from metareview.formats.comments import aacr_standard, bc_bench
-from metareview.formats.registry import read_reference_set
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
+from metareview.formats.reader import read_reference_set
 from metareview.model.comment import Comment, Review, Skipped
 
 SHARED = Path(__file__).parent.parent.parent.parent / "shared/data/formats/bc-bench/codereview.jsonl"
@@ -27,7 +27,7 @@ def expected(body, line=3, **fields):
 
 def read(format_, *records, lines=True):
     text = "\n".join(map(json.dumps, records)) if lines else json.dumps(records)
-    source = Source.of_text(text, "set.jsonl")
+    source = InputFile.of_text(text, "set.jsonl")
     assert recognised(source) == [format_.__name__.rpartition(".")[2].replace("_", "-")]
     found = list(format_.read(source))
     assert source.all_warnings() == []
@@ -68,7 +68,7 @@ def test_an_instance_without_its_id_is_refused():
 
 @pytest.mark.skipif(not SHARED.is_file(), reason="no BC-Bench beside the checkout")
 def test_the_published_set_is_read():
-    source = Source(SHARED)
+    source = InputFile(SHARED)
     assert recognised(source) == ["bc-bench"]
     found = list(bc_bench.read(source))
     assert (len(found), sum(len(review.comments) for review in found)) == (48, 70)

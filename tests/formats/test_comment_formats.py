@@ -9,8 +9,9 @@ from format_samples import COMMENTS, FORMATS, SAMPLES
 
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError, UsageError
-from metareview.formats.registry import COMMENT_FORMATS, comment_formats, read_inputs, read_reference_set
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
+from metareview.formats.reader import ReadOptions, read_inputs, read_reference_set
+from metareview.formats.registry import COMMENT_FORMATS, comment_formats
 from metareview.model.address import pull_request_key
 from metareview.model.comment import Comment, Review, Skipped
 
@@ -33,7 +34,7 @@ def said(inputs):
 
 def refusal(path, **options):
     with pytest.raises(InputError) as error:
-        read_inputs(path, **options)
+        read_inputs(path, ReadOptions(**options))
     return str(error.value)
 
 
@@ -41,9 +42,9 @@ def refusal(path, **options):
 @pytest.mark.parametrize("suffix", [".txt", ".json", ".jsonl", ".ndjson", ".out", ""])
 def test_a_file_is_recognised_by_what_is_in_it(tmp_path, name, suffix):
     path = tree(tmp_path, {f"file{suffix}": SAMPLES[name]}) / f"file{suffix}"
-    assert recognised(Source(path)) == [name]
-    inputs = read_inputs(path, about=URL)
-    assert inputs.formats == {name}
+    assert recognised(InputFile(path)) == [name]
+    inputs = read_inputs(path, ReadOptions(pull_request=URL))
+    assert {file.format for file in inputs.files} == {name}
     assert all(comment.counted for review in inputs.reviews for comment in review.comments)
     assert sum(len(review.comments) for review in inputs.reviews) == COMMENTS[name]
 
@@ -111,7 +112,7 @@ def test_a_path_that_is_nothing_is_refused(tmp_path):
 def test_the_reviewer_of_a_file_is_its_own_or_the_given_or_the_file_name(tmp_path):
     tree(tmp_path, {"run1.jsonl": '{"pr": "u"}\n{"pr": "v", "reviewer": "own"}'})
     assert said(read_inputs(tmp_path / "run1.jsonl")) == [("run1", "u", []), ("own", "v", [])]
-    assert said(read_inputs(tmp_path / "run1.jsonl", reviewer="N")) == [("N", "u", []), ("own", "v", [])]
+    assert said(read_inputs(tmp_path / "run1.jsonl", ReadOptions(reviewer="N"))) == [("N", "u", []), ("own", "v", [])]
 
 
 def test_what_was_read_is_hashed_and_warned_of(tmp_path):
@@ -144,9 +145,9 @@ def test_a_subfolder_is_a_reviewer_and_other_files_are_the_folder_s_own(tmp_path
         ("own", "u", []),
     ]
     assert said(read_inputs(folder)) == expected
-    named = read_inputs(folder, reviewer="N")
+    named = read_inputs(folder, ReadOptions(reviewer="N"))
     assert said(named) == [(("N" if who == "night run" else who), *rest) for who, *rest in expected]
-    assert named.formats == {"aacr-text", "jsonl"}
+    assert {file.format for file in named.files} == {"aacr-text", "jsonl"}
 
 
 def test_a_folder_named_from_within_has_its_own_name(tmp_path, monkeypatch):

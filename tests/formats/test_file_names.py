@@ -6,8 +6,8 @@ import pytest
 
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.errors import InputError
-from metareview.formats.registry import read_inputs
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
+from metareview.formats.reader import ReadOptions, read_inputs
 from metareview.model.address import pull_request_key, pull_request_of_path
 from metareview.model.comment import Review, Skipped
 
@@ -35,12 +35,12 @@ def test_the_path_names_it(path, expected):
 
 
 def test_what_a_user_says_goes_before_the_path(tmp_path):
-    assert Source(tmp_path / "octo_shop_7.json", about=SHOP).pull_request == SHOP
+    assert InputFile(tmp_path / "octo_shop_7.json", named_pull_request=SHOP).pull_request == SHOP
 
 
 def test_a_file_that_nothing_names_is_refused_with_the_fix(tmp_path):
     with pytest.raises(InputError, match=r"which pull request it is about\. Give --pr URL, or name the file"):
-        Source(tmp_path / "review.json").required_pull_request()
+        InputFile(tmp_path / "review.json").required_pull_request()
 
 
 def find(name, *references):
@@ -70,6 +70,6 @@ def test_in_a_folder_owner_and_repository_are_no_reviewers(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(comments, encoding="utf-8")
-    inputs = read_inputs(tmp_path, reviewer="named")
+    inputs = read_inputs(tmp_path, ReadOptions(reviewer="named"))
     assert [review.pr for review in inputs.reviews] == ["shop#8", "octo/shop#7", "octo/shop#7"]
     assert not any("is not used" in warning for warning in inputs.warnings)

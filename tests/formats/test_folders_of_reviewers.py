@@ -3,7 +3,7 @@
 import json
 from pathlib import PurePath
 
-from metareview.formats.registry import read_inputs
+from metareview.formats.reader import read_inputs
 
 
 def folder_of(tmp_path, reviewers):

@@ -10,7 +10,8 @@ from metareview import plugins
 from metareview.errors import UsageError
 from metareview.formats import registry
 from metareview.formats.history import read_history
-from metareview.formats.registry import COMMENT_FORMATS, HISTORY_FORMATS, comment_formats, history_formats, read_inputs
+from metareview.formats.reader import ReadOptions, read_inputs
+from metareview.formats.registry import COMMENT_FORMATS, HISTORY_FORMATS, comment_formats, history_formats
 
 MODULE = """
 from metareview.formats.protocol import CommentFormat, HistoryFormat
@@ -52,17 +53,17 @@ def installed(module, monkeypatch):
 
 
 def test_a_format_of_one_s_own_is_named_by_its_module(module):
-    inputs = read_inputs(module / "said.txt", format_name="own_formats:bars")
+    inputs = read_inputs(module / "said.txt", ReadOptions(format_name="own_formats:bars"))
     assert [(r.pr, r.reviewer, r.comments[0].note) for r in inputs.reviews] == [
         ("shop#5", "said", "Close it"),
         ("shop#6", "said", "Rename it"),
     ]
-    assert inputs.formats == {"own_formats:bars"}
+    assert {file.format for file in inputs.files} == {"own_formats:bars"}
     assert [event.pr for event in read_history(module / "history", "own_formats:numbers").events] == [7, 8]
 
 
 def test_an_installed_format_is_found_by_content(installed):
-    assert read_inputs(installed / "said.txt").formats == {"bars"}
+    assert {file.format for file in read_inputs(installed / "said.txt").files} == {"bars"}
     assert [event.pr for event in read_history(installed / "history").events] == [7, 8]
     assert [event.pr for event in read_history(installed / "history", "numbers").events] == [7, 8]
 
@@ -71,7 +72,7 @@ def test_the_type_tells_formats_of_comments_from_those_of_histories(installed):
     assert list(comment_formats()) == [*FORMATS.split(", "), "bars"]
     assert list(history_formats()) == ["events", "gerrit", "sqlite", "gharchive", "numbers"]
     with pytest.raises(UsageError, match="numbers is no format: it is HistoryFormat, not CommentFormat"):
-        read_inputs(installed / "said.txt", format_name="numbers")
+        read_inputs(installed / "said.txt", ReadOptions(format_name="numbers"))
     with pytest.raises(UsageError, match="bars is no history format: it is CommentFormat, not HistoryFormat"):
         read_history(installed / "history", "bars")
 
@@ -82,9 +83,9 @@ def test_nobody_takes_the_name_of_a_built_in_format(installed):
 
 def test_an_object_that_is_no_format_is_refused(module):
     with pytest.raises(UsageError, match="own_formats:read is no format: it is function, not CommentFormat"):
-        read_inputs(module / "said.txt", format_name="own_formats:read")
+        read_inputs(module / "said.txt", ReadOptions(format_name="own_formats:read"))
     with pytest.raises(UsageError, match=r"own_formats:absent: cannot be loaded \(AttributeError"):
-        read_inputs(module / "said.txt", format_name="own_formats:absent")
+        read_inputs(module / "said.txt", ReadOptions(format_name="own_formats:absent"))
 
 
 def test_each_built_in_format_says_what_it_is():

@@ -3,7 +3,6 @@
 import json
 import tracemalloc
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from format_samples import FILE_NAME, SAMPLES
@@ -12,8 +11,8 @@ from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.convert import convert_reviews
+from metareview.formats.input_file import InputFile
 from metareview.formats.registry import COMMENT_FORMATS, comment_formats
-from metareview.formats.source import Source
 
 NAMES = COMMENT_FORMATS.names()
 WRITERS = [name for name in NAMES if comment_formats()[name].write is not None]
@@ -31,8 +30,7 @@ VALUES = st.recursive(
 def check(name, data, strict, writer="sarif"):
     """Reads a file as this format, and writes what was read in another."""
     fmt = comment_formats()[name]
-    source = Source(Path(FILE_NAME), strict=strict)
-    source.data = data
+    source = InputFile.of_bytes(data, FILE_NAME, strict=strict)
     try:
         fmt.sniff(source)
         reviews = list(fmt.read(source))
@@ -147,7 +145,7 @@ def test_memory_is_at_most_ten_times_the_file(tmp_path, name):
     assert size > 900_000
     tracemalloc.start()
     try:
-        source = Source(path, strict=False)
+        source = InputFile(path, strict=False)
         assert fmt.sniff(source)
         reviews = list(fmt.read(source))
         peak = tracemalloc.get_traced_memory()[1]
@@ -173,11 +171,11 @@ BAD_LINES = {
 def test_only_lines_that_are_shown_are_looked_for(tmp_path, monkeypatch, name):
     """To look for the line of each of thousands of small mistakes would take as long as the square of their number."""
     looked_for = []
-    line_at = Source.line_at
-    monkeypatch.setattr(Source, "line_at", lambda source, offset: looked_for.append(offset) or line_at(source, offset))
+    line_at = InputFile.line_at
+    monkeypatch.setattr(InputFile, "line_at", lambda file, offset: looked_for.append(offset) or line_at(file, offset))
     path = tmp_path / FILE_NAME
     path.write_text(BAD_LINES[name])
-    source = Source(path, strict=False)
+    source = InputFile(path, strict=False)
     reviews = list(comment_formats()[name].read(source))
     assert sum(len(review.comments) for review in reviews) == 300
     assert len(source.all_warnings()) == 11

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import github
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import Comment, Review
 
 API = "https://api.github.com/repos/octo/shop/pulls/5"
@@ -36,7 +36,7 @@ def remark(**fields):
 
 
 def read(text, name="page.json"):
-    source = Source.of_text(text if isinstance(text, str) else json.dumps(text), name)
+    source = InputFile.of_text(text if isinstance(text, str) else json.dumps(text), name)
     assert recognised(source) == ["github"]
     return list(github.read(source)), source.all_warnings()
 
@@ -65,7 +65,7 @@ def test_pages_of_arrays_are_one_list(pages):
 
 
 def test_an_outdated_comment_stands_where_it_stood():
-    assert one(line=None)[1] == replace(SEVEN, from_line=5, to_line=5, outdated=True)
+    assert one(line=None)[1] == SEVEN.replace(from_line=5, to_line=5, outdated=True)
     assert one(line=None, start_line=None, original_start_line=3)[1].span == (3, 5)
     assert one(line=None, original_line=None)[1] == NOWHERE
 
@@ -168,7 +168,7 @@ def test_without_any_address_the_file_must_tell_the_pull_request():
 @pytest.mark.parametrize("text", ["[]", "[[]]", "[] []", " [\n]\n"])
 def test_an_empty_array_in_a_file_that_tells_its_pull_request_is_silence(text):
     assert read(text, "comments_shop_5.json")[0] == [Review("shop#5", source="comments_shop_5.json")]
-    assert recognised(Source.of_text(text, "page.json")) == []
+    assert recognised(InputFile.of_text(text, "page.json")) == []
 
 
 def test_nothing_but_replies_is_silence_too():
@@ -218,13 +218,13 @@ COMMENTS = comments(
 def as_github_has_it(comment):
     """GitHub has no range with one end: a missing end equals the other. Only lines are outdated."""
     if comment.from_line is None and comment.to_line is None:
-        return replace(comment, outdated=None)
+        return comment.replace(outdated=None)
     start, end = comment.span
-    return replace(comment, from_line=start, to_line=end)
+    return comment.replace(from_line=start, to_line=end)
 
 
 def numbered(review, prefix):
-    return replace(review, comments=tuple(replace(c, id=prefix + str(n)) for n, c in enumerate(review.comments)))
+    return replace(review, comments=tuple(c.replace(id=prefix + str(n)) for n, c in enumerate(review.comments)))
 
 
 @given(
@@ -239,7 +239,7 @@ def test_what_is_written_is_read_back(found, prefix):
 
 @pytest.mark.parametrize("answered", ["discussion_r7", "7"])
 def test_threads_times_and_reactions_are_read_back(answered):
-    whole = replace(SEVEN, at="2025-06-01T12:00:00Z", commit="a1", in_reply_to=answered, reactions={"+1": 1})
+    whole = SEVEN.replace(at="2025-06-01T12:00:00Z", commit="a1", in_reply_to=answered, reactions={"+1": 1})
     [read_back] = written_and_read("github", [Review(WEB, (whole,), "octocat")])
     assert read_back.comments == (whole,)
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from metareview.errors import InputError
 from metareview.formats.comments import github
 from metareview.formats.github.remark import number_of_node
-from metareview.formats.registry import read_inputs, read_reference_set
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
+from metareview.formats.reader import read_inputs, read_reference_set
 
 WEB = "https://github.com/octo/shop/pull/5"
 API = "https://api.github.com/repos/octo/shop"
@@ -58,8 +58,7 @@ def response(**members):
 
 
 def read(value, name="page.json", about=None):
-    source = Source.of_text(value if isinstance(value, str) else json.dumps(value), name)
-    source.about = about
+    source = InputFile.of_text(value if isinstance(value, str) else json.dumps(value), name, named_pull_request=about)
     assert recognised(source) == ["github"]
     return list(github.read(source)), source.all_warnings()
 
@@ -503,7 +502,7 @@ def test_deleted_is_deleted_in_whichever_order_one_hears_of_it():
 def test_the_published_payloads():
     """Twelve deliveries: four of a review without a body; five of one comment, among them that it was deleted; three
     of threads, two of them with that same comment, the third resolved."""
-    source = Source(WEBHOOKS)
+    source = InputFile(WEBHOOKS)
     assert recognised(source) == ["github"]
     [found] = github.read(source)
     [comment] = found.comments
@@ -593,7 +592,7 @@ def test_nesting_without_end_is_refused():
     value = thread(node())
     for _ in range(40):
         value = {"data": value}
-    source = Source.of_text(json.dumps(value), "page.json")
+    source = InputFile.of_text(json.dumps(value), "page.json")
     with pytest.raises(InputError, match="nested more than 16 levels deep"):
         list(github.read(source))
 
@@ -619,8 +618,7 @@ ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.d
 @settings(deadline=None)
 @given(ANYTHING, st.booleans())
 def test_whatever_has_such_keys_is_read_or_refused(value, strict):
-    source = Source.of_text(json.dumps(value), "page.json", strict=strict)
-    source.about = WEB
+    source = InputFile.of_text(json.dumps(value), "page.json", strict=strict, named_pull_request=WEB)
     try:
         github.sniff(source)
         for review in github.read(source):

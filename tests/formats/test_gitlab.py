@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metareview.errors import InputError
 from metareview.formats.comments import gitlab
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import Comment, Review
 
 WEB = "https://gitlab.com/octo/shop/-/merge_requests/5"
@@ -28,8 +28,7 @@ def discussion(*notes, **fields):
 
 
 def read(value, name="page.json", about=WEB):
-    source = Source.of_text(value if isinstance(value, str) else json.dumps(value), name)
-    source.about = about
+    source = InputFile.of_text(value if isinstance(value, str) else json.dumps(value), name, named_pull_request=about)
     assert recognised(source) == ["gitlab"]
     return list(gitlab.read(source)), source.all_warnings()
 
@@ -225,7 +224,7 @@ ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.d
 @settings(deadline=None)
 @given(ANYTHING, st.booleans())
 def test_whatever_has_such_keys_is_read_or_refused(value, strict):
-    source = Source.of_text(json.dumps(value), "page.json", strict=strict)
+    source = InputFile.of_text(json.dumps(value), "page.json", strict=strict)
     source.about = WEB
     try:
         gitlab.sniff(source)

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from metareview.errors import InputError
 from metareview.formats.comments import jsonl
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import ChangedFile, Comment, Commit, Review
 
 URL = "https://github.com/owner/repo/pull/5"
 
 
 def read(text, name="a.jsonl"):
-    source = Source.of_text(text, name)
+    source = InputFile.of_text(text, name)
     return list(jsonl.read(source)), source.all_warnings()
 
 
@@ -105,7 +105,7 @@ def test_a_line_is_a_review_with_all_its_fields():
 def test_a_field_of_a_comment_that_cannot_be_read_is_refused_or_left_out(fields, problem):
     text = json.dumps({"pr": URL, "comments": [{"note": "x"} | fields]})
     assert f"a.jsonl:1: {problem}" in refusal(text)
-    source = Source.of_text(text, "a.jsonl", strict=False)
+    source = InputFile.of_text(text, "a.jsonl", strict=False)
     [review] = jsonl.read(source)
     assert review.comments == (Comment("x"),)
     assert source.all_warnings() == [f"a.jsonl:1: {problem}; the field is left out"]
@@ -134,7 +134,7 @@ def test_a_field_of_a_record_that_cannot_be_read_is_refused(fields, problem):
 def test_blank_lines_and_line_ends_change_nothing(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"pr": "u"}\r\n\r\n  \t\r\n{"pr": "v", "comments": null}')
-    assert [(review.pr, review.comments) for review in jsonl.read(Source(path))] == [("u", ()), ("v", ())]
+    assert [(review.pr, review.comments) for review in jsonl.read(InputFile(path))] == [("u", ()), ("v", ())]
 
 
 def test_a_review_may_span_lines():
@@ -194,8 +194,8 @@ def test_deep_values_in_fields_that_are_not_used_are_read_or_refused_with_a_line
 
 
 def test_it_is_recognised_by_pr_alone():
-    assert recognised(Source.of_text('{"pr": "u"}\n{"pr": "v"}', "a.json")) == ["jsonl"]
-    assert recognised(Source.of_text('[{"pr": "u"}]', "a.jsonl")) == []
+    assert recognised(InputFile.of_text('{"pr": "u"}\n{"pr": "v"}', "a.json")) == ["jsonl"]
+    assert recognised(InputFile.of_text('[{"pr": "u"}]', "a.jsonl")) == []
 
 
 COMMENTS = comments(path=ANY_TEXT, side=ANY_TEXT, id=ANY_TEXT, category=ANY_TEXT, context=ANY_TEXT, severity=ANY_TEXT)

@@ -16,7 +16,7 @@ from hypothesis import given
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import martian
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import Comment, Review
 
 URL = "https://github.com/owner/repo/pull/5"
@@ -38,7 +38,7 @@ CANDIDATES = {
 
 
 def read(value):
-    source = Source.of_text(value if isinstance(value, str) else json.dumps(value), "m.json")
+    source = InputFile.of_text(value if isinstance(value, str) else json.dumps(value), "m.json")
     assert recognised(source) == ["martian"]
     return list(martian.read(source)), source.all_warnings()
 
@@ -84,7 +84,7 @@ def test_an_address_that_no_tool_spoke_on_is_recognised():
     ],
 )
 def test_other_shapes_are_not_taken_for_it(value):
-    assert recognised(Source.of_text(json.dumps(value), "m.json")) == []
+    assert recognised(InputFile.of_text(json.dumps(value), "m.json")) == []
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from format_samples import FILE_NAME, SAMPLES
 
 from metareview.errors import InputError
+from metareview.formats.input_file import InputFile
 from metareview.formats.registry import comment_formats
-from metareview.formats.source import Source
 
 NOT_JSON = ("aacr-text",)
 NAMES = ("text", "body", "content", "message", "comment")
@@ -39,7 +39,7 @@ def is_message(value):
 def read(name, value):
     text = "\n".join(map(json.dumps, value)) if name == "rdjsonl" else json.dumps(value, indent=1)
     format_ = comment_formats(name)[name]
-    return list(format_.read(Source.of_text(text, FILE_NAME, strict=False)))
+    return list(format_.read(InputFile.of_text(text, FILE_NAME, strict=False)))
 
 
 def sample(name):
@@ -87,7 +87,7 @@ def test_a_tag_in_the_place_of_the_note_is_refused_by_file_and_line(key):
     text = f"<path>a.py</path>\n<{key}>{MARK}</{key}>\n"
     format_ = comment_formats("aacr-text")["aacr-text"]
     with pytest.raises(InputError, match=rf"comments_shop_7\.txt:2: a comment without a note, but with <{key}>"):
-        list(format_.read(Source.of_text(text, "comments_shop_7.txt", strict=False)))
+        list(format_.read(InputFile.of_text(text, "comments_shop_7.txt", strict=False)))
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "jsonl"])  # which takes no further field

@@ -5,16 +5,16 @@ import json
 import pytest
 
 from metareview.errors import InputError
+from metareview.formats.input_file import InputFile
 from metareview.formats.labels import read_label_set
 from metareview.formats.outcome_labels import read_outcome_labels
-from metareview.formats.source import Source
 
 LABEL = {"pr": "o/r#1", "reviewer": "bot", "position": 0, "addressed": "fully", "note": "n", "at": "2026-01-01"}
 
 
 def source(*lines):
     text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-    return Source.of_text(text, "labels.jsonl")
+    return InputFile.of_text(text, "labels.jsonl")
 
 
 def verdicts(*lines):

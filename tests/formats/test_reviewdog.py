@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.comments import rdjson, rdjsonl
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import Comment, Review
 from metareview.outcomes.suggestions import suggestions
 
@@ -22,10 +22,12 @@ def diagnostic(start=None, end=None, **fields):
 
 
 def read(*diagnostics, strict=True, **whole):
-    source = Source.of_text(json.dumps({"diagnostics": diagnostics, **whole}), "d.json", strict=strict, about=URL)
+    source = InputFile.of_text(
+        json.dumps({"diagnostics": diagnostics, **whole}), "d.json", strict=strict, named_pull_request=URL
+    )
     assert recognised(source) == ["rdjson"]
     found = list(rdjson.read(source))
-    lines = Source.of_text("\n".join(map(json.dumps, diagnostics)), "d.json", strict=strict, about=URL)
+    lines = InputFile.of_text("\n".join(map(json.dumps, diagnostics)), "d.json", strict=strict, named_pull_request=URL)
     if diagnostics and not whole and strict:
         assert recognised(lines) == ["rdjsonl"]
         assert list(rdjsonl.read(lines)) == found
@@ -116,7 +118,7 @@ def test_what_cannot_be_read_is_left_out_or_refused():
 )  # fmt: skip
 def test_what_is_written_is_read_back(some):
     [text] = rdjsonl.write(some).values()
-    found = list(rdjsonl.read(Source.of_text(text, "octo_shop_7.rdjsonl")))
+    found = list(rdjsonl.read(InputFile.of_text(text, "octo_shop_7.rdjsonl")))
     assert [(r.reviewer, r.comments) for r in found] == [(r.reviewer, r.comments) for r in some]
 
 
@@ -134,14 +136,14 @@ def test_several_pull_requests_are_files_and_an_empty_one_is_silence():
     given = [Review(f"https://github.com/octo/shop/pull/{n}", (Comment("x"),), "bot") for n in (7, 8)]
     assert list(rdjsonl.write(given)) == ["octo_shop_7.rdjsonl", "octo_shop_8.rdjsonl"]
     assert [review.pr for review in written_and_read("rdjsonl", given)] == ["octo_shop#7", "octo_shop#8"]
-    empty = Source.of_text("\n", "octo_shop_9.rdjsonl")
+    empty = InputFile.of_text("\n", "octo_shop_9.rdjsonl")
     assert recognised(empty) == ["rdjsonl"]
     assert list(rdjsonl.read(empty)) == [Review("octo_shop#9", source="octo_shop_9.rdjsonl")]
 
 
 @pytest.mark.skipif(not SHARED.is_file(), reason="no published diagnostics beside the checkout")
 def test_reviewdog_s_own_file_is_read():
-    source = Source(SHARED, about=URL)
+    source = InputFile(SHARED, named_pull_request=URL)
     assert recognised(source) == ["rdjson"]
     unnamed, named = rdjson.read(source)
     assert (unnamed.reviewer, len(unnamed.comments), named.reviewer, len(named.comments)) == (

@@ -6,8 +6,8 @@ from comment_strategies import recognised
 
 from metareview.errors import InputError
 from metareview.formats.comments import sarif
+from metareview.formats.input_file import InputFile
 from metareview.formats.sarif.messages import message_text
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 URL = "https://github.com/octo/shop/pull/7"
@@ -20,7 +20,7 @@ def log(*results, driver=None, **run):
 
 def read(document, *, strict=True, about=URL):
     text = document if isinstance(document, str) else json.dumps(document)
-    source = Source.of_text(text, "r.sarif", strict=strict, about=about)
+    source = InputFile.of_text(text, "r.sarif", strict=strict, named_pull_request=about)
     assert recognised(source) == ["sarif"]
     return list(sarif.read(source)), source.all_warnings()
 
@@ -102,7 +102,7 @@ def test_the_pull_request_is_the_user_s_the_path_s_or_the_commit_s():
     [review], _ = read(document)
     assert (review.pr, review.other_names, review.comments[0].commit) == (URL, ("octo/shop@0a1b",), "0a1b")
     assert read(document, about=None)[0][0].pr == "octo/shop@0a1b"
-    source = Source.of_text(json.dumps(log()), "x/octo/shop/9.sarif")
+    source = InputFile.of_text(json.dumps(log()), "x/octo/shop/9.sarif")
     assert [review.pr for review in sarif.read(source)] == ["octo/shop#9"]
     with pytest.raises(InputError, match="nothing says which pull request it is about"):
         read(log(), about=None)
@@ -490,7 +490,7 @@ def test_unless_strict_a_field_that_cannot_be_read_is_left_out():
     ],
 )
 def test_published_files_are_read(name, found):
-    source = Source(SHARED / f"{name}.sarif", about=URL)
+    source = InputFile(SHARED / f"{name}.sarif", named_pull_request=URL)
     assert recognised(source) == ["sarif"]
     places = [(r.reviewer, [(c.path, *c.span, c.severity) for c in r.comments]) for r in sarif.read(source)]
     assert places == found

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metareview.errors import UsageError
 from metareview.formats.comments import sarif
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import Comment, Review
 
 URL = "https://github.com/octo/shop/pull/7"
@@ -105,7 +105,7 @@ def test_several_pull_requests_are_files_named_after_them():
         "octo_shop@0a1b.sarif",
     ]
     for name, text in zip(names, files.values(), strict=True):
-        assert [review.pr for review in sarif.read(Source.of_text(text, "x.sarif"))] == [name]
+        assert [review.pr for review in sarif.read(InputFile.of_text(text, "x.sarif"))] == [name]
 
 
 def test_two_pull_requests_of_one_name_are_refused():

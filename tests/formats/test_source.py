@@ -3,8 +3,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metareview.formats.input_file import InputFile
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 
 VALUES = st.recursive(
     st.none() | st.integers(0, 9) | st.text('a"\\{[', max_size=3),
@@ -44,18 +44,19 @@ def lines(value):
 @given(st.lists(VALUES, min_size=1, max_size=3), st.randoms())
 def test_every_value_knows_its_line_in_whatever_order_one_asks(values, random):
     written = [lines(value) for value in values]
-    source = Source.of_text("\n".join(text for text, _ in written), "a.json")
+    source = InputFile.of_text("\n".join(text for text, _ in written), "a.json")
     start, first, expected = 0, 0, []
     for value, (text, found) in zip(values, written, strict=True):
         expected += [(start, path, first + line) for path, line in zip(paths(value), found, strict=True)]
         start, first = start + len(text) + 1, first + text.count("\n") + 1
     random.shuffle(expected)
+    text = source.json._text
     for start, path, line in expected:
-        assert Record(source, None, start=start, path=path).line_of(None) == line
+        assert Record(source, None, text.place(start), path).line_of(None) == line
 
 
 def test_the_last_of_equal_keys_counts_and_what_is_absent_is_at_its_parent():
-    source = Source.of_text('[\n{"a": 1,\n"a":\n{"b": 2}}]', "a.json")
-    record = Record(source, None, path=(0,))
+    source = InputFile.of_text('[\n{"a": 1,\n"a":\n{"b": 2}}]', "a.json")
+    record = Record(source, None, source.json._text.place(0), (0,))
     assert [record.line_of(key) for key in ("a", "z", "a")] == [4, 2, 4]
-    assert Record(source, None, path=(0, "a")).line_of("b") == 4
+    assert Record(source, None, source.json._text.place(0), (0, "a")).line_of("b") == 4

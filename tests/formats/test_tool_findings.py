@@ -7,8 +7,9 @@ from comment_strategies import recognised
 from format_samples import SAMPLES
 
 from metareview.errors import InputError
-from metareview.formats.registry import comment_formats, read_inputs
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
+from metareview.formats.reader import ReadOptions, read_inputs
+from metareview.formats.registry import comment_formats
 from metareview.model.comment import Comment
 
 URL = "https://github.com/octo/shop/pull/7"
@@ -17,7 +18,7 @@ TOOLS = ("codex", "claude-code", "open-code-review", "pr-agent", "gitlab-code-qu
 
 def read(name, document, *, strict=True):
     text = document if isinstance(document, str) else json.dumps(document)
-    source = Source.of_text(text, "f.json", strict=strict, about=URL)
+    source = InputFile.of_text(text, "f.json", strict=strict, named_pull_request=URL)
     assert recognised(source) == [name]
     [review] = comment_formats(name)[name].read(source)
     assert (review.pr, review.reviewer) == (URL, None)
@@ -165,7 +166,7 @@ def test_nothing_says_the_pull_request_is_refused_and_the_path_may(tmp_path, nam
     (tmp_path / "octo").mkdir()
     (tmp_path / "octo/shop").mkdir()
     (tmp_path / "octo/shop/7.json").write_text(SAMPLES[name])
-    [review] = read_inputs(tmp_path / "octo/shop/7.json", reviewer="x").reviews
+    [review] = read_inputs(tmp_path / "octo/shop/7.json", ReadOptions(reviewer="x")).reviews
     assert (review.pr, review.reviewer) == ("octo/shop#7", "x")
 
 

@@ -1,7 +1,6 @@
 """Verdicts from elsewhere: what each kind of file says, and what is refused."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,8 +8,8 @@ from hypothesis import strategies as st
 from test_fuzz import CHANGES, VALUES, changed, places
 
 from metareview.errors import InputError
+from metareview.formats.input_file import InputFile
 from metareview.formats.labels import read_label_set, read_labels
-from metareview.formats.source import Source
 from metareview.formats.verdicts import StoredVerdict, read_verdicts
 
 PR = "https://github.com/octo/app/pull/1"
@@ -79,7 +78,7 @@ def test_two_people_against_one(tmp_path):
 def test_half_a_line_is_passed_over_with_a_warning(tmp_path):
     path = tmp_path / "labels.jsonl"
     path.write_text(json.dumps(LABEL)[:70] + "\n" + json.dumps(LABEL) + "\n" + '{"pr": "x}')
-    found = read_label_set(Source(path))
+    found = read_label_set(InputFile(path))
     assert len(found.labels) == 1
     assert [warning.rpartition("labels.jsonl")[2] for warning in found.warnings] == [
         ":1: the line breaks off; left out",
@@ -187,10 +186,8 @@ SAMPLES = [[PAIR, {**PAIR, "generated": 1}], [LABEL, ISSUE, {**LABEL, "match": N
 
 
 def read_or_refused(data):
-    source = Source(Path("verdicts.jsonl"))
-    source.data = data
     try:
-        return read_verdicts(source)
+        return read_verdicts(InputFile.of_bytes(data, "verdicts.jsonl"))
     except InputError as error:
         return error
 

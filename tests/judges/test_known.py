@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.errors import InputError
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.formats.verdicts import read_verdicts
 from metareview.judges.known import KnownVerdicts
 from metareview.judges.offline.judge import OfflineJudge
@@ -31,7 +31,7 @@ def lines(*records):
 
 
 def file_of(*records, name="v.jsonl"):
-    return read_verdicts(Source.of_text(lines(*records), name))
+    return read_verdicts(InputFile.of_text(lines(*records), name))
 
 
 def label(a, b, match, **more):

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metareview.comments.pull_requests import PullRequestIndex
-from metareview.formats.registry import read_reference_set
+from metareview.formats.reader import read_reference_set
 from metareview.model.address import AddressBook, full_addresses, parse_address, pull_request_key, repository_key
 from metareview.model.comment import Comment, Review, Skipped, merged
 

@@ -150,7 +150,7 @@ def test_a_rebase_of_a_file_that_was_deleted_and_came_back_before_the_comment(fi
         ]
 
     commits = [*life("c", "base", 1), *life("n", "newer base", 2)]
-    assert told(commits, replace(comment_on(3), commit="c2")) == (reasons.RESTORED, ())
+    assert told(commits, comment_on(3).replace(commit="c2")) == (reasons.RESTORED, ())
 
 
 def test_a_file_that_the_new_commits_delete():

@@ -9,8 +9,7 @@ from routing_stories import happen, history_of
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.history import read_history
-from metareview.formats.protocol import TextsWanted
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.event import Eligibility, make_history
 from metareview.model.time import SECOND
 from metareview.pipelines.routing import RoutingOptions, read
@@ -376,29 +375,11 @@ def test_lines_are_the_same_one_by_one_and_in_batches(tmp_path):
     plain.write_bytes(b"".join(lines)[:-1])
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for path in (plain, packed):
-        source = Source(path)
+        source = InputFile(path)
         batches = list(source.line_batches())
         assert len(batches) > 2
         together = [(number, line) for first, batch in batches for number, line in enumerate(batch, first)]
-        assert together == list(source.raw_lines())
-
-
-def test_of_parquet_only_the_texts_that_matter_are_read(tmp_path):
-    """Row groups without the repository, or after the last cutoff, tell no texts; whatever else they tell stays."""
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = []
-    for day, repo in enumerate(["a/a", "b/b", "a/a"], 1):
-        opened = {"repo": repo, "pr": day, "at": f"2025-06-0{day}T12:00:00Z", "body": f"Fixes #{day}"}
-        rows += [OPENED | opened, REVIEW | opened | {"at": f"2025-06-0{day}T12:30:00Z"}]
-    path = tmp_path / "events.parquet"
-    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
-    whole = read_history(path)
-    some = read_history(path, texts=TextsWanted(frozenset({"a/a"}), whole.events[1].at))
-    assert [event.body is None for event in some.events] == [False, False, True, True, True, True]
-    assert [event[:7] for event in some.events] == [event[:7] for event in whole.events]
-    bodiless = [row | ({"body": None} if row["repo"] == "a/a" else {}) for row in rows]
-    pq.write_table(pa.Table.from_pylist(bodiless), path, row_group_size=2)
-    assert read_history(path, texts=TextsWanted(frozenset({"a/a"}))) == read_history(path)
+        assert together == list(InputFile(path).lines())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from github_data import patches, repository, rest_commits, sample_server, sha
 from github_server import GitHubServer, Reply
-from metareview.formats.registry import read_inputs
+from metareview.formats.reader import read_inputs
 from metareview.model.selection import Selection
 
 AT = "2026-03-02T09:00:00Z"
@@ -350,7 +350,7 @@ def test_our_own_reader_takes_all_of_it(pull, tmp_path):
     with sample_server() as server:
         result = pull(server)
     inputs = read_inputs(tmp_path / "out.jsonl")
-    assert inputs.formats == {"jsonl"}
+    assert {file.format for file in inputs.files} == {"jsonl"}
     # 78 comments, of which 19 are replies, 18 of them by people who said nothing else on the pull request.
     assert sum(result.counts.values()) == 78
     assert sum(len(review.comments) for review in inputs.reviews) == 60

@@ -12,7 +12,7 @@ from github_data import sample_server
 from github_server import Reply
 from metareview.errors import UsageError
 from metareview.formats.history import read_history
-from metareview.formats.registry import read_inputs
+from metareview.formats.reader import read_inputs
 from pulls import Pull
 
 JUNK = st.sampled_from(

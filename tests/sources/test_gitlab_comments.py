@@ -7,7 +7,7 @@ import pytest
 from gitlab_server import PATH, GitLabServer, changed, commit, discussion, merge_request, note, on_line, project, sample
 from metareview.errors import UsageError
 from metareview.formats.comments import jsonl
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.selection import Selection
 from pulls import GitLabPull
 from scripted_server import Reply
@@ -96,7 +96,7 @@ def test_a_project_as_records(gitlab_pull, tmp_path):
     # Two for each merge request, a list of commits for each that has lines, two for each commit that is looked at, and
     # one for a commit that is gone.
     assert result.requests == len(server.log) == 1 + 1 + 5 * 2 + 3 + 3 * 2 + 1
-    reviews = list(jsonl.read(Source.of_text(written, "out.jsonl")))
+    reviews = list(jsonl.read(InputFile.of_text(written, "out.jsonl")))
     assert [review.reviewer for review in reviews] == [each["reviewer"] for each in EXPECTED]
 
 

@@ -6,18 +6,18 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 COLUMNS = ["pr", "reviewer", "path", "line", "note"]
 
 
-def sniff(source: Source) -> bool:
+def sniff(source: InputFile) -> bool:
     return source.text.splitlines()[:1] == [",".join(COLUMNS)]
 
 
-def read(source: Source) -> Iterator[Review]:
+def read(source: InputFile) -> Iterator[Review]:
     for row in csv.DictReader(io.StringIO(source.text)):
         line = int(row["line"]) if row["line"] else None
         comment = Comment(row["note"], row["path"] or None, from_line=line, to_line=line)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -191,7 +191,7 @@ def _probes(benchmark: ReferenceSet, line_distance: int) -> Iterator[Probe]:
     else:
         # Every note moves on by as many comments as the largest pull request has: none stays in its own.
         notes = iter([comment.note for comment in everything[largest:] + everything[:largest]])
-        shuffled = {key: tuple(replace(each, note=next(notes)) for each in of) for key, of in references.items()}
+        shuffled = {key: tuple(each.replace(note=next(notes)) for each in of) for key, of in references.items()}
         figures = _score(benchmark, shuffled, rules)
         lines_stay = not rules.location or figures["positive_line_recall_rate"] == 1
         passed = lines_stay and (figures["positive_recall_rate"] or 0) <= _ALIKE
@@ -223,4 +223,4 @@ def _score(benchmark: ReferenceSet, comments: Mapping[str, tuple[Comment, ...]],
 def _far_away(comment: Comment) -> Comment:
     """At the last line that there can be, which no file reaches. A comment on a whole file has no lines to move."""
     is_whole_file = comment.from_line is None and comment.to_line is None
-    return comment if is_whole_file else replace(comment, from_line=MAX_LINE, to_line=MAX_LINE)
+    return comment if is_whole_file else comment.replace(from_line=MAX_LINE, to_line=MAX_LINE)

@@ -74,9 +74,9 @@ class _LazyGroup(click.Group):
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Measure code review: comments, reviewer routing, retrieved text."""
-    from metareview.formats.pipes import pipes_kept
+    from metareview.formats.pipes import spooled_pipes
 
-    context.with_resource(pipes_kept())
+    context.with_resource(spooled_pipes())
 
 
 def main(arguments: list[str] | None = None) -> None:

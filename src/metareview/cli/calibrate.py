@@ -27,7 +27,7 @@ from metareview.temporary import TemporaryFolder
 if TYPE_CHECKING:
     from metareview.benchmark.calibrate import Calibration
     from metareview.benchmark.run_labels import RunCalibration
-    from metareview.formats.source import Source
+    from metareview.formats.input_file import InputFile
     from metareview.model.build_gates import Gate
     from metareview.report.tables import Table
     from metareview.runs.run import OutcomesRun
@@ -84,8 +84,8 @@ def command(
     """Judge the pairs in LABELS and compare: JSON lines {"a", "b", "match", "group"}, a the reference's note, or a
     run's labels.jsonl. Or, with --run, compare a run's own verdicts with what people said of them."""
     from metareview.benchmark.calibrate import FIGURES, calibrate
+    from metareview.formats.input_file import InputFile
     from metareview.formats.labels import read_label_set
-    from metareview.formats.source import Source
     from metareview.judges.protocol import ModelJudge
     from metareview.judges.registry import JudgeOptions, open_judge
     from metareview.model.build_gates import parse_gates
@@ -106,9 +106,9 @@ def command(
         raise UsageError("The judge none goes by location, and labels have none. Choose another --judge.")
     with TemporaryFolder() as scratch, screen.progress("pairs") as progress:
         verdicts = cache_file(cache, no_cache, scratch / "verdicts.sqlite")
-        source = Source(labels)
-        _check_labels(source)
-        found = read_label_set(source)
+        file = InputFile(labels)
+        _check_labels(file)
+        found = read_label_set(file)
         options = JudgeOptions(
             threshold,
             concurrency,
@@ -131,21 +131,21 @@ def command(
     _show(result, result.judge, gates, screen, top if disagreements else 0, by)
 
 
-def _check_labels(source: Source) -> None:
+def _check_labels(file: InputFile) -> None:
     """InputError where the file holds a judge's verdicts, which other options take."""
     from metareview.formats.labels import EXAMPLE
     from metareview.formats.verdicts import kind_of
 
-    kind = kind_of(source)
+    kind = kind_of(file)
     if kind == "martian":
         fix = (
             "Give it to metareview comments, as --verdicts FILE or as --examples FILE. calibrate takes people's labels,"
             f" lines such as {EXAMPLE}."
         )
-        raise InputError("a file of evaluations, which are a judge's verdicts", file=source.name, fix=fix)
+        raise InputError("a file of evaluations, which are a judge's verdicts", file=file.name, fix=fix)
     if kind == "pairs":
         fix = "For a run with labels of its own: metareview calibrate --run RUN."
-        raise InputError("a run's pairs, which have its judge's verdicts", file=source.name, fix=fix)
+        raise InputError("a run's pairs, which have its judge's verdicts", file=file.name, fix=fix)
 
 
 def _without_rivals(result: Calibration) -> Iterator[str]:

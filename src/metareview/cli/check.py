@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Lint a benchmark, then score known answers on it: oracle, silence, shuffled notes, shifted lines."""
     from metareview.benchmark.check import check_benchmark
-    from metareview.formats.registry import read_reference_set
+    from metareview.formats.reader import read_reference_set
     from metareview.pipelines import datasets
     from metareview.pipelines.comments.doubts import doubts_about_references
 

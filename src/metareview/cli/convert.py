@@ -52,7 +52,7 @@ def command(
     """Read the comments in IN, a file or a folder, and write them in another format. Whatever that cannot hold is
     named; what figures rest on is never left out."""
     from metareview.formats.convert import convert_reviews, writable_format, written_to
-    from metareview.formats.registry import read_inputs, why_empty
+    from metareview.formats.reader import ReadOptions, read_inputs, why_empty
     from metareview.model.selection import Selection
     from metareview.model.words import plural
 
@@ -60,16 +60,8 @@ def command(
     if out == _STANDARD_OUTPUT and screen.as_json:
         raise UsageError("-o - and --json both print to standard output. Name a file, or leave out --json.")
     chosen = Selection(reviewer)
-    inputs = read_inputs(
-        given,
-        format_name=format_name,
-        reviewer=name,
-        chosen=chosen,
-        strict=strict,
-        about=pr,
-        keep_answers=True,
-        name_by_file=False,
-    )
+    options = ReadOptions(format_name, name, chosen, strict, pr, keep_answers=True, name_by_file=False)
+    inputs = read_inputs(given, options)
     chosen.check([who for who in inputs.reviewers if who])
     # Said first: where nothing is left, or the target refuses, they may tell why.
     screen.say(warning_lines(inputs.warnings, inputs.skipped))
@@ -94,7 +86,7 @@ def command(
     comments = sum(len(review.comments) for review in converted.reviews)
     document = {
         "schema": "metareview.convert/1",
-        "from": sorted(inputs.formats),
+        "from": sorted({file.format for file in inputs.files}),
         "to": target,
         "prs": len({review.key for review in converted.reviews}),
         "reviews": len(converted.reviews),

@@ -153,7 +153,7 @@ def settings_lines(judge: object) -> list[str]:
 
 def warning_lines(warnings: Iterable[str], skipped: Iterable[Skipped] = ()) -> list[str]:
     """The first few of them, and how many more there are."""
-    from metareview.formats.remarks import stands_for
+    from metareview.formats.read_warnings import stands_for
     from metareview.report.tables import FIRST_WARNINGS
 
     lines = [f"Warning: {warning}" for warning in warnings]

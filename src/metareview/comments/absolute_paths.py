@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from metareview.model.comment import Comment, Review, normal_path
-from metareview.model.facts import located_at
 
 _ABSOLUTE = re.compile(r"(?:/|[A-Za-z]:[\\/]|file:/)")
 
@@ -18,12 +17,20 @@ def relative_to(review: Review, known: Collection[str]) -> tuple[Review, int]:
     """
     found = ((position, _known_suffix(comment, known)) for position, comment in enumerate(review.comments))
     cut = {position: path for position, path in found if path is not None}
-    return (replace(review, comments=located_at(review.comments, cut)), len(cut)) if cut else (review, 0)
+    if not cut:
+        return review, 0
+    comments = (each.replace(path=cut.get(at, each.path)) for at, each in enumerate(review.comments))
+    return replace(review, comments=tuple(comments)), len(cut)
+
+
+def is_absolute(comment: Comment) -> bool:
+    """Whether its path begins at the root of a machine."""
+    return comment.path is not None and _ABSOLUTE.match(comment.path.strip()) is not None
 
 
 def _known_suffix(comment: Comment, known: Collection[str]) -> str | None:
     """What a path must be cut to; None where nothing needs to be, or can be, cut."""
-    if comment.path is None or not _ABSOLUTE.match(comment.path.strip()):
+    if not is_absolute(comment):
         return None
     path = normal_path(comment.path) or ""
     return None if path in known else next((suffix for suffix in _suffixes(path) if suffix in known), None)

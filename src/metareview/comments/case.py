@@ -14,7 +14,6 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.location import Candidates, candidate_pairs
 from metareview.judges.protocol import LONG_NOTE, SAME, Answer, Question, judged_part
 from metareview.model.comment import Comment, Review
-from metareview.model.facts import KnownComments
 
 FREE_REACH = 20
 """A judge that costs nothing also judges pairs up to this many lines apart. They count for nothing; they are kept so
@@ -48,8 +47,6 @@ class Notes:
     @classmethod
     def of(cls, comments: Sequence[Comment], first: int = 0) -> Notes:
         """`first`: the position of the first of them in the input."""
-        if isinstance(comments, KnownComments) and comments.facts.counted == comments.facts.comments:
-            return cls(list(range(first, first + len(comments))), list(comments))
         kept = [(position, comment) for position, comment in enumerate(comments, first) if comment.counted]
         return cls([position for position, _ in kept], [comment for _, comment in kept])
 

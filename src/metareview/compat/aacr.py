@@ -25,7 +25,7 @@ from metareview.comments.records import CommentRecord
 from metareview.errors import InputError, UsageError, did_you_mean
 from metareview.formats.comments import aacr_text
 from metareview.formats.comments.jsonl import MEANT_OF_COMMENT
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.judges.registry import open_judge
 from metareview.model.comment import Comment, ReferenceSet, Review, normal_path
 from metareview.pipelines.comments.answer import answer_in_batches
@@ -109,7 +109,7 @@ def load_generated_comments_from_file(file_path: str | Path) -> list[dict[str, A
             "to_line": comment.to_line,
             "note": comment.note,
         }
-        for comment in aacr_text.parse(Source(Path(file_path)))
+        for comment in aacr_text.parse(InputFile(Path(file_path)))
     ]
 
 
@@ -188,7 +188,7 @@ def _comment(value: object) -> Comment:
     """A comment from a dictionary, with the checks of a file. Fields of the data set that we do not use are fine; one
     that stands in the place of a field of ours is not."""
     text = json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str)
-    [record] = Source.of_text(text, "comment").records("a comment")
+    [record] = InputFile.of_text(text, "comment").json.records("a comment")
     for key in record.value:
         meant = MEANT_OF_COMMENT.get(key)
         if meant in ("note", "path", "from_line") and meant not in record.value:

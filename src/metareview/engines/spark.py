@@ -19,7 +19,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
-import orjson
+import msgspec
 
 from metareview.errors import MetareviewError, UsageError
 from metareview.working_folder import find_modules, found_modules
@@ -114,7 +114,7 @@ def records_of(frame: Frame) -> list[dict[str, Any]]:
 
     with explained():
         rows = frame.select(f.to_json(f.struct("*")).alias("line")).toLocalIterator()
-        return [orjson.loads(row.line) for row in rows]
+        return [msgspec.json.decode(row.line) for row in rows]
 
 
 @contextmanager

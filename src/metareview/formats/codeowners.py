@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from metareview.errors import InputError
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 
 _LIMIT = 3 << 20  # GitHub does not load a larger file.
 _FIELD = re.compile(r"(?:\\.|[^\s\\])+")
@@ -120,7 +120,7 @@ class OwnersByCommit:
 
 
 def _read(path: Path) -> CodeOwners:
-    source = Source(path)
-    if len(source.data) >= _LIMIT:
+    file = InputFile(path)
+    if len(file.data) >= _LIMIT:
         raise InputError("GitHub does not load a file of 3 MB or more", file=path, fix="Make it smaller.")
-    return CodeOwners(source.text)
+    return CodeOwners(file.text)

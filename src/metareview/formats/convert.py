@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.registry import comment_formats
-from metareview.formats.source import Source
-from metareview.model.comment import Comment, Review, merged, normal_path, normal_side
+from metareview.model.comment import COMMENT_FIELDS, Comment, Review, merged, normal_path, normal_side
 from metareview.model.words import plural
 
-_COMMENT_FIELDS = tuple(field.name for field in fields(Comment) if field.name not in ("from_line", "to_line"))
+_COMMENT_FIELDS = tuple(name for name in COMMENT_FIELDS if name not in ("from_line", "to_line"))
 _REVIEW_FIELDS = tuple(field.name for field in fields(Review) if field.name not in ("comments", "source", "pr"))
 _DECIDING = ("note", "path", "side", "neutral", "in_reply_to")
 _IN_WORDS = {"other_names": "other names of the pull request"}
@@ -116,9 +116,9 @@ def _read_back(target: CommentFormat, files: Mapping[str, str], reviews: Sequenc
     names_it = True
     for name, text in files.items():
         for about in (None, *(review.pr for review in reviews[:1])):
-            source = Source.of_text(text, name or "written", about=about)
+            file = InputFile.of_text(text, name or "written", named_pull_request=about)
             try:
-                found += list(target.read(source))
+                found += list(target.read(file))
                 break
             except InputError:
                 if about is not None:

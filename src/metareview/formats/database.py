@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from metareview.errors import InputError
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 
 MAGIC = b"SQLite format 3\0"
 WAIT_SECONDS = 5.0
@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 class Database:
     """The tables of a file. Whatever cannot be read is an InputError that names it."""
 
-    source: Source
+    file: InputFile
     connection: sqlite3.Connection
     columns: dict[str, frozenset[str]]
     """Of each table that is one: a view could be made to run for ever."""
@@ -50,27 +50,27 @@ class Database:
             while batch := cursor.fetchmany(_BATCH):
                 yield from batch
         except _UNREADABLE as error:
-            raise _refusal(self.source, error, f"table {table}: ") from None
+            raise _refusal(self.file, error, f"table {table}: ") from None
 
     def fail(self, problem: str, fix: str) -> NoReturn:
-        raise InputError(problem, file=self.source.name, fix=fix)
+        raise InputError(problem, file=self.file.name, fix=fix)
 
 
 @contextmanager
-def open_database(source: Source) -> Iterator[Database]:
+def open_database(file: InputFile) -> Iterator[Database]:
     """The tables as they are at this moment, whatever is written meanwhile. InputError where that cannot be had."""
     connection: sqlite3.Connection | None = None
     try:
         try:
-            connection, columns = _connect(source.path, "mode=ro")
+            connection, columns = _connect(file.path, "mode=ro")
         except sqlite3.OperationalError as error:
             # In a folder that nobody may write to, a log that was never begun cannot be looked into either.
-            if "unable to open" not in str(error) or not source.path.exists() or _has_log(source.path):
+            if "unable to open" not in str(error) or not file.path.exists() or _has_log(file.path):
                 raise
-            connection, columns = _connect(source.path, "immutable=1")
-        yield Database(source, connection, columns)
+            connection, columns = _connect(file.path, "immutable=1")
+        yield Database(file, connection, columns)
     except _UNREADABLE as error:
-        raise _refusal(source, error) from None
+        raise _refusal(file, error) from None
     finally:
         if connection is not None:
             connection.close()
@@ -96,15 +96,15 @@ def _has_log(path: Path) -> bool:
     return any(log.exists() and log.stat().st_size for log in logs)
 
 
-def _refusal(source: Source, error: sqlite3.Error | UnicodeError, where: str = "") -> InputError:
+def _refusal(file: InputFile, error: sqlite3.Error | UnicodeError, where: str = "") -> InputError:
     text = str(error)
     if "locked" in text or "busy" in text:
         problem = f"another process holds it ({text}; waited {WAIT_SECONDS:g} s)"
-        return InputError(problem, file=source.name, fix="Wait until it is done, or give a copy of the file.")
+        return InputError(problem, file=file.name, fix="Wait until it is done, or give a copy of the file.")
     if "decode" in text:
-        return InputError(f"{where}text that is not UTF-8", file=source.name, fix="Run the ingestion again.")
+        return InputError(f"{where}text that is not UTF-8", file=file.name, fix="Run the ingestion again.")
     if "unable to open" in text or "readonly" in text or "read-only" in text:
         fix = "Check permissions; what is in its -wal or -journal file must be readable with it."
-        return InputError(f"{where}cannot be opened to be read: {text}", file=source.name, fix=fix)
+        return InputError(f"{where}cannot be opened to be read: {text}", file=file.name, fix=fix)
     fix = "Check it with `pragma integrity_check`, or run the ingestion again."
-    return InputError(f"{where}not readable as SQLite: {text}", file=source.name, fix=fix)
+    return InputError(f"{where}not readable as SQLite: {text}", file=file.name, fix=fix)

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.comment import Comment, Review
-
-
-def only_document(source: Source) -> Any:
-    """The one JSON value of a file; None where it holds none, or several."""
-    return source.documents[0].value if source.looks_like_json and source.documents.are_one else None
 
 
 def first_object(values: object) -> dict[str, Any]:
@@ -19,9 +14,9 @@ def first_object(values: object) -> dict[str, Any]:
     return values[0] if isinstance(values, list) and values and isinstance(values[0], dict) else {}
 
 
-def review_of(source: Source, comments: Iterable[Comment], reviewer: str | None = None) -> Review:
+def review_of(file: InputFile, comments: Iterable[Comment], reviewer: str | None = None) -> Review:
     """All that the file says, on the pull request that the user or its path names."""
-    return Review(source.required_pull_request(), tuple(comments), reviewer, source=source.name)
+    return Review(file.required_pull_request(), tuple(comments), reviewer, source=file.name)
 
 
 def paragraphs(*texts: str | None) -> str:

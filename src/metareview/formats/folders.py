@@ -1,16 +1,19 @@
-"""The files of a folder that was given as an input: all of them, or an InputError that names the one that is closed."""
+"""Folders as inputs: their files, and what their names say of runs and pull requests."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from metareview.errors import InputError
-from metareview.formats.pipes import kept
-from metareview.formats.source import readable
+from metareview.formats.input_file import readable
+from metareview.formats.pipes import spooled
+
+_RUN = re.compile(r"run-\d{1,9}", re.IGNORECASE)
 
 
 def is_folder(path: Path) -> bool:
@@ -28,7 +31,7 @@ def files_below(folder: Path) -> list[Path]:
 def content_hash(path: Path) -> str:
     """SHA-256 of a file, or of every file of a folder with its name, without holding any of it whole."""
     digest = hashlib.sha256()
-    path = kept(path)
+    path = spooled(path)
     for file in sorted(_walked(path)) if path.is_dir() else [path]:
         if file != path:
             digest.update(f"\0{file.relative_to(path).as_posix()}\0".encode("utf-8", "surrogateescape"))
@@ -39,7 +42,7 @@ def content_hash(path: Path) -> str:
 
 def files_state(path: Path) -> list[tuple[Path, int, int, int]]:
     """What tells whether a file, or any file of a folder, is another or was written to: identity, size and time."""
-    path = kept(path)
+    path = spooled(path)
     states = []
     for file in sorted(_walked(path)) if is_folder(path) else [path]:
         with suppress(OSError):  # whoever reads it says what is wrong with it
@@ -60,3 +63,32 @@ def _walked(folder: Path) -> Iterator[Path]:
 
 def _raise(error: OSError) -> None:
     raise error
+
+
+# REVIEWER/run-1/…, REVIEWER/run-2/…
+
+
+def is_run_folder(name: str) -> bool:
+    return _RUN.fullmatch(name) is not None
+
+
+def names_its_pull_request(name: Path) -> bool:
+    """Whether all of it is OWNER/REPO/NUMBER.ext."""
+    return name.stem.partition(".")[0].isdecimal() and len(name.parts) == 3
+
+
+def without_run(name: Path, *, repeat: bool) -> tuple[Path, str | None]:
+    """A file's name within what was given, without the folder of its run, and that run.
+
+    It stands below the reviewer's folder; with `repeat`, also where the reviewer's folder is what was given.
+
+    >>> without_run(Path("claude/run-2/octo_shop_7.txt"), repeat=False)[1]
+    'run-2'
+    """
+    folders = name.parts[:-1]
+    if not repeat and names_its_pull_request(name):
+        return name, None
+    for at in (0, 1) if repeat else (1,):
+        if len(folders) > at and is_run_folder(folders[at]):
+            return Path(*name.parts[:at], *name.parts[at + 1 :]), folders[at].lower()
+    return name, None

@@ -9,16 +9,20 @@ from pathlib import Path
 
 from metareview.errors import InputError, UsageError
 from metareview.formats.folders import files_below, is_folder
-from metareview.formats.pipes import pipes_kept
+from metareview.formats.input_file import InputFile, Progress, readable
+from metareview.formats.json_values import objects_of_lines
+from metareview.formats.pipes import spooled_pipes
 from metareview.formats.protocol import HistoryFormat, Reading, TextsWanted
-from metareview.formats.registry import HISTORY_FORMATS, Paths, history_formats, several
-from metareview.formats.source import Progress, Source, readable
+from metareview.formats.reader import Paths, several
+from metareview.formats.registry import HISTORY_FORMATS, history_formats
 from metareview.model.event import History
 from metareview.model.words import none_of
 
 # Of a folder of histories: by their suffixes, without the one of gzip.
 _HISTORY_SUFFIXES = {".json", ".jsonl", ".ndjson", ".parquet", ".sqlite", ".sqlite3", ".db"}
 HARNESS_FILE = "history.sqlite"
+_MOST_OPEN = 64
+"""Files that stay open from when they are recognised until they are read; the others are opened again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,13 @@ class HistoryInput:
     name: str
     """Of the format, which is that of all of them."""
     format: HistoryFormat
-    sources: tuple[Source, ...]
+    files: tuple[InputFile, ...]
     warnings: tuple[str, ...]
 
     @property
     def label(self) -> str:
         """What messages call the history."""
-        return ", ".join(source.name for source in self.sources)[:200]
+        return ", ".join(file.name for file in self.files)[:200]
 
 
 def open_history(paths: Paths, format: str | None = None, *, progress: Progress | None = None) -> HistoryInput:
@@ -88,27 +92,28 @@ def open_history(paths: Paths, format: str | None = None, *, progress: Progress 
     given = find_history_files(paths)
     megabytes = _Megabytes(given.files, progress)
     warnings = []
-    chosen: list[tuple[Source, str, HistoryFormat]] = []
-    for file in given.files:
-        source = Source(file, progress=megabytes.of(file))
-        found = _history_format(source, format, required=len(given.files) == 1 or file in given.named)
+    chosen: list[tuple[InputFile, str, HistoryFormat]] = []
+    for path in given.files:
+        file = InputFile(path, progress=megabytes.of(path))
+        found = _history_format(file, format, required=len(given.files) == 1 or path in given.named)
         if found is None:
-            warnings.append(f"{source.name}: left out, it is empty or no history")
+            warnings.append(f"{file.name}: left out, it is empty or no history")
         else:
-            chosen.append((source, *found))
+            opened = file if len(given.files) <= _MOST_OPEN else file.again()
+            chosen.append((opened.for_reading(), *found))
     if not chosen:
         problem = f"{none_of(len(given.files))} a history in a known format"
         raise InputError(problem, file=str(several(paths)[0]), fix=_history_fix())
     (first, name, known), *rest = chosen
-    for source, other, _ in rest:
+    for file, other, _ in rest:
         if other != name:
-            raise UsageError(f"{source.name} is {other} and {first.name} is {name}. Give files of one format.")
+            raise UsageError(f"{file.name} is {other} and {first.name} is {name}. Give files of one format.")
     if known.events is None and rest:
         raise UsageError(f"{name} reads one file at a time. Give one.")
-    return HistoryInput(name, known, tuple(source for source, *_ in chosen), tuple(warnings))
+    return HistoryInput(name, known, tuple(file for file, *_ in chosen), tuple(warnings))
 
 
-@pipes_kept()
+@spooled_pipes()
 def read_history(
     paths: Paths, format: str | None = None, *, texts: TextsWanted | None = None, progress: Progress | None = None
 ) -> History:
@@ -122,28 +127,28 @@ def read_history(
 def read_opened(given: HistoryInput, texts: TextsWanted | None = None) -> History:
     """All of it, in memory."""
     if given.format.events is None:
-        [source] = given.sources
-        history = given.format.read(source)
+        [file] = given.files
+        history = given.format.read(file)
         history = replace(history, warnings=(*given.warnings, *history.warnings))
     else:
         reading = Reading(texts or TextsWanted(), warnings=[*given.warnings])
-        streams = [given.format.events(source, reading) for source in given.sources]
+        streams = [given.format.events(file, reading) for file in given.files]
         history = reading.history(chain.from_iterable(streams), given.label)
-    told = [line for source in given.sources for line in source.all_warnings()]
-    return replace(history, warnings=(*told, *history.warnings))
+    corrections = [line for file in given.files for line in file.all_warnings()]
+    return replace(history, warnings=(*corrections, *history.warnings))
 
 
-def _history_format(source: Source, format: str | None, *, required: bool) -> tuple[str, HistoryFormat] | None:
+def _history_format(file: InputFile, format: str | None, *, required: bool) -> tuple[str, HistoryFormat] | None:
     """The format of a file and its name; None where it has none and is not `required` to."""
     for name, known in history_formats(format).items():
-        if format or known.sniff(source):
+        if format or known.sniff(file):
             return name, known
     if not required:
         return None
-    first = next(source.lines(), None)
+    first = next(objects_of_lines(file), None)
     if first is None:
-        raise InputError("the file is empty", file=source.name, fix="Give a history with at least one pull request.")
-    raise InputError("not a history in a known format", file=source.name, line=first.line, fix=_history_fix())
+        raise InputError("the file is empty", file=file.name, fix="Give a history with at least one pull request.")
+    raise InputError("not a history in a known format", file=file.name, line=first.line_of(None), fix=_history_fix())
 
 
 def _history_fix() -> str:

@@ -1,27 +1,320 @@
-"""An input file that is open for reading: what goes wrong with it is an InputError, and nobody else's errors are."""
+"""One input: opened once, read once from its beginning to its end, with the hash of the bytes that were read."""
 
 from __future__ import annotations
 
+import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property, partial
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
-from metareview.errors import InputError
-from metareview.formats.pipes import refuse_endless
+from metareview.errors import InputError, Line
+from metareview.formats.gzip_lines import GZIP, unpacked_lines
+from metareview.formats.pipes import spooled
+from metareview.formats.read_warnings import ReadWarnings
+from metareview.model.address import pull_request_of_path
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+    from metareview.formats.json_values import JsonValues
+
+Progress = Callable[[int, int], None]
+"""Progress callback, called with (done, total)."""
+BATCH = 2**18
+"""Bytes of lines that are decoded together: about what a processor's cache holds."""
 _BUFFER = 2**17
+_MAGIC = 16
+_MEGABYTE = 2**20
+_LEFT_OUT = "a field that cannot be read; left out"
 
 
-def open_input(path: Path, name: str) -> io.BufferedReader:
-    """The file's bytes; InputError with the fix where they cannot be read, now or later."""
-    with file_errors(name):
-        refuse_endless(path, name)
-        return io.BufferedReader(_InputFile(path, name), _BUFFER)
+class InputFile:
+    """A file, or text in memory. `name` is how messages call it; `warnings` collects what was corrected while reading.
+
+    Where it is not `strict`, a field of a comment that cannot be read is left out, with a warning. `named_pull_request`
+    is that of `--pr`. `part` limits `line_batches` to whole lines between two offsets.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        strict: bool = True,
+        named_pull_request: str | None = None,
+        progress: Progress | None = None,
+        part: tuple[int, int] | None = None,
+    ) -> None:
+        self.name = readable(str(path))
+        self.path = spooled(Path(path))
+        self.strict = strict
+        self.progress = progress
+        self.part = part
+        self.warnings = ReadWarnings()
+        self._named_pull_request = named_pull_request
+        self._in_memory: bytes | None = None
+        self._data: bytes | None = None
+        self._stream: io.BufferedReader | None = None
+        self._hash = hashlib.sha256()
+        self._kept_lines: list[bytes] = []
+        """Lines that were read to recognise the format, and that `lines` gives again."""
+        self._keeps_lines = True
+        self._lines_are_gone = False
+
+    @classmethod
+    def of_text(cls, text: str, name: str, *, strict: bool = True, named_pull_request: str | None = None) -> InputFile:
+        """An input that is no file, such as an argument of the Python API."""
+        data = text.encode("utf-8", "surrogatepass")
+        return cls.of_bytes(data, name, strict=strict, named_pull_request=named_pull_request)
+
+    @classmethod
+    def of_bytes(
+        cls,
+        data: bytes,
+        path: str | Path,
+        *,
+        name: str | None = None,
+        strict: bool = True,
+        named_pull_request: str | None = None,
+    ) -> InputFile:
+        """The bytes as those of the file at `path`, which is not opened."""
+        file = cls(path, strict=strict, named_pull_request=named_pull_request)
+        file.name = readable(name) if name else file.name
+        file._in_memory = data
+        return file
+
+    def again(self) -> InputFile:
+        """The same input, of which nothing has been read."""
+        other = InputFile(self.path, strict=self.strict, progress=self.progress, part=self.part)
+        other.name, other._in_memory, other._named_pull_request = self.name, self._in_memory, self._named_pull_request
+        return other
+
+    @property
+    def pull_request(self) -> str | None:
+        """The pull request that the user or the file's path names, to be looked up in the references."""
+        return self._named_pull_request or pull_request_of_path(readable(self.path.as_posix()))
+
+    def required_pull_request(self) -> str:
+        """The same, for a format whose files do not say which pull request they are about."""
+        if named := self.pull_request:
+            return named
+        problem = "nothing says which pull request it is about"
+        fix = "Give --pr URL, or name the file OWNER/REPO/NUMBER.json, OWNER_REPO_NUMBER.json or after its instance_id."
+        raise InputError(problem, file=self.name, fix=fix)
+
+    # Bytes
+
+    def begins_with(self, magic: bytes) -> bool:
+        return self._beginning.startswith(magic)
+
+    @cached_property
+    def _beginning(self) -> bytes:
+        return self._opened().peek(_MAGIC)[:_MAGIC]
+
+    def for_reading(self) -> InputFile:
+        """The file, whose lines are from now on given once and not kept, as its format is known."""
+        self._keeps_lines = False
+        return self
+
+    @property
+    def data(self) -> bytes:
+        """All of it, which is then held."""
+        if self._data is None:
+            self._check_lines_are_there()
+            self._data = b"".join([*self._kept_lines, self._opened().read()])
+        return self._data
+
+    def _check_lines_are_there(self) -> None:
+        if self._lines_are_gone:
+            raise RuntimeError(f"{self.name}: its lines were read already; call again() to read it anew")
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all of it has been read into memory."""
+        return self._data is not None
+
+    @cached_property
+    def text(self) -> str:
+        try:
+            return self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            self.refuse_text(self.data.count(b"\n", 0, error.start) + 1, error)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the bytes that were read; what is left of the file is read for it."""
+        stream = self._opened()
+        while stream.read(_MEGABYTE):
+            pass
+        return self._hash.hexdigest()
+
+    def _opened(self) -> io.BufferedReader:
+        if self._stream is None:
+            if self._in_memory is not None:
+                self._hash.update(self._in_memory)
+                self._stream = io.BufferedReader(cast(io.RawIOBase, io.BytesIO(self._in_memory)))
+            else:
+                with file_errors(self.name):
+                    self._stream = io.BufferedReader(_HashedFile(self.path, self.name, self._hash), _BUFFER)
+        return self._stream
+
+    # Lines
+
+    def first_line(self) -> bytes:
+        """The first line, which is kept for `lines`."""
+        return self._kept_lines[0] if self._kept_lines else self.next_line()
+
+    def has_more_than_first_line(self) -> bool:
+        """Whether anything but white space stands behind the first line."""
+        self.first_line()
+        later = chain(self._kept_lines[1:], iter(self.next_line, b""))
+        return any(line.strip(b" \t\r\n\xef\xbb\xbf") for line in later)
+
+    def next_line(self) -> bytes:
+        """One more line, which is kept for `lines`; empty at the end."""
+        line = next(self._unpacked, b"") if self.begins_with(GZIP) else self._opened().readline()
+        if line:
+            self._kept_lines.append(line)
+        return line
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines as they are, numbered from 1; a file that is packed with gzip is unpacked."""
+        for number, batch in self.line_batches():
+            yield from enumerate(batch, number)
+
+    def line_batches(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Lines by the thousand, with the number of the first: faster than one by one.
+
+        Of a part, numbers are counted from its beginning: messages show that of `line_in_file`. A line of megabytes is
+        the last of its batch.
+        """
+        number = 1
+        for batch in self._batches():
+            if self.progress:
+                self._report_progress(self.progress)
+            yield number, batch
+            number += len(batch)
+
+    def _batches(self) -> Iterator[list[bytes]]:
+        if self.part is not None:
+            with file_errors(self.name), self.path.open("rb") as stream:
+                yield from _batches_between(stream, *self.part)
+        elif self._data is not None:
+            yield io.BytesIO(self._data).readlines()
+        else:
+            self._check_lines_are_there()
+            self._lines_are_gone = not self._keeps_lines
+            if self._kept_lines:
+                yield self._kept_lines[:]
+            packed = self.begins_with(GZIP)
+            for batch in _in_batches(self._unpacked) if packed else iter(partial(self._opened().readlines, BATCH), []):
+                if self._keeps_lines:
+                    self._kept_lines += batch
+                yield batch
+
+    @cached_property
+    def _unpacked(self) -> Iterator[bytes]:
+        return unpacked_lines(self._opened(), self.name)
+
+    def line_in_file(self, number: int) -> int:
+        """The number in the file of a line of the part."""
+        return self._lines_before + number
+
+    @cached_property
+    def _lines_before(self) -> int:
+        """Lines of the file before the part; counted only where a message needs it."""
+        if self.part is None:
+            return 0
+        left, count = self.part[0], 0
+        with file_errors(self.name), self.path.open("rb") as stream:
+            while left and (block := stream.read(min(left, _MEGABYTE))):
+                left -= len(block)
+                count += block.count(b"\n")
+        return count
+
+    def parts(self, size: int) -> list[tuple[int, int]]:
+        """The file in parts of about this many bytes, each of whole lines."""
+        ends = [0]
+        with file_errors(self.name), self.path.open("rb") as stream:
+            length = stream.seek(0, io.SEEK_END)
+            while ends[-1] < length:
+                stream.seek(min(ends[-1] + size, length))
+                stream.readline()
+                ends.append(stream.tell())
+        return list(pairwise(ends))
+
+    def _report_progress(self, progress: Progress) -> None:
+        done = self._opened().tell() if self.part is None else 0
+        with file_errors(self.name):
+            size = self.path.stat().st_size
+        progress(done // _MEGABYTE, max(done, size) // _MEGABYTE)
+
+    @cached_property
+    def json(self) -> JsonValues:
+        """The JSON values of the file."""
+        from metareview.formats.json_values import JsonValues
+
+        return JsonValues(self)
+
+    # Messages
+
+    def line_at(self, offset: int) -> int:
+        """The line of an offset of the text."""
+        return self.text.count("\n", 0, offset) + 1
+
+    def fail(self, line: Line, problem: str, fix: str) -> NoReturn:
+        raise InputError(problem, file=self.name, line=line, fix=fix) from None
+
+    def refuse_text(self, line: int, error: UnicodeDecodeError) -> NoReturn:
+        self.fail(line, f"not UTF-8 (byte 0x{error.object[error.start]:02x})", "Save the file as UTF-8.")
+
+    def warn(self, kind: str, where: Callable[[], int], detail: str) -> None:
+        """Add a warning with its line; past ten of a kind only their number is kept."""
+        self.warnings.add(kind, lambda: f"{self.name}:{where()}: {readable(detail)}")
+
+    def leave_out(self, error: InputError) -> None:
+        """Warn of a field of a comment that cannot be read and is left out; a strict file refuses it."""
+        if self.strict:
+            raise error
+        self.warn(_LEFT_OUT, lambda: error.line or 1, f"{error.problem}; the field is left out")
+
+    @property
+    def fields_left_out(self) -> int:
+        """How many fields of comments could not be read."""
+        return self.warnings.counts[_LEFT_OUT]
+
+    def all_warnings(self) -> list[str]:
+        return self.warnings.lines(self.name)
+
+
+class _HashedFile(io.FileIO):
+    """The file below its buffer; hashes what is read, and reports what the system says of it as an InputError."""
+
+    def __init__(self, path: Path, name: str, digest: hashlib._Hash) -> None:
+        super().__init__(path)
+        self._name, self._digest = name, digest
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        with file_errors(self._name):
+            count = super().readinto(buffer)
+        if count:
+            self._digest.update(memoryview(buffer)[:count])
+        return count
+
+    def __del__(self) -> None:
+        self.close()  # An input is open for as long as it is held: no reason for a ResourceWarning.
+
+    def _dealloc_warn(self, source: object) -> None:
+        """No warning from the buffer either."""
+
+    def readall(self) -> bytes:
+        with file_errors(self._name):
+            data = super().readall() or b""
+        self._digest.update(data)
+        return data
 
 
 @contextmanager
@@ -37,17 +330,28 @@ def file_errors(name: str) -> Iterator[None]:
         raise InputError(f"cannot be read: {error.strerror}", file=name, fix="Check permissions.") from None
 
 
-class _InputFile(io.FileIO):
-    """The file below its buffer, which asks for blocks, or for all that is left."""
+def _in_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += len(line)
+        if size >= BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
-    def __init__(self, path: Path, name: str) -> None:
-        super().__init__(path)
-        self._shown = name
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        with file_errors(self._shown):
-            return super().readinto(buffer)
+def _batches_between(stream: BinaryIO, start: int, end: int) -> Iterator[list[bytes]]:
+    """The lines between two offsets of a file."""
+    stream.seek(start)
+    while start < end and (block := stream.read(min(BATCH, end - start))):
+        block += b"" if block.endswith(b"\n") else stream.readline()
+        yield io.BytesIO(block).readlines()
+        start += len(block)
 
-    def readall(self) -> bytes:
-        with file_errors(self._shown):
-            return super().readall() or b""
+
+def readable(text: str) -> str:
+    """The text with bytes of a file's name that are no UTF-8 (to Python, half a surrogate pair) escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 
 from metareview.errors import InputError
+from metareview.formats.input_file import InputFile
+from metareview.formats.json_values import object_of_line, refuse_over_lines
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.label import verdict_of_most
 from metareview.model.words import plural
 
@@ -63,20 +64,20 @@ class LabelSet:
 
 def read_labels(path: str | Path) -> list[Label]:
     """The labels of a file that are in force, in order; anything wrong is an InputError that names the line."""
-    return list(read_label_set(Source(Path(path))).labels)
+    return list(read_label_set(InputFile(path)).labels)
 
 
-def read_label_set(source: Source) -> LabelSet:
+def read_label_set(file: InputFile) -> LabelSet:
     """The same, with what was taken back. InputError, too, where no label is in force."""
-    first = first_object(source)
-    found = _of_a_run(source) if "at" in first else _plain(source)
+    first = first_object(file)
+    found = _of_a_run(file) if "at" in first else _plain(file)
     if not found.labels:
         passed = {"unlisted issues": found.issues, "outcomes": found.outcomes}
         about = ", ".join(f"{plural(number, 'line')} about {what}" for what, number in passed.items() if number)
         about = f": {about}" if about else ""
         back = f", {plural(len(found.taken_back), 'label')} taken back" if found.taken_back else ""
         raise InputError(
-            f"no labels of pairs{about}{back}", file=source.name, fix=f"Give at least one line such as {EXAMPLE}."
+            f"no labels of pairs{about}{back}", file=file.name, fix=f"Give at least one line such as {EXAMPLE}."
         )
     return found
 
@@ -86,14 +87,12 @@ def is_labels(first: Mapping[str, object]) -> bool:
     return any(keys <= first.keys() for keys in ({"a", "b"}, {"issue", "verdict"}, {"position", "addressed"}))
 
 
-def first_object(source: Source) -> Mapping[str, object]:
+def first_object(file: InputFile) -> Mapping[str, object]:
     """Of the first line that can be read: in a file that is appended to, a kill may have left half of one before.
 
     Of a file without such a line, the first object that spans several.
     """
-    is_empty = True
-    for _, line in source.raw_lines():
-        is_empty = False
+    for line in file.data.splitlines():
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
@@ -101,20 +100,20 @@ def first_object(source: Source) -> Mapping[str, object]:
         if isinstance(value, dict):
             return value
     with suppress(InputError):
-        first = None if is_empty or not source.looks_like_json else source.documents[0].value
+        first = file.json.first.value if file.data and file.json.looks_like_json else None
         return first if isinstance(first, dict) else {}
     return {}
 
 
-def _plain(source: Source) -> LabelSet:
+def _plain(file: InputFile) -> LabelSet:
     labels = []
-    for record in source.records("a label", fix=_WRITE):
+    for record in file.json.records("a label", fix=_WRITE):
         match = record.value.get("match")
         label = _label(record, bool(match))
         if not isinstance(match, int) or match not in (0, 1):
             record.refuse("match", "true or false", "Leave out pairs that nobody decided.")
         labels.append(label)
-    return LabelSet(labels, warnings=source.all_warnings())
+    return LabelSet(labels, warnings=file.all_warnings())
 
 
 def _label(record: Record, match: bool) -> Label:
@@ -142,11 +141,11 @@ class _Said:
         return replace(self.label, match=match, by=people)
 
 
-def _of_a_run(source: Source) -> LabelSet:
+def _of_a_run(file: InputFile) -> LabelSet:
     """Line by line, so that half a line that a kill left is passed over, with a warning, and nothing else is."""
     said: dict[_Key, _Said] = {}
     issues = outcomes = 0
-    for record in whole_records(source):
+    for record in whole_records(file):
         if "issue" in record.value:
             issues += 1
             continue
@@ -170,18 +169,18 @@ def _of_a_run(source: Source) -> LabelSet:
         issues,
         outcomes,
         True,
-        source.all_warnings(),
+        file.all_warnings(),
     )
 
 
-def whole_records(source: Source) -> Iterator[Record]:
+def whole_records(file: InputFile) -> Iterator[Record]:
     """The objects of a file that is appended to; half a line that a kill left is passed over, with a warning."""
-    for number, line in source.raw_lines():
+    for number, line in file.lines():
         if _is_half(line):
-            source.refuse_over_lines(number)
-            source.warn("a line that breaks off; left out", partial(int, number), "the line breaks off; left out")
+            refuse_over_lines(file, number)
+            file.warn("a line that breaks off; left out", partial(int, number), "the line breaks off; left out")
             continue
-        record = source.record_of(number, line)
+        record = object_of_line(file, number, line)
         if record is not None:
             yield record
 

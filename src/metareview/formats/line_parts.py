@@ -7,22 +7,19 @@ The column `record` holds every line to the byte. The order is that of the parts
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from metareview.errors import InputError, UsageError
+from metareview.formats.input_file import InputFile
 from metareview.formats.parquet_limits import DecodedTexts, open_parquet
-from metareview.formats.source import Source, readable
 
 RECORD = "record"
 SUFFIX = ".parquet"
@@ -129,33 +126,17 @@ def arrow(name: str | Path) -> tuple[Any, Any]:
         raise UsageError(f"{name} is Parquet, which needs an extra. {fix}") from error
 
 
-@dataclass
-class LineParts(Source):
-    """Parts as the file of lines in whose place they are: its path is that one's, its name is that of their folder.
-
-    A line's number is that of the row, over all parts.
-    """
-
-    def __post_init__(self) -> None:
-        self.name = readable(str(parts_of(self.path)))
-
-    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
-        return enumerate(chain.from_iterable(read_parts(parts_of(self.path))), 1)
-
-    @cached_property
-    def sha256(self) -> str:
-        """Of the file of lines that they stand for."""
-        digest = hashlib.sha256()
-        for _, line in self.raw_lines():
-            digest.update(line + b"\n")
-        return digest.hexdigest()
+def lines_in_parts(path: Path) -> InputFile:
+    """Parts as the file of lines in whose place they are; it is named after their folder."""
+    lines = chain.from_iterable(read_parts(parts_of(path)))
+    return InputFile.of_bytes(b"".join(line + b"\n" for line in lines), path, name=str(parts_of(path)))
 
 
-def source_of_lines(path: Path) -> Source:
+def input_of_lines(path: Path) -> InputFile:
     """A file of lines, or parts: their folder, or the file in whose place they are."""
     try:
         if path.suffix == SUFFIX and path.is_dir():
-            return LineParts(path.with_suffix(_LINES))
-        return LineParts(path) if has_parts(path) else Source(path)
+            return lines_in_parts(path.with_suffix(_LINES))
+        return lines_in_parts(path) if has_parts(path) else InputFile(path).for_reading()
     except OSError:  # A name that is too long; what reads the file says so.
-        return Source(path)
+        return InputFile(path).for_reading()

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metareview.errors import InputError
+from metareview.formats.input_file import InputFile
 from metareview.formats.labels import position_of, whole_records
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.addressed import ADDRESSED_VERDICTS
 from metareview.model.label import OutcomeLabel, held
 from metareview.model.words import plural
@@ -30,12 +30,12 @@ class OutcomeLabelSet:
     warnings: Sequence[str] = ()
 
 
-def read_outcome_labels(source: Source) -> OutcomeLabelSet:
+def read_outcome_labels(file: InputFile) -> OutcomeLabelSet:
     """What people hold of each comment: the verdict of most, and of two that are equally many the latest. Anything
     wrong is an InputError that names the line; so is a file without any such label in force."""
     said: list[OutcomeLabel] = []
     others = 0
-    for record in whole_records(source):
+    for record in whole_records(file):
         if "addressed" in record.value:
             said.append(_label(record))
         else:
@@ -43,12 +43,12 @@ def read_outcome_labels(source: Source) -> OutcomeLabelSet:
     in_force = held(((*label.key, label.note), label.name, label.verdict) for label in said)
     if not in_force:
         about = f": {plural(others, 'line')} about other things" if others else ""
-        raise InputError(f"no labels of outcomes{about}", file=source.name, fix=f"Give lines such as {EXAMPLE}.")
+        raise InputError(f"no labels of outcomes{about}", file=file.name, fix=f"Give lines such as {EXAMPLE}.")
     # The latest label that says what is in force stands for all who say so.
     latest = {
         (*label.key, label.note): label for label in said if in_force.get((*label.key, label.note)) == label.verdict
     }
-    return OutcomeLabelSet([latest[key] for key in in_force], source.all_warnings())
+    return OutcomeLabelSet([latest[key] for key in in_force], file.all_warnings())
 
 
 def _label(record: Record) -> OutcomeLabel:

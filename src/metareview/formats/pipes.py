@@ -1,12 +1,7 @@
-"""Inputs that are no files: pipes, which can be read only once, and devices that never end.
-
-An input is looked at several times, and by several processes: what it is, how large, what it holds, its hash. While
-`pipes_kept` is open, all that came through a pipe is in a file for that.
-"""
+"""Pipes as inputs, which can be read only once: copied to a temporary file, for the processes that share the work."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 import tempfile
@@ -23,7 +18,7 @@ from metareview.temporary import TemporaryFolder
 
 @dataclass
 class _Store:
-    """The copies, in a folder that is made for the first and goes with the last who needs them."""
+    """The copies, in a folder made for the first of them and removed with the last user."""
 
     users: int = 0
     folder: TemporaryFolder | None = None
@@ -35,8 +30,8 @@ _store = _Store()
 
 
 @contextmanager
-def pipes_kept() -> Iterator[None]:
-    """While it is open, a pipe that is named again gives the same bytes again."""
+def spooled_pipes() -> Iterator[None]:
+    """Keep the copies while this is open, so that a pipe that is named again gives the same bytes."""
     with _store.lock:
         _store.users += 1
     try:
@@ -50,8 +45,8 @@ def pipes_kept() -> Iterator[None]:
                 _store.copies.clear()
 
 
-def kept(path: Path) -> Path:
-    """The path itself; of a pipe, that of a file with all that came through it."""
+def spooled(path: Path) -> Path:
+    """The path itself; of a pipe, that of its copy."""
     with _store.lock:
         if path not in _store.copies and _store.users and _is_pipe(path):
             _store.copies[path] = _copied(path)
@@ -61,7 +56,7 @@ def kept(path: Path) -> Path:
 def _copied(path: Path) -> Path:
     try:
         pipe = path.open("rb")
-    except OSError:  # whoever reads it says why
+    except OSError:  # the reader says why
         return path
     with pipe:
         beginning = pipe.read(LONGEST_LINE)
@@ -83,29 +78,14 @@ def _copied(path: Path) -> Path:
     return copy
 
 
-def refuse_endless(path: Path, name: str) -> None:
-    """InputError for a device that gives as much as anybody takes, such as /dev/zero."""
-    if stat.S_ISCHR(_mode(path)) and _is_endless(path):
-        raise InputError("a device without an end", file=name, fix="Name a file, a folder or a pipe.")
-
-
 def _is_pipe(path: Path) -> bool:
     """Whether it can be read once, from its beginning to its end: a pipe, or a terminal."""
     mode = _mode(path)
-    return stat.S_ISFIFO(mode) or (stat.S_ISCHR(mode) and not _is_endless(path))
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def _mode(path: Path) -> int:
     try:
         return path.stat().st_mode
-    except (OSError, ValueError):  # whoever opens it says why
+    except (OSError, ValueError):  # the reader says why
         return 0
-
-
-def _is_endless(device: Path) -> bool:
-    """Any device but the empty one, and a terminal, whose end whoever sits there types."""
-    try:
-        with device.open("rb", buffering=0) as opened:
-            return not (opened.isatty() or device.samefile(os.devnull))
-    except OSError:  # whoever opens it says why
-        return False

@@ -16,8 +16,9 @@ from typing import Any
 
 from metareview.errors import InputError
 from metareview.formats.folders import files_below, is_folder
+from metareview.formats.input_file import InputFile, readable
+from metareview.formats.json_values import objects_of_lines
 from metareview.formats.record import Record
-from metareview.formats.source import Source, readable
 from metareview.model.event import RISKS, fold
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions
 
@@ -34,18 +35,18 @@ def read_predictions(path: str | Path) -> list[Predictions]:
     routers: dict[str, dict[tuple[str, int], Prediction]] = {}
     known: dict[tuple[str, str, int], Record] = {}
     warnings: list[str] = []
-    for source in _sources(Path(path)):
-        for record in _records(source):
+    for file in _files(Path(path)):
+        for record in _records(file):
             saved = "pr_number" in record.value or isinstance(record.value.get("result"), dict)
             router, repo, pr, prediction = _saved_route(record) if saved else _answer(record)
             first = known.setdefault((router, repo, pr), record)
             if first is not record:
-                in_file = first.source.name
-                where = f"on line {first.line_of(None)}" if in_file == source.name else f"in {in_file}"
+                in_file = first.file.name
+                where = f"on line {first.line_of(None)}" if in_file == file.name else f"in {in_file}"
                 problem = f"router {router} answers for {repo}#{pr} a second time (first {where})"
                 record.fail(None, problem, "Keep one answer.")
             routers.setdefault(router, {})[repo, pr] = prediction
-        warnings += source.all_warnings()
+        warnings += file.all_warnings()
     if not routers:
         raise InputError("no predictions", file=path, fix="Give one JSON object per line.")
     return [
@@ -54,26 +55,28 @@ def read_predictions(path: str | Path) -> list[Predictions]:
     ]
 
 
-def _sources(path: Path) -> Iterator[Source]:
+def _files(path: Path) -> Iterator[InputFile]:
     """The file; of a folder, the saved routes, or without any all JSON files."""
     if not is_folder(path):
-        yield Source(path)
+        yield InputFile(path).for_reading()
         return
     below = [file for file in files_below(path) if file.suffix.lower() in (".json", ".jsonl", ".ndjson")]
     for file in [file for file in below if file.parent.name == _ROUTES] or below:
-        yield Source(file)
+        yield InputFile(file).for_reading()
 
 
-def _records(source: Source) -> Iterator[Record]:
+def _records(file: InputFile) -> Iterator[Record]:
     """The objects: one per line, or one that spans lines, as the harness writes it."""
-    first = next((line for _, line in source.raw_lines() if line.strip()), b"").strip()
-    return source.records("a saved route") if first == b"{" else source.lines()
+    first = file.first_line()
+    while first and not first.strip():
+        first = file.next_line()
+    return file.json.records("a saved route") if first.strip() == b"{" else objects_of_lines(file)
 
 
 def _answer(record: Record) -> tuple[str, str, int, Prediction]:
     record.check_spelling(_FIELDS)
     named = record.value.get("router") is not None
-    router = record.required("router", "the router's name") if named else readable(record.source.path.stem)
+    router = record.required("router", "the router's name") if named else readable(record.file.path.stem)
     repo, pr = record.required("repo", "a name such as owner/name"), record.whole_number("pr")
     logins = record.strings("candidates", "logins", '["octocat"]', accept=str.strip)
     _check_once(record, logins)
@@ -82,14 +85,14 @@ def _answer(record: Record) -> tuple[str, str, int, Prediction]:
 
 def _saved_route(record: Record) -> tuple[str, str, int, Prediction]:
     """The harness's: what it calls the router may stand around the result, else the file is named after it."""
-    result = record.child("result", "result") if isinstance(record.value.get("result"), dict) else record
-    router = record.text("baseline") or record.text("router") or readable(record.source.path.stem)
-    repo = result.text("repo") or _repository_of(record.source.path)
+    result = record.object("result", "result") if isinstance(record.value.get("result"), dict) else record
+    router = record.text("baseline") or record.text("router") or readable(record.file.path.stem)
+    repo = result.text("repo") or _repository_of(record.file.path)
     names, evidence = [], {}
     if not isinstance(result.value.get("candidates"), list):
         result.refuse("candidates", "a list", _FIX)
-    for candidate in result.children("candidates", "a candidate"):
-        target = candidate.child("target", "a target") if candidate.value.get("target") is not None else candidate
+    for candidate in result.objects("candidates", "a candidate"):
+        target = candidate.object("target", "a target") if candidate.value.get("target") is not None else candidate
         name = target.required("name", "a login").strip().removeprefix("@")
         if fold(target.text("type") or "user") == "team" and "/" not in name:
             name = f"{repo.partition('/')[0]}/{name}" if repo else name

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.address import repository_key
 from metareview.model.comment import Review
 from metareview.model.event import Event, History, make_history
-
-Mapped = Callable[[Callable[[Any, Any], Any], Any, Iterable[Any]], Iterator[Any]]
-"""Maps a function of something that is always the same, and of one part after the other, over these parts, in order; it
-may be that other processes do so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +21,11 @@ class CommentFormat:
     """
 
     summary: str
-    sniff: Callable[[Source], bool]
-    read: Callable[[Source], Iterator[Review]]
+    sniff: Callable[[InputFile], bool]
+    read: Callable[[InputFile], Iterator[Review]]
     write: Callable[[Iterable[Review]], dict[str, str]] | None = None
     by_tools: bool = False
-    """Whether only tools write it, about one pull request: what is in it was never annotated by anybody."""
-    index: Callable[[Source, Mapped], Iterator[Review]] | None = None
-    """The same as `read`, for a file too large to be held: comments are read when they are asked for."""
+    """Whether only tools write it, about one pull request, so that nothing in it was annotated by people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +43,6 @@ class TextsWanted:
 
     def __call__(self, repo: str, at: int) -> bool:
         return (not self.repos or repository_key(repo) in self.repos) and (self.until is None or at <= self.until)
-
-
-ALL_TEXTS = TextsWanted()
 
 
 @dataclass(slots=True)
@@ -81,7 +71,7 @@ class Reading:
         )
 
 
-ReadEvents = Callable[[Source, Reading], Iterable[Event]]
+ReadEvents = Callable[[InputFile, Reading], Iterable[Event]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +82,16 @@ class HistoryFormat:
     """
 
     summary: str
-    sniff: Callable[[Source], bool]
-    read: Callable[[Source], History]
+    sniff: Callable[[InputFile], bool]
+    read: Callable[[InputFile], History]
     events: ReadEvents | None = None
 
     @classmethod
-    def of_events(cls, summary: str, sniff: Callable[[Source], bool], events: ReadEvents) -> HistoryFormat:
+    def of_events(cls, summary: str, sniff: Callable[[InputFile], bool], events: ReadEvents) -> HistoryFormat:
         """The format whose events are read so; a file is a history of its own."""
 
-        def read(source: Source) -> History:
+        def read(file: InputFile) -> History:
             reading = Reading()
-            return reading.history(events(source, reading), source.name)
+            return reading.history(events(file, reading), file.name)
 
         return cls(summary, sniff, read, events)

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from metareview.errors import InputError, is_slip, nearest
-from metareview.formats.over_lines import one_per_line
-from metareview.formats.plain_comments import is_plain, plain_comment
 from metareview.model.comment import MAX_AMOUNT, MAX_LINE, Comment
 from metareview.model.time import LATEST, parse_time
 
 if TYPE_CHECKING:
-    from metareview.formats.source import Source
+    from metareview.formats.input_file import InputFile
 
 JsonPath = tuple[str | int, ...]
 LineEnds = tuple[int, int]
@@ -41,23 +39,24 @@ class Nanoseconds(int):
 
 
 class Record(NamedTuple):
-    """An object that knows where it is in its file, so that whatever it refuses, it names the line.
+    """A JSON value that knows where it is in its file, so that every refusal names the line.
 
-    Of a file that is read line by line it has the `line`. Of one that is read whole it has the offset of the document
-    that it is part of and the path to it there; the line is only looked for when it is needed.
+    `line` is that of a value that fills a line; of a document over several lines it finds the line of the value at a
+    path, which is only done where a message needs it.
     """
 
-    source: Source
+    file: InputFile
     value: Any
-    line: int = 0
-    start: int = 0
+    line: int | Callable[[JsonPath], int]
     path: JsonPath = ()
 
     def as_object(self, what: str, fix: str = SEE_FORMATS) -> Record:
         """This record, if it is an object; else InputError."""
         if not isinstance(self.value, dict):
-            if self._is_list_of_objects() and self.source.path.exists():
-                fix = one_per_line(self.source, "a list")
+            if self._is_list_of_objects() and self.file.path.exists():
+                from metareview.formats.json_values import one_per_line
+
+                fix = one_per_line(self.file, "a list")
             self.fail(None, f"{what} must be an object, found {_kind(self.value)}", fix)
         return self
 
@@ -66,11 +65,15 @@ class Record(NamedTuple):
         return not self.path and isinstance(self.value, list) and isinstance(next(iter(self.value), None), dict)
 
     def line_of(self, key: str | None) -> int:
-        return self.line or self.source.line_of(self.start, self.path if key is None else (*self.path, key))
+        return self.line_at(() if key is None else (key,))
+
+    def line_at(self, path: JsonPath) -> int:
+        """The line of the value at this path within the record."""
+        return self.line if isinstance(self.line, int) else self.line((*self.path, *path))
 
     def fail(self, key: str | None, problem: str, fix: str) -> NoReturn:
         """Refuse the record, naming the line of the value at `key`, or its own."""
-        self.source.fail(lambda: self.line_of(key), problem, fix)
+        self.file.fail(lambda: self.line_of(key), problem, fix)
 
     def refuse(self, key: str, expected: str, fix: str, *, quote: bool = False) -> NoReturn:
         """Refuse the value at `key`, which is absent or not what is expected; `quote` shows it."""
@@ -102,7 +105,7 @@ class Record(NamedTuple):
         value = self.value.get(key)
         if value is not None and not isinstance(value, str):
             self.refuse(key, "a string", "Give text in quotes, or null.")
-        return None if value is None else self.clean(key, value)
+        return value
 
     def required(self, key: str, example: str) -> str:
         """A string that must be there, and say something."""
@@ -125,7 +128,7 @@ class Record(NamedTuple):
             self.refuse(key, f"a list of {of}", f"Give a list such as {example}, or [].")
         if not all(isinstance(value, str) and accept(value) for value in values):
             self.fail(key, f"{key} must be a list of {of}", f"Give a list such as {example}, or [].")
-        return tuple(self.clean(key, value) for value in values)
+        return tuple(values)
 
     def paths(self, key: str) -> tuple[str, ...]:
         """A list of file names that must be there, without repeats, in its order."""
@@ -175,7 +178,7 @@ class Record(NamedTuple):
         """An object as it is, or None where it is absent or null."""
         if self.value.get(key) is None:
             return None
-        value = self.child(key, key)
+        value = self.object(key, key)
         level: list[Any] = [value.value]
         for _ in range(_DEEPEST):
             if not level:
@@ -184,8 +187,8 @@ class Record(NamedTuple):
             level = [each for each in level if isinstance(each, dict | list)]
         if level:
             self.fail(key, f"{key} is nested more than {_DEEPEST} levels deep", "Make it flatter.")
-        cleaned: dict[str, Any] = value.with_whole_characters().value
-        return cleaned
+        mapping: dict[str, Any] = value.value
+        return mapping
 
     def lines(self, first: str, last: str | None) -> tuple[int | None, int | None]:
         """The line numbers at these keys; "10-15" at either is the whole range, and one that ends before it begins is
@@ -196,7 +199,7 @@ class Record(NamedTuple):
         if start is None or end is None or start <= end:
             return start, end
         detail = f"{first} {start} is after {last or first} {end}; swapped"
-        self.source.warn(REVERSED, lambda: self.line_of(first), detail)
+        self.file.warn(REVERSED, lambda: self.line_of(first), detail)
         return end, start
 
     def _line_or_range(self, key: str) -> LineEnds | None:
@@ -220,8 +223,6 @@ class Record(NamedTuple):
         out, with a warning, unless the source is strict.
         """
         value = self.value
-        if keys is OWN_NAMES and is_plain(value) and whole_characters(value) == value:
-            return plain_comment(value)
         readers: tuple[tuple[tuple[str, ...], Callable[[str], Any]], ...] = (
             (_TEXTS, self.text),
             (_IDENTIFIERS, self.identifier),
@@ -254,7 +255,7 @@ class Record(NamedTuple):
         try:
             return read(key)
         except InputError as error:
-            self.source.leave_out(error)
+            self.file.leave_out(error)
             return None
 
     def instant(self, key: str) -> int:
@@ -271,18 +272,18 @@ class Record(NamedTuple):
             self.refuse(key, "a time from 1678 to 2261", "Correct the year.", quote=True)
         return instant
 
-    def child(self, key: str, what: str) -> Record:
+    def object(self, key: str, what: str) -> Record:
         """The object at `key`."""
         return self._at(key).as_object(what)
 
-    def children(self, key: str, what: str) -> Iterator[Record]:
+    def objects(self, key: str, what: str) -> Iterator[Record]:
         """The objects of the list at `key`; none where it is absent or null."""
         values = self.value.get(key)
         if values is not None and not isinstance(values, list):
             self.refuse(key, "a list", SEE_FORMATS)
         return (item.as_object(what) for item in (self._at(key).items() if values else ()))
 
-    def part(self, key: str) -> Record:
+    def optional_object(self, key: str) -> Record:
         """The object at `key`, an empty one where it is absent or null. What is no object is left out, with a warning,
         unless the source is strict.
         """
@@ -291,10 +292,10 @@ class Record(NamedTuple):
             if value is not None:
                 self._leave_out(key, "an object")
             value = {}
-        return Record(self.source, value, self.line, self.start, (*self.path, key))
+        return Record(self.file, value, self.line, (*self.path, key))
 
-    def parts(self, key: str) -> list[Record]:
-        """The objects of the list at `key`; what is no list, and what in it is no object, is left out as by `part`."""
+    def optional_objects(self, key: str) -> list[Record]:
+        """The objects of the list at `key`; what is no list, and what in it is no object, is left out."""
         values = self.value.get(key)
         if type(values) is not list:
             if values is not None:
@@ -308,8 +309,8 @@ class Record(NamedTuple):
     def _leave_out(self, key: str, expected: str) -> None:
         problem = f"{key} must be {expected}"
         found = "" if type(self.value[key]) is list else f", found {_kind(self.value[key])}"
-        error = InputError(problem + found, file=self.source.name, line=lambda: self.line_of(key), fix=SEE_FORMATS)
-        self.source.leave_out(error)
+        error = InputError(problem + found, file=self.file.name, line=lambda: self.line_of(key), fix=SEE_FORMATS)
+        self.file.leave_out(error)
 
     def optional_text(self, key: str) -> str | None:
         """The same as `text`, but a value that is none is left out, with a warning, unless the source is strict."""
@@ -323,29 +324,7 @@ class Record(NamedTuple):
 
     def _at(self, step: str | int) -> Record:
         # Called for each value of a file: _replace takes three times as long.
-        return Record(self.source, self.value[step], self.line, self.start, (*self.path, step))
-
-    def clean(self, key: str, value: str) -> str:
-        """The text as it can be written out again."""
-        cleaned: str = whole_characters(value)
-        if cleaned != value:
-            self.warn_of_halves(key)
-        return cleaned
-
-    def with_whole_characters(self) -> Record:
-        """The record with every text of it, however deep, as it can be written out again."""
-        cleaned = whole_characters(self.value)
-        if cleaned == self.value:
-            return self
-        if isinstance(self.value, dict):
-            for key, value in self.value.items():
-                if whole_characters({key: value}) != {key: value}:
-                    self.warn_of_halves(key)
-        return self._replace(value=cleaned)
-
-    def warn_of_halves(self, key: str) -> None:
-        problem = "half a surrogate pair; replaced by ?"
-        self.source.warn(f"text with {problem}", lambda: self.line_of(key), f"{key} holds {problem}")
+        return Record(self.file, self.value[step], self.line, (*self.path, step))
 
 
 def _has_text(value: object, levels: int = 3) -> bool:
@@ -374,17 +353,6 @@ def line_range(text: str) -> LineEnds | None:
     ends = _RANGE.fullmatch(text)
     first, last = (int(ends[1]), int(ends[2])) if ends else (0, 0)
     return (first, last) if 1 <= first <= MAX_LINE and 1 <= last <= MAX_LINE else None
-
-
-def whole_characters(value: Any) -> Any:
-    """What JSON gave, with a question mark for each half of a surrogate pair, which UTF-8 cannot hold."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode()
-    if isinstance(value, list):
-        return [whole_characters(item) for item in value]
-    if isinstance(value, dict):
-        return {whole_characters(key): whole_characters(item) for key, item in value.items()}
-    return value
 
 
 def _kind(value: object) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
+from metareview.formats.input_file import InputFile
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 from metareview.model.words import plural
 
@@ -16,37 +15,37 @@ SEVERITIES = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
 """By number, as protocol buffers count them."""
 
 
-def read_diagnostics(source: Source, records: Iterable[Record], whole: Record | None = None) -> Iterator[Review]:
+def read_diagnostics(file: InputFile, records: Iterable[Record], whole: Record | None = None) -> Iterator[Review]:
     """A review for each tool that the diagnostics name; `whole` says what holds for those that say nothing."""
     common = severity = None
     if whole is not None:
-        common, severity = whole.part("source").optional_text("name") or None, _severity(whole)
+        common, severity = whole.optional_object("source").optional_text("name") or None, _severity(whole)
     reviews: dict[str | None, list[Comment]] = {}
     left_out = 0
     for record in records:
-        tool = record.part("source").optional_text("name") or common
+        tool = record.optional_object("source").optional_text("name") or common
         comment, unfit = _with_suggestions(_comment(record), record)
         left_out += unfit
-        reviews.setdefault(tool, []).append(replace(comment, severity=comment.severity or severity))
+        reviews.setdefault(tool, []).append(comment.replace(severity=comment.severity or severity))
     if left_out:
         why = "for parts of lines, or other lines than the diagnostic's"
         what = plural(left_out, "suggestion left out: it is", "suggestions left out: they are")
-        source.remarks.say(f"{source.name}: {what} {why}")
-    pr = source.required_pull_request()
+        file.warnings.add_sentence(f"{file.name}: {what} {why}")
+    pr = file.required_pull_request()
     for tool, comments in (reviews or {common: []}).items():
-        yield Review(pr, tuple(comments), tool, source=source.name)
+        yield Review(pr, tuple(comments), tool, source=file.name)
 
 
 def _comment(record: Record) -> Comment:
-    location = record.part("location")
-    start, end = _lines(location.part("range"))
+    location = record.optional_object("location")
+    start, end = _lines(location.optional_object("range"))
     said = (record.optional_text(key) for key in ("message", "original_output", "originalOutput"))
     return Comment(
         record.note_or_refusal(next((text for text in said if text), None)),
         path=location.optional_text("path") or None,
         from_line=start,
         to_line=end,
-        category=record.part("code").optional_text("value") or None,
+        category=record.optional_object("code").optional_text("value") or None,
         severity=_severity(record),
     )
 
@@ -55,16 +54,16 @@ def _with_suggestions(comment: Comment, record: Record) -> tuple[Comment, int]:
     """The comment with a block for each suggestion that replaces its lines, and how many others there are: without the
     file, nobody can tell what lines they make.
     """
-    found = [_suggested(each, comment) for each in record.parts("suggestions")]
+    found = [_suggested(each, comment) for each in record.optional_objects("suggestions")]
     blocks = [block for block in found if block is not None]
     note = "\n\n".join(text for text in (comment.note, *blocks) if text)
-    return replace(comment, note=note) if blocks else comment, len(found) - len(blocks)
+    return comment.replace(note=note) if blocks else comment, len(found) - len(blocks)
 
 
 def _suggested(suggestion: Record, comment: Comment) -> str | None:
     """The suggestion as a block of Markdown; None where it is for something else than the comment's lines."""
-    range_ = suggestion.part("range")
-    first, last = (range_.part(end).value.get("column") or 0 for end in ("start", "end"))
+    range_ = suggestion.optional_object("range")
+    first, last = (range_.optional_object(end).value.get("column") or 0 for end in ("start", "end"))
     text = suggestion.optional_text("text") or ""
     whole = first == last == 0 or (first in (0, 1) and last == 1 and (not text or text.endswith("\n")))
     lines = _lines(range_)
@@ -77,8 +76,8 @@ def _suggested(suggestion: Record, comment: Comment) -> str | None:
 
 def _lines(range_: Record) -> tuple[int | None, int | None]:
     """A range ends before its end: in column 1 of a line, with the line before it."""
-    start, _ = range_.part("start").lines("line", None)
-    last = range_.part("end")
+    start, _ = range_.optional_object("start").lines("line", None)
+    last = range_.optional_object("end")
     end, _ = last.lines("line", None)
     if start is None or end is None:
         return start, end or start
@@ -93,4 +92,4 @@ def _severity(record: Record) -> str | None:
         value = SEVERITIES[value]
     elif not isinstance(value, str):
         return record.optional_text("severity")
-    return None if value.strip().upper() in ("", SEVERITIES[0]) else record.clean("severity", value)
+    return None if value.strip().upper() in ("", SEVERITIES[0]) else value

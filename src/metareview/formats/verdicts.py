@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from metareview.errors import InputError
+from metareview.formats.input_file import InputFile
+from metareview.formats.json_values import objects_of_lines
 from metareview.formats.labels import first_object, is_labels, position_of, read_label_set
-from metareview.formats.line_parts import LineParts, source_of_lines
+from metareview.formats.line_parts import has_parts, input_of_lines
 from metareview.formats.record import Record
 from metareview.formats.seals import RESULTS, check_file_of_run
-from metareview.formats.source import Source
 
 Kind = Literal["pairs", "labels", "martian", "examples"]
 ReviewKey = tuple[str | None, str | None, bool]
@@ -87,30 +88,30 @@ class StoredVerdicts:
     warnings: Sequence[str] = ()
 
 
-def read_verdicts(file: str | Path | Source) -> StoredVerdicts:
+def read_verdicts(file: str | Path | InputFile) -> StoredVerdicts:
     """The verdicts of a file; anything wrong is an InputError that names the line."""
-    source = file if isinstance(file, Source) else source_of_lines(Path(file))
-    kind = kind_of(source)
+    file = file if isinstance(file, InputFile) else input_of_lines(Path(file))
+    kind = kind_of(file)
     if kind is None:
-        if not isinstance(source, LineParts) and source.looks_like_json:
-            source.documents[0].as_object("a line", _KNOWN)
-        raise InputError("its verdicts are of no known kind", file=source.name, line=1, fix=_KNOWN)
+        if file.json.looks_like_json:
+            file.json.first.as_object("a line", _KNOWN)
+        raise InputError("its verdicts are of no known kind", file=file.name, line=1, fix=_KNOWN)
     if kind in ("examples", "pairs"):
-        check_file_of_run(source.path)
-    return {"examples": _examples, "labels": _labels, "pairs": _pairs, "martian": _martian}[kind](source)
+        check_file_of_run(file.path)
+    return {"examples": _examples, "labels": _labels, "pairs": _pairs, "martian": _martian}[kind](file)
 
 
-def kind_of(source: Source | LineParts) -> Kind | None:
+def kind_of(file: InputFile) -> Kind | None:
     """What kind of verdicts a file holds, by its content; None where that is not known."""
-    first = first_object(source)
+    first = first_object(file)
     if first.keys() >= _EXAMPLE_FIELDS and first["by"] in DECIDERS:
         return "examples"
     if is_labels(first):
         return "labels"
     if first.keys() >= _PAIR_FIELDS:
         return "pairs"
-    if not isinstance(source, LineParts) and source.looks_like_json and (source.documents.are_one or not first):
-        value = source.documents[0].value
+    if file.json.looks_like_json and (file.json.is_single or not first):
+        value = file.json.first.value
         if isinstance(value, dict) and _is_martian(value):
             return "martian"
     return None
@@ -119,12 +120,13 @@ def kind_of(source: Source | LineParts) -> Kind | None:
 # A run's pairs.jsonl
 
 
-def _pairs(source: Source) -> StoredVerdicts:
-    beside = source_of_lines(source.path.with_name(RESULTS))
-    has_notes = "data" not in vars(source) and (isinstance(beside, LineParts) or beside.path.is_file())
+def _pairs(file: InputFile) -> StoredVerdicts:
+    results = file.path.with_name(RESULTS)
+    has_notes = (results.is_file() and file.path.is_file()) or has_parts(results)
+    beside = input_of_lines(results)
     reviews = _notes_of_run(beside) if has_notes else {}
     known, beyond = set(reviews), False
-    for record in source.lines():
+    for record in objects_of_lines(file):
         pr, reviewer = record.required("pr", "the pull request"), record.text("reviewer")
         if reviewer is None:
             record.refuse("reviewer", "a string", _AS_WRITTEN)
@@ -136,7 +138,7 @@ def _pairs(source: Source) -> StoredVerdicts:
         review.by_position[generated, reference] = verdict
         if key in known:
             if generated not in review.generated_at or reference not in review.reference_at:
-                fix = f"Keep {Path(source.name).name} and {RESULTS} of one run together."
+                fix = f"Keep {Path(file.name).name} and {RESULTS} of one run together."
                 record.fail(None, f"{RESULTS} has no comments at these positions", fix)
             pair = review.generated_at[generated], review.reference_at[reference]
             # Of equal notes a pair that is the same speaks for those whose place the file does not have.
@@ -146,13 +148,13 @@ def _pairs(source: Source) -> StoredVerdicts:
             review.generated_at.setdefault(generated, "")
             review.reference_at.setdefault(reference, "")
     if not any(review.by_position for review in reviews.values()):
-        raise InputError("no verdicts", file=source.name, fix=_KNOWN)
-    warnings = list(source.all_warnings())
+        raise InputError("no verdicts", file=file.name, fix=_KNOWN)
+    warnings = list(file.all_warnings())
     if set(reviews) - known:
         less = "" if has_notes else f"no {RESULTS} beside it: "
-        warnings.append(f"{source.name}: {less}comments are found by their positions, whatever their notes")
-    hashes = {source.path.name: source.sha256} | ({RESULTS: beside.sha256} if has_notes else {})
-    return StoredVerdicts("pairs", source.path.name, reviews, hashes, lists_all=False, beyond=beyond, warnings=warnings)
+        warnings.append(f"{file.name}: {less}comments are found by their positions, whatever their notes")
+    hashes = {file.path.name: file.sha256} | ({RESULTS: beside.sha256} if has_notes else {})
+    return StoredVerdicts("pairs", file.path.name, reviews, hashes, lists_all=False, beyond=beyond, warnings=warnings)
 
 
 def _verdict_of_pair(record: Record) -> StoredVerdict:
@@ -164,10 +166,10 @@ def _verdict_of_pair(record: Record) -> StoredVerdict:
     return StoredVerdict(match, score, by, record.text("reason") or "")
 
 
-def _notes_of_run(source: Source) -> dict[ReviewKey, ReviewVerdicts]:
+def _notes_of_run(file: InputFile) -> dict[ReviewKey, ReviewVerdicts]:
     """Every note of a run, by its position."""
     reviews: dict[ReviewKey, ReviewVerdicts] = {}
-    for record in source.lines():
+    for record in objects_of_lines(file):
         if record.flag("skipped"):
             continue
         pr, reviewer = record.required("github_pr_url", "the pull request"), record.text("reviewer") or ""
@@ -187,15 +189,15 @@ def _notes_of_run(source: Source) -> dict[ReviewKey, ReviewVerdicts]:
 
 
 def _notes_at(record: Record, key: str, place: str) -> Iterator[tuple[int, str]]:
-    for comment in record.children(key, "a comment"):
+    for comment in record.objects(key, "a comment"):
         yield position_of(comment, place), (comment.text("note") or "").strip()
 
 
 # Labels
 
 
-def _labels(source: Source) -> StoredVerdicts:
-    found = read_label_set(source)
+def _labels(file: InputFile) -> StoredVerdicts:
+    found = read_label_set(file)
     reviews: dict[ReviewKey, ReviewVerdicts] = {}
     groups: dict[str | int, ReviewVerdicts] = {}
     said = [(label, label.match) for label in found.labels] + [(label, None) for label in found.taken_back]
@@ -215,9 +217,9 @@ def _labels(source: Source) -> StoredVerdicts:
         review.add(*pair, verdict)
     return StoredVerdicts(
         "labels",
-        source.path.name,
+        file.path.name,
         reviews,
-        {source.path.name: source.sha256},
+        {file.path.name: file.sha256},
         list(groups.values()),
         lists_all=not found.of_a_run,
         warnings=tuple(found.warnings),
@@ -233,11 +235,11 @@ def labelled_reason(match: bool, people: Sequence[str]) -> str:
 # The examples of a run
 
 
-def _examples(source: Source) -> StoredVerdicts:
+def _examples(file: InputFile) -> StoredVerdicts:
     """Every line is a verdict, and nothing follows from what is not there."""
     reviews: dict[ReviewKey, ReviewVerdicts] = {}
     groups: list[ReviewVerdicts] = []
-    for record in source.lines():
+    for record in objects_of_lines(file):
         pr, reviewer, match = record.text("pr") or None, record.text("reviewer"), record.flag("match")
         reference, comment = (record.required(key, f"the note of {what}") for key, what in _SIDES.items())
         if match is None:
@@ -251,9 +253,9 @@ def _examples(source: Source) -> StoredVerdicts:
             review = reviews.setdefault((pr, reviewer, False), ReviewVerdicts(whole=False))
         verdict = StoredVerdict(match, float(match), by, "a known verdict", reviewer if pr is None else None)
         review.add(comment, reference, verdict)
-    hashes = {source.path.name: source.sha256}
-    warnings = tuple(source.all_warnings())
-    return StoredVerdicts("examples", source.path.name, reviews, hashes, groups, lists_all=False, warnings=warnings)
+    hashes = {file.path.name: file.sha256}
+    warnings = tuple(file.all_warnings())
+    return StoredVerdicts("examples", file.path.name, reviews, hashes, groups, lists_all=False, warnings=warnings)
 
 
 # Martian's evaluations.json
@@ -266,43 +268,41 @@ def _is_martian(value: Mapping[str, object]) -> bool:
     return isinstance(entry, dict) and bool({"true_positives", "skipped"} & entry.keys())
 
 
-def _martian(source: Source) -> StoredVerdicts:
+def _martian(file: InputFile) -> StoredVerdicts:
     reviews: dict[ReviewKey, ReviewVerdicts] = {}
     skipped = 0
-    everything = source.documents[0]
+    everything = file.json.first
     for url in everything.value:
         if not url.strip():
             everything.fail(url, "an empty address", "Give the pull request's address as the key.")
-        tools = everything.child(url, "a pull request")
+        tools = everything.object(url, "a pull request")
         for tool in tools.value:
-            entry = tools.child(tool, "an evaluation")
+            entry = tools.object(tool, "an evaluation")
             if entry.flag("skipped"):
                 skipped += 1
                 continue
-            reviews[everything.clean(url, url), tools.clean(tool, tool), False] = _evaluation(entry)
+            reviews[url, tool, False] = _evaluation(entry)
     if not reviews:
-        raise InputError("no verdicts", file=source.name, fix=_KNOWN)
-    warnings = list(source.all_warnings())
+        raise InputError("no verdicts", file=file.name, fix=_KNOWN)
+    warnings = list(file.all_warnings())
     if skipped:
-        warnings.append(f"{source.name}: {skipped:,} evaluations that were skipped there have no verdicts")
-    return StoredVerdicts(
-        "martian", source.path.name, reviews, {source.path.name: source.sha256}, warnings=tuple(warnings)
-    )
+        warnings.append(f"{file.name}: {skipped:,} evaluations that were skipped there have no verdicts")
+    return StoredVerdicts("martian", file.path.name, reviews, {file.path.name: file.sha256}, warnings=tuple(warnings))
 
 
 def _evaluation(entry: Record) -> ReviewVerdicts:
     """One tool on one pull request. What it lists as wrong or missed is different from all that it quotes; a pair that
     failed there is undecided, and where it is not said which one failed, every pair that is not listed."""
     review = ReviewVerdicts()
-    for pair in entry.children("true_positives", "a match"):
+    for pair in entry.objects("true_positives", "a match"):
         confidence = pair.number("confidence")
         if confidence is not None and confidence > 1:
             pair.refuse("confidence", "a number from 0 to 1", _AS_PUBLISHED, quote=True)
         verdict = StoredVerdict(True, 1.0 if confidence is None else confidence, "model", pair.text("reasoning") or "")
         review.add(_quoted(pair, "matched_candidate"), _quoted(pair, "golden_comment"), verdict)
-    for wrong in entry.children("false_positives", "a candidate"):
+    for wrong in entry.objects("false_positives", "a candidate"):
         review.generated.add(_quoted(wrong, "candidate").strip())
-    for missed in entry.children("false_negatives", "a golden comment"):
+    for missed in entry.objects("false_negatives", "a golden comment"):
         review.missed.add(_quoted(missed, "golden_comment").strip())
     review.reference |= review.missed
     for error in _errors(entry):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
-from metareview.model.facts import LONG_NOTE as LONG_NOTE
+from metareview.model.comment import LONG_NOTE as LONG_NOTE
 
 if TYPE_CHECKING:  # so that help texts, which list judges by name, need not wait for NumPy
     import numpy as np

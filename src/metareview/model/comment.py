@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import reduce
 from itertools import chain
-from operator import attrgetter
-from sys import intern
 from typing import Any
+
+import msgspec
 
 from metareview.errors import InputError
 from metareview.model.address import full_addresses, pull_request_key
-from metareview.model.facts import JoinedComments, KnownComments, facts_of
 from metareview.model.paths import normal_path as normal_path
 from metareview.model.paths import normal_side as normal_side
 
 MAX_LINE = 2**31 - 1
+LONG_NOTE = 100_000
+"""Notes of more characters are judged on their beginning."""
 MAX_AMOUNT = 2**53
 """Of what a review took: up to here sums of millions are finite, and whole numbers are exact."""
 PEOPLE = "people"
@@ -67,8 +68,7 @@ class CommentContext(StrEnum):
     DIFF_LEVEL, FILE_LEVEL, REPO_LEVEL = DIFF, FILE, REPO  # AACR-Bench's own names
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, frozen=True, gc=False):
     """One remark of a reviewer: a note, and where it points.
 
     Both lines missing: the whole file. Readable by attribute and, like the dictionaries of AACR's runner, by key:
@@ -87,61 +87,61 @@ class Comment:
     context: str | None = None
     severity: str | None = None
     author: str | None = None
-    """Who wrote it, where that is known: kept with references, whose review is nobody's in particular."""
+    """Who wrote it, where that is known: kept with references, whose review has no reviewer."""
     at: str | None = None
     commit: str | None = None
     in_reply_to: str | None = None
     """The comment that it answers. A reply is conversation, not review: it is kept, and never counted."""
     resolved: bool | None = None
     outdated: bool | None = None
-    reactions: Mapping[str, int] | None = field(default=None, hash=False)
+    reactions: Mapping[str, int] | None = None
     neutral: bool | None = None
     """Of a reference: a comment that matches it counts neither for nor against."""
     producer: str | None = None
     source_model: str | None = None
     """The model that wrote it, as AACR-Bench calls it; `producer` is what any other set calls the tool or model."""
     is_ai_comment: bool | None = None
-    meta: Mapping[str, object] | None = field(default=None, hash=False)
-    """Whatever else its file keeps of it; never read."""
+    meta: Mapping[str, object] | None = None
+    """Further fields of its file, kept and never read."""
 
     def __post_init__(self) -> None:
-        for line in (self.from_line, self.to_line):
+        first, last = self.from_line, self.to_line
+        for line in (first, last):
             if line is not None and not 1 <= line <= MAX_LINE:
                 raise InputError(f"line numbers run from 1 to {MAX_LINE}, found {line}")
-        if self.from_line is not None and self.to_line is not None and self.from_line > self.to_line:
-            raise InputError(f"from_line {self.from_line} is after to_line {self.to_line}", fix="Swap them.")
+        if first is not None and last is not None and first > last:
+            raise InputError(f"from_line {first} is after to_line {last}", fix="Swap them.")
+
+    def __hash__(self) -> int:
+        return hash((self.note, self.path, self.from_line, self.to_line, self.id))
 
     def __getitem__(self, name: str) -> Any:
-        if name not in _FIELD_NAMES:
+        if name not in COMMENT_FIELDS:
             raise KeyError(name)
         return getattr(self, name)
 
     def get(self, name: str, default: object = None) -> object:
-        return self[name] if name in _FIELD_NAMES else default
+        return self[name] if name in COMMENT_FIELDS else default
 
     def keys(self) -> tuple[str, ...]:
-        return _FIELD_NAMES
+        return COMMENT_FIELDS
+
+    def replace(self, **changes: Any) -> Comment:
+        """A copy with these fields changed, as `datetime.replace` makes one."""
+        return msgspec.structs.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that it has, for JSON."""
-        known: dict[str, Any] = {"note": self.note}
-        if self.path is not None:
-            known["path"] = self.path
-        if self.side is not None:
-            known["side"] = self.side
-        if self.from_line is not None:
-            known["from_line"] = self.from_line
-        if self.to_line is not None:
-            known["to_line"] = self.to_line
-        rest = _REST(self)
-        if rest != _NOTHING:  # most comments have no more than the above
-            known |= {name: value for name, value in zip(_REST_NAMES, rest, strict=True) if value is not None}
-        return known
+        return {name: value for name in COMMENT_FIELDS if (value := getattr(self, name)) is not None}
 
     @property
     def counted(self) -> bool:
         """A comment without a note is not counted, nor is a reply."""
-        return self.in_reply_to is None and bool(self.note) and not self.note.isspace()
+        return self.in_reply_to is None and self.has_note
+
+    @property
+    def has_note(self) -> bool:
+        return bool(self.note) and not self.note.isspace()
 
     @property
     def producers(self) -> tuple[str, ...]:
@@ -169,27 +169,7 @@ class Comment:
         return (self.from_line or self.to_line or 1, self.to_line or self.from_line or MAX_LINE)
 
 
-_FIELD_NAMES = tuple(f.name for f in fields(Comment))
-_Draft: Any = make_dataclass("_Draft", [(name, object, None) for name in _FIELD_NAMES], slots=True)
-"""A comment that is being made. Its slots are those of a comment, which it becomes: a frozen one takes three times as
-long, because each of its fields is set past its own guard."""
-_REST_NAMES = _FIELD_NAMES[5:]
-_REST = attrgetter(*_REST_NAMES)
-_NOTHING = (None,) * len(_REST_NAMES)
-
-
-def checked_comment(fields_by_name: Mapping[str, Any]) -> Comment:
-    """The comment of these fields, by a reader that has looked at every one of them, the lines too."""
-    draft = _Draft(**fields_by_name)
-    if draft.note is None:
-        draft.note = ""
-    if draft.path is not None:  # Many comments are on one file: its name is kept once.
-        draft.path = intern(draft.path)
-    if draft.side is not None:
-        draft.side = intern(draft.side)
-    draft.__class__ = Comment
-    comment: Comment = draft
-    return comment
+COMMENT_FIELDS = Comment.__struct_fields__
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +200,7 @@ class Review:
 
     pr: str
     """The pull request's address as the file gives it, or `repo#number` where only that is known."""
-    comments: Sequence[Comment] = ()
-    """A tuple, or comments that are read when they are asked for."""
+    comments: tuple[Comment, ...] = ()
     reviewer: str | None = None
     language: str | None = None
     pr_category: str | None = None
@@ -249,22 +228,7 @@ class Review:
     @property
     def only_answers(self) -> bool:
         """Whether all of it answers others: that is no review, nor a silence."""
-        return facts_of(self.comments).only_answers
-
-
-_ReviewDraft: Any = make_dataclass(
-    "_ReviewDraft",
-    [(each.name, object, None if each.default is MISSING else each.default) for each in fields(Review)],
-    slots=True,
-)
-
-
-def checked_review(*given: Any, **by_name: Any) -> Review:
-    """The review of these fields, made as `checked_comment` makes a comment: a large file has a great many."""
-    draft = _ReviewDraft(*given, **by_name)
-    draft.__class__ = Review
-    review: Review = draft
-    return review
+        return bool(self.comments) and all(comment.in_reply_to is not None for comment in self.comments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +242,7 @@ class ReferenceSet:
     @property
     def has_locations(self) -> bool:
         """Whether any reference has a path; where none has, locations are not compared."""
-        return any(facts_of(review.comments).has_path for review in self.references.values())
+        return any(normal_path(each.path) for review in self.references.values() for each in review.comments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,9 +280,7 @@ def _as_one(reviews: Sequence[Review]) -> Review:
     """The records of one review: what the first says, whatever only others know, and the comments of all."""
     known = {name: reduce(_first_known, (getattr(review, name) for review in reviews)) for name in _OF_EITHER}
     names = tuple(dict.fromkeys(name for review in reviews for name in review.other_names))
-    parts = [review.comments for review in reviews]
-    to_be_read = any(isinstance(part, KnownComments) for part in parts)
-    comments = JoinedComments(parts) if to_be_read else tuple(chain.from_iterable(parts))
+    comments = tuple(chain.from_iterable(review.comments for review in reviews))
     known |= {name: _added_up(getattr(review, name) for review in reviews) for name in _ADDED_UP}
     return replace(reviews[0], comments=comments, other_names=names, **known)
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from metareview.model.comment import Comment, Review, merged, normal_path
-from metareview.model.facts import KnownComments, facts_of, number_of
 from metareview.model.words import plural
+
+# How the address of a comment of GitHub or GitLab ends; the number alone is its id in other files.
+_ANCHOR = re.compile(r"(?:discussion_r|pullrequestreview-|issuecomment-|note_)(\d+)", re.ASCII)
+
+
+def number_of(known_as: str) -> str:
+    """The number of an id that is the end of an address; any other id as it is."""
+    return anchor[1] if (anchor := _ANCHOR.fullmatch(known_as)) else known_as
 
 
 def merged_once(reviews: Iterable[Review]) -> tuple[dict[tuple[str, str | None], Review], int]:
@@ -15,8 +23,8 @@ def merged_once(reviews: Iterable[Review]) -> tuple[dict[tuple[str, str | None],
     by_key = merged(reviews)
     repeated = 0
     for key, review in by_key.items():
-        if facts_of(review.comments).may_repeat_ids:
-            comments = said_once(review.comments)
+        comments = said_once(review.comments)
+        if len(comments) < len(review.comments):
             repeated += len(review.comments) - len(comments)
             by_key[key] = replace(review, comments=comments)
     return by_key, repeated
@@ -34,7 +42,7 @@ def given_again(repeated: int) -> str:
     )
 
 
-def said_once(comments: Sequence[Comment]) -> Sequence[Comment]:
+def said_once(comments: Sequence[Comment]) -> tuple[Comment, ...]:
     """The comments of one review, each once: two of the same id on the same file are one where the notes are equal,
     or where both were made at the same instant (then it was edited in between). It stands where it stood first, and
     what only one of the two has, such as whether it was resolved, is kept; else the later counts.
@@ -44,7 +52,7 @@ def said_once(comments: Sequence[Comment]) -> Sequence[Comment]:
     """
     ids = [number_of(comment.id) for comment in comments if comment.id]
     if len(set(ids)) == len(ids):
-        return comments if isinstance(comments, KnownComments) else tuple(comments)
+        return tuple(comments)
     once: list[Comment] = []
     positions: dict[tuple[str | None, ...], dict[int, None]] = {}
     for comment in comments:
@@ -90,4 +98,4 @@ def joined(first: Comment, second: Comment) -> Comment:
         commit = other.commit
     told = {**second.to_dict(), "from_line": lines.from_line, "to_line": lines.to_line, "commit": commit}
     told["id"] = max(first.id or "", second.id or "", key=len) or None  # the end of an address, if either is one
-    return replace(first, **told)
+    return first.replace(**told)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from metareview.errors import InputError, UsageError, nearest
-from metareview.formats.registry import Given, Paths, Records, several, several_given
+from metareview.formats.reader import Given, Paths, Records, several, several_given
 from metareview.sources.catalogue import CANDIDATES, DATASETS, HISTORY, NEGATIVES, REFERENCE
 from metareview.sources.datasets import Watch, fetch, files_of_role, place
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 from metareview.comments.summary import CommentsSummary
 from metareview.comparison.standings import Leaderboard
-from metareview.formats.remarks import stands_for
+from metareview.formats.read_warnings import stands_for
 from metareview.model.build_gates import GateResult
 from metareview.model.comment import Skipped
 from metareview.model.words import plural

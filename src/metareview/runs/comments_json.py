@@ -32,7 +32,7 @@ from metareview.comments.summary import (
 from metareview.comments.units import PULL_REQUEST
 from metareview.judges.offline.trust import HeldOut, parse_held_out
 from metareview.model.build_gates import GateResult
-from metareview.model.comment import Comment, Skipped
+from metareview.model.comment import COMMENT_FIELDS, Comment, Skipped
 from metareview.runs.costs_json import costs_from_json, costs_to_json
 from metareview.runs.files import JsonObject
 from metareview.runs.judge_json import judge_from_json, judge_to_json
@@ -68,7 +68,6 @@ _BODY_KEYS = (
 """What a record has beyond its head; all null where a filter drops the pull request."""
 _PARTNERS = ("left_out", "reference", "line_reference", "negative")
 _PAIR_HEAD = ("pr", "reviewer", "generated", "reference", "negative", "gap", "eligible")
-_COMMENT_FIELDS = tuple(field.name for field in fields(Comment))
 
 
 def counts_to_json(counts: Counts) -> JsonObject:
@@ -80,7 +79,7 @@ def _counts(stored: JsonObject) -> Counts:
 
 
 def _comment(stored: JsonObject) -> Comment:
-    return Comment(**{name: stored[name] for name in _COMMENT_FIELDS if name in stored})
+    return Comment(**{name: stored[name] for name in COMMENT_FIELDS if name in stored})
 
 
 def _verdict_to_json(verdict: Verdict) -> JsonObject:

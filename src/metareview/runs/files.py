@@ -14,7 +14,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import orjson
+import msgspec
 
 from metareview.errors import InputError, UsageError
 from metareview.formats import seals
@@ -32,9 +32,6 @@ VERDICTS = "verdicts.sqlite"
 """The run's own verdict cache, where the user's is not to be used; it goes when the run is finished."""
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """No space, none left for this user, or a file larger than it may be."""
-_DIGITS_ALIKE = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
-_LONG_NUMBER = b"0" * 19
-"""What may be a whole number beyond 64 bits, which the quick parser would make a float."""
 VERDICT_FILES = (VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm")
 
 
@@ -121,17 +118,14 @@ def _read_parts(folder: Path, parse: Callable[[bytes], JsonObject]) -> Iterator[
 def parsed_line(line: bytes) -> JsonObject:
     """What the standard parser makes of a line, in a third of its time; ValueError or RecursionError for no JSON.
 
-    The quick parser refuses NaN, infinity and half characters, which are then left to the other one, and would turn
-    whole numbers beyond 64 bits into floats.
+    The quick parser refuses NaN, infinity and half characters, which are then left to the other one.
     """
-    if _LONG_NUMBER not in line.translate(_DIGITS_ALIKE):
-        try:
-            parsed: JsonObject = orjson.loads(line)
-            return parsed
-        except orjson.JSONDecodeError:
-            pass
-    standard: JsonObject = json.loads(line)
-    return standard
+    try:
+        parsed: JsonObject = msgspec.json.decode(line)
+        return parsed
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        standard: JsonObject = json.loads(line)
+        return standard
 
 
 def broken_line(path: Path, number: int) -> InputError:
@@ -152,8 +146,8 @@ def to_text(document: Mapping[str, Any], doubtful: Iterable[Any] | None = None) 
     """
     if _written_alike(list(document.values() if doubtful is None else doubtful)):
         try:
-            return orjson.dumps(document).decode()
-        except TypeError:  # half a surrogate pair, a number beyond 64 bits, a key that is no text
+            return msgspec.json.encode(document).decode()
+        except (TypeError, UnicodeEncodeError):  # a key that is no text, half a surrogate pair
             pass
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
@@ -162,8 +156,8 @@ def items_to_bytes(items: list[Any]) -> bytes:
     """The items of a list as `to_text` writes them, without its brackets. As bytes: beyond ASCII, a text takes up to
     four times as much room."""
     if _written_alike(items):
-        with suppress(TypeError):
-            return orjson.dumps(items)[1:-1]
+        with suppress(TypeError, UnicodeEncodeError):
+            return msgspec.json.encode(items)[1:-1]
     return to_bytes(json.dumps(items, ensure_ascii=False, separators=(",", ":"))[1:-1])
 
 
@@ -171,17 +165,17 @@ def to_document(document: Mapping[str, Any]) -> str:
     """The same over many lines, for people to read."""
     try:
         return _laid_out(document, "\n")
-    except TypeError:
+    except (TypeError, UnicodeEncodeError):
         return json.dumps(document, ensure_ascii=False, indent=2)
 
 
 def _laid_out(value: Any, margin: str) -> str:
     """What the quick encoder writes in its own way is taken apart; TypeError for what it refuses."""
     if _written_alike([value]):
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode().replace("\n", margin)
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode().replace("\n", margin)
     inner = margin + "  "
     if type(value) is dict and value and set(map(type, value)) == {str}:
-        parts = [f"{orjson.dumps(key).decode()}: {_laid_out(each, inner)}" for key, each in value.items()]
+        parts = [f"{msgspec.json.encode(key).decode()}: {_laid_out(each, inner)}" for key, each in value.items()]
         return f"{{{inner}{f',{inner}'.join(parts)}{margin}}}"
     if type(value) in (list, tuple) and value:
         return f"[{inner}{f',{inner}'.join([_laid_out(each, inner) for each in value])}{margin}]"

@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
+import msgspec
 
 from metareview.model.build_gates import GateResult
 from metareview.model.time import parse_time, show_time
@@ -82,8 +82,8 @@ def record_line(record: RoutingRecord) -> bytes:
         "truth_expertise": record.truth_expertise,
     }
     try:
-        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # Half a surrogate pair, or a whole number beyond 64 bits.
+        return msgspec.json.encode(document) + b"\n"
+    except UnicodeEncodeError:  # Half a surrogate pair.
         return _whole_line(record)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import orjson
+import msgspec
 
 from metareview.model.event import Sifted
 from metareview.routing.records import RoutingRecord
@@ -67,7 +67,7 @@ class RoutingParts:
         with open_unfollowed(self._records(number)) as file:
             file.writelines(map(record_line, records))
         found = replayed()
-        write_whole(self._sums(number), [orjson.dumps(_to_json(found)).decode()])
+        write_whole(self._sums(number), [msgspec.json.encode(_to_json(found)).decode()])
         return found
 
     def read(self, number: int, repositories: Sequence[str]) -> Replayed | None:

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 from typing import Any
 
+import msgspec
 import numpy as np
-import orjson
 
 from metareview.model.event import RISKS
 from metareview.routing.list_measures import Places
@@ -110,12 +110,12 @@ _PLACE_OF_LIST = dict.fromkeys(_WAITS, 0) | {"ranked": 5}
 
 def _parsed(text: str) -> Any:
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:  # half a surrogate pair, which a login may hold
         try:
+            return msgspec.json.decode(text)
+        except (msgspec.DecodeError, UnicodeEncodeError):  # half a surrogate pair, which a login may hold
             return json.loads(text)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _read(parts: Iterable[tuple[Any, Any]]) -> RoutingSums:

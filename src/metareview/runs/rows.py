@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import orjson
+import msgspec
 
 from metareview.comments.measures import whole
 from metareview.comments.records import Pair
@@ -165,8 +165,8 @@ def outcome_record_rows(folder: Path) -> Iterator[OutcomeRow]:
     path = folder / RESULTS
     for number, (place, line) in enumerate(placed_lines(path), 1):
         try:
-            stored = orjson.loads(line)
-        except ValueError:
+            stored = msgspec.json.decode(line)
+        except (msgspec.DecodeError, ValueError, RecursionError):
             stored = _parsed(path, number, line, parsed_line)
         try:
             comments = [_outcome_note(each) for each in stored["comments"]]
@@ -204,11 +204,10 @@ def pair_rows(folder: Path) -> Iterator[tuple[int, Sequence[int], list[Row]]]:
     number = 1
     for offsets, lines in line_batches(path):
         try:
-            # Whatever this parser reads otherwise than the standard one, such as 2**70, is no figure of a pair.
-            stored = orjson.loads(b"[" + b",".join(lines) + b"]")
+            stored = msgspec.json.decode(b"[" + b",".join(lines) + b"]")
             if len(stored) != len(lines):
                 raise ValueError
-        except ValueError:
+        except (msgspec.DecodeError, ValueError, RecursionError):
             stored = [_parsed(path, at, line, parsed_line) for at, line in enumerate(lines, number)]
         try:
             yield number, offsets, list(map(_PAIR_KEYS, stored))

@@ -9,6 +9,8 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
+
 Check = Callable[[Any, str], None]
 _MOST = 1 << 62
 """No whole number of a run is as large, and none of these overflows."""
@@ -35,7 +37,9 @@ def _of_type(wanted: Any) -> Check:
     if origin is Literal:
         return lambda value, name: None if value in inside else _refuse(value, name)
     if isinstance(wanted, type) and is_dataclass(wanted):
-        return _of_fields(wanted)
+        return _of_fields(wanted, [each.name for each in fields(wanted)])
+    if isinstance(wanted, type) and issubclass(wanted, Struct):
+        return _of_fields(wanted, wanted.__struct_fields__)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _of_mapping(*map(_of_type, inside))
     if origin is tuple and Ellipsis not in inside:
@@ -73,9 +77,9 @@ def _of_union(kinds: Sequence[Any], may_lack: bool) -> Check:
     return check
 
 
-def _of_fields(kind: type) -> Check:
+def _of_fields(kind: type, names: Sequence[str]) -> Check:
     hints = get_type_hints(kind)
-    checks = [(each.name, _of_type(hints[each.name])) for each in fields(kind)]
+    checks = [(name, _of_type(hints[name])) for name in names]
 
     def check(value: Any, name: str) -> None:
         if not isinstance(value, kind):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from metareview.formats.bodies import coderabbit, pr_agent
@@ -49,14 +49,13 @@ def comments_of(body: Comment, known_paths: Iterable[str] = ()) -> list[Comment]
     if not parts.findings:
         return [body] if parts.rest else []
     findings = [_comment(body, finding, number) for number, finding in enumerate(parts.findings, 1)]
-    return [*findings, *([replace(body, note=parts.rest)] if parts.rest else ())]
+    return [*findings, *([body.replace(note=parts.rest)] if parts.rest else ())]
 
 
 def _comment(body: Comment, finding: Finding, number: int) -> Comment:
     """A finding as a comment of its own; reactions were given to the whole, and say nothing of it."""
     first, last = finding.lines
-    return replace(
-        body,
+    return body.replace(
         note=finding.note,
         path=finding.path,
         side=finding.side,

@@ -6,30 +6,30 @@ import json
 from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.source import Source
 from metareview.model.address import parse_address
 from metareview.model.comment import Review
 
 
-def sniff(source: Source) -> bool:
-    if not source.looks_like_json or not source.documents.are_one:
+def sniff(file: InputFile) -> bool:
+    if not file.json.looks_like_json or not file.json.is_single:
         return False
-    value = source.documents[0].value
+    value = file.json.first.value
     first = value[0] if isinstance(value, list) and value else value
     return isinstance(first, dict) and "githubPrUrl" in first and "reference_comments" not in first
 
 
-def read(source: Source) -> Iterator[Review]:
-    for record in source.records("a pull request", depth=1):
+def read(file: InputFile) -> Iterator[Review]:
+    for record in file.json.records("a pull request", depth=1):
         pr, head = record.required("githubPrUrl", "the pull request's address"), record.optional_text("target_commit")
         address = parse_address(pr) if head else None
         yield Review(
             pr=pr,
-            comments=tuple(item.comment() for item in record.children("comments", "a comment")),
+            comments=tuple(item.comment() for item in record.objects("comments", "a comment")),
             language=record.text("project_main_language"),
             pr_category=record.text("category"),
-            source=source.name,
+            source=file.name,
             other_names=(f"{address.repository}@{head}",) if address else (),
         )
 

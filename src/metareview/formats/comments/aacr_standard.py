@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from metareview.errors import InputError
 from metareview.formats.comments import claude_code, codex
-from metareview.formats.findings import only_document
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import OWN_NAMES, SEE_FORMATS, Record
-from metareview.formats.source import Source
 from metareview.model.address import repository_and_number
 from metareview.model.comment import Comment, Review
 
@@ -28,8 +27,8 @@ _NAMES_OF_RESULT = {
 _RUN_AGAIN = "Run this review again, or leave the file out."
 
 
-def sniff(source: Source) -> bool:
-    value = source.documents[0].value if source.looks_like_json else None
+def sniff(file: InputFile) -> bool:
+    value = file.json.first.value if file.json.looks_like_json else None
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, dict):
         return False
@@ -37,15 +36,15 @@ def sniff(source: Source) -> bool:
     return _REFERENCES in first or (named and (_REVIEW in first or _OUTPUT in first))
 
 
-def read(source: Source) -> Iterator[Review]:
-    for record in source.records("a record", depth=1):
+def read(file: InputFile) -> Iterator[Review]:
+    for record in file.json.records("a record", depth=1):
         name, *others = _names(record)
         yield Review(
             pr=name,
             comments=tuple(_comments(record)),
             language=_first(record, ("project_main_language", "language")),
             pr_category=_first(record, ("category", "pr_category")),
-            source=source.name,
+            source=file.name,
             other_names=tuple(others),
             tokens=_tokens(record),
             seconds=record.number("duration_seconds"),
@@ -57,7 +56,7 @@ def _comments(record: Record) -> Iterable[Comment]:
     if _REFERENCES in record.value:
         return map(_reference, _items(record, _REFERENCES, "a comment"))
     if _REVIEW in record.value:
-        return map(_result, _items(record.child(_REVIEW, _REVIEW), "comments", "a comment"))
+        return map(_result, _items(record.object(_REVIEW, _REVIEW), "comments", "a comment"))
     if _OUTPUT not in record.value:
         record.fail(None, f"neither {_REFERENCES}, {_REVIEW} nor {_OUTPUT}", SEE_FORMATS)
     return (_finding(each.as_object("a finding")) for each in _output(record))
@@ -66,14 +65,14 @@ def _comments(record: Record) -> Iterable[Comment]:
 def _tokens(record: Record) -> float | None:
     """What the summary of a review, or of its output, says."""
     held = next((key for key in (_REVIEW, _OUTPUT) if isinstance(record.value.get(key), dict)), None)
-    return record.part(held).part("summary").number("total_tokens") if held else None
+    return record.optional_object(held).optional_object("summary").number("total_tokens") if held else None
 
 
 def _items(record: Record, key: str, what: str) -> Iterator[Record]:
     """The objects of a list that must be there."""
     if not isinstance(record.value.get(key), list):
         record.refuse(key, "a list", SEE_FORMATS)
-    return record.children(key, what)
+    return record.objects(key, what)
 
 
 def _output(record: Record) -> Iterator[Record]:
@@ -81,7 +80,7 @@ def _output(record: Record) -> Iterator[Record]:
     value, line = record.value[_OUTPUT], 0
     if isinstance(value, str):
         value, line = _json_of(record, value), record.line_of(_OUTPUT)
-    found = Record(record.source, value, line or record.line, record.start, (*record.path, _OUTPUT))
+    found = Record(record.file, value, line or record.line, (*record.path, _OUTPUT))
     if isinstance(value, list):
         return found.items()
     key = next((key for key in ("findings", "comments") if isinstance(value, dict) and key in value), None)
@@ -93,7 +92,7 @@ def _output(record: Record) -> Iterator[Record]:
 def _json_of(record: Record, text: str) -> object:
     """The JSON that a text holds, alone or in a fence."""
     try:
-        value: object = only_document(Source.of_text(text, record.source.name))
+        value: object = InputFile.of_text(text, record.file.name).json.only_value
     except InputError:
         value = None
     if value is None:
@@ -140,8 +139,8 @@ def _names(record: Record) -> list[str]:
     names.append(_first(record, ("instance_id",)))
     names.append(f"{repository}@{commit}" if repository and commit else None)
     known = list(dict.fromkeys(name for name in names if name))
-    if not known and _REFERENCES not in record.value and record.source.pull_request:
-        known = [record.source.pull_request]
+    if not known and _REFERENCES not in record.value and record.file.pull_request:
+        known = [record.file.pull_request]
     if not known:
         fix = "Give instance_id, or repo and head_commit, or githubPrUrl."
         record.fail(None, "nothing says which pull request it is about", fix)
@@ -150,7 +149,7 @@ def _names(record: Record) -> list[str]:
 
 def _first(record: Record, keys: tuple[str, ...]) -> str | None:
     """The first of these fields that is a text with something in it."""
-    found = (record.clean(key, value) for key in keys if isinstance(value := record.value.get(key), str))
+    found = (value for key in keys if isinstance(value := record.value.get(key), str))
     return next((text for text in found if text), None)
 
 

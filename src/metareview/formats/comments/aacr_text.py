@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from metareview.errors import InputError, UsageError
-from metareview.formats.json_lines import any_line_begins
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import NAMES_OF_NOTES, REVERSED, LineEnds, joined_lines, line_range
-from metareview.formats.source import Source
 from metareview.model.address import pull_request_of_stem, repository_and_number
 from metareview.model.comment import MAX_LINE, Comment, Review
 
@@ -19,33 +18,35 @@ _ANY_TAG = re.compile(r"</?(path|side|from|to|note)>")
 _FIELD = re.compile(rf"<(path|side|from|to)>((?:(?!{_ANY_TAG.pattern}).)*)</\1>", re.DOTALL)
 _OTHER_NOTE = re.compile(rf"<({'|'.join(NAMES_OF_NOTES)})>")
 # No string of a JSON document runs over a line's end, so no line of one begins so.
-_TAG_LINE = r"[ \t]*<(?:path|side|from|to|note)>"
+_TAG_LINE = re.compile(r"\n[ \t]*<(?:path|side|from|to|note)>")
 
 
-def sniff(source: Source) -> bool:
-    if source.looks_like_json:
-        return any_line_begins(source, _TAG_LINE)
-    if _ANY_TAG.search(source.text):
+def sniff(file: InputFile) -> bool:
+    if file.json.is_in_lines:
+        return False
+    if file.json.looks_like_json:
+        return _TAG_LINE.search(file.text) is not None
+    if _ANY_TAG.search(file.text):
         return True
-    named = source.path.stem.startswith("comments_") and source.pull_request is not None
-    return named and (source.path.suffix.lower() == ".txt" or not source.text.strip())
+    named = file.path.stem.startswith("comments_") and file.pull_request is not None
+    return named and (file.path.suffix.lower() == ".txt" or not file.text.strip())
 
 
-def read(source: Source) -> Iterator[Review]:
-    yield Review(pr=source.pull_request or source.path.name, comments=tuple(parse(source)), source=source.name)
+def read(file: InputFile) -> Iterator[Review]:
+    yield Review(pr=file.pull_request or file.path.name, comments=tuple(parse(file)), source=file.name)
 
 
-def parse(source: Source) -> Iterator[Comment]:
+def parse(file: InputFile) -> Iterator[Comment]:
     """The comments of a file, whatever its name."""
     begin = 0
-    for split in chain(_SPLIT.finditer(source.text), [None]):
-        comment = _comment(source, begin, source.text[begin : split.start() if split else None])
+    for split in chain(_SPLIT.finditer(file.text), [None]):
+        comment = _comment(file, begin, file.text[begin : split.start() if split else None])
         if comment is not None:
             yield comment
         begin = split.end() if split else begin
 
 
-def _comment(source: Source, begin: int, block: str) -> Comment | None:
+def _comment(file: InputFile, begin: int, block: str) -> Comment | None:
     """The comment of the block that begins there; None where it has neither a note nor another field."""
     # What is inside the note is the note, tags and all. Blanks for what was read keep the offsets of the rest.
     before, opening, rest = block.partition("<note>")
@@ -55,35 +56,35 @@ def _comment(source: Source, begin: int, block: str) -> Comment | None:
     outside = _FIELD.sub(lambda field: " " * len(field[0]), around)
     if tag := _ANY_TAG.search(outside):
         missing = f"{tag[0]} without its {'opening' if tag[0][1] == '/' else 'closing'} tag"
-        source.fail(
-            source.line_at(begin + tag.start()),
+        file.fail(
+            file.line_at(begin + tag.start()),
             "a second <note> in one comment" if closing and tag[0] == "<note>" else missing,
             f"Write <{tag[1]}>…</{tag[1]}>, and <notesplit /> between two comments.",
         )
     if not note.strip() and (other := _OTHER_NOTE.search(outside)):
         problem = f"a comment without a note, but with {other[0]}"
-        source.fail(source.line_at(begin + other.start()), problem, "Write <note>…</note>.")
+        file.fail(file.line_at(begin + other.start()), problem, "Write <note>…</note>.")
     if outside.strip():
         problem = "text outside any tag; left out"
-        source.warn(problem, lambda: source.line_at(begin + len(outside) - len(outside.lstrip())), problem)
+        file.warn(problem, lambda: file.line_at(begin + len(outside) - len(outside.lstrip())), problem)
     if not closing and not fields:
         return None
-    start, end = _lines(source, begin, fields)
+    start, end = _lines(file, begin, fields)
     if start is not None and end is not None and start > end:
         detail = f"<from> {start} is after <to> {end}; swapped"
         first = fields.get("from") or fields["to"]
-        source.warn(REVERSED, lambda: source.line_at(begin + first.start()), detail)
+        file.warn(REVERSED, lambda: file.line_at(begin + first.start()), detail)
         start, end = end, start
     path, side = (fields[name][2].strip() or None if name in fields else None for name in ("path", "side"))
     return Comment(note if closing else "", path, side, start, end)
 
 
-def _lines(source: Source, begin: int, fields: Mapping[str, re.Match[str]]) -> tuple[int | None, int | None]:
+def _lines(file: InputFile, begin: int, fields: Mapping[str, re.Match[str]]) -> tuple[int | None, int | None]:
     """The lines of <from> and <to>; 10-15 in either is the whole range."""
-    return joined_lines(_line(source, begin, fields.get("from")), _line(source, begin, fields.get("to")))
+    return joined_lines(_line(file, begin, fields.get("from")), _line(file, begin, fields.get("to")))
 
 
-def _line(source: Source, begin: int, field: re.Match[str] | None) -> LineEnds | None:
+def _line(file: InputFile, begin: int, field: re.Match[str] | None) -> LineEnds | None:
     value = field[2].strip() if field else ""
     if field is None or not value:
         return None
@@ -94,7 +95,7 @@ def _line(source: Source, begin: int, field: re.Match[str] | None) -> LineEnds |
     problem = f"<{field[1]}> must be a line number from 1 to {MAX_LINE}, found {value[:40]!r}"
     fix = "Lines count from 1; leave the tag empty where there is none."
     start = begin + field.start()
-    source.leave_out(InputError(problem, file=source.name, line=lambda: source.line_at(start), fix=fix))
+    file.leave_out(InputError(problem, file=file.name, line=lambda: file.line_at(start), fix=fix))
     return None
 
 

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from metareview.formats.findings import first_object, only_document, paragraphs, review_of
+from metareview.formats.findings import first_object, paragraphs, review_of
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 _KEYS = {"path": "file", "from_line": "line", "category": "category", "severity": "severity"}
 NOTE = ("summary", "failure_scenario")
 
 
-def sniff(source: Source) -> bool:
-    first = first_object(only_document(source))
+def sniff(file: InputFile) -> bool:
+    first = first_object(file.json.only_value)
     return "file" in first and any(key in first for key in NOTE)
 
 
-def read(source: Source) -> Iterator[Review]:
-    yield review_of(source, map(finding, source.records("a finding", depth=1)))
+def read(file: InputFile) -> Iterator[Review]:
+    yield review_of(file, map(finding, file.json.records("a finding", depth=1)))
 
 
 def finding(record: Record) -> Comment:
     """The comment that a finding is."""
     comment = record.comment(_KEYS, paragraphs(*(record.optional_text(key) for key in NOTE)))
-    return replace(comment, to_line=comment.to_line or comment.from_line)
+    return comment.replace(to_line=comment.to_line or comment.from_line)
 
 
 SUMMARY = "Claude Code's review: [{file, line, summary, failure_scenario, category}]"

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metareview.formats.findings import first_object, only_document, paragraphs, review_of
+from metareview.formats.findings import first_object, paragraphs, review_of
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 
-def sniff(source: Source) -> bool:
-    value = only_document(source)
+def sniff(file: InputFile) -> bool:
+    value = file.json.only_value
     if not isinstance(value, dict) or not isinstance(value.get("findings"), list):
         return False
     first = first_object(value["findings"])
     return not value["findings"] or "code_location" in first or {"title", "body"} <= first.keys()
 
 
-def read(source: Source) -> Iterator[Review]:
+def read(file: InputFile) -> Iterator[Review]:
     """Paths stay absolute here: what they are relative to is known where the references are."""
-    for record in source.records("a review"):
-        yield review_of(source, map(finding, record.children("findings", "a finding")))
+    for record in file.json.records("a review"):
+        yield review_of(file, map(finding, record.objects("findings", "a finding")))
 
 
 def finding(record: Record) -> Comment:
     """The comment that a finding is."""
-    location = record.part("code_location")
+    location = record.optional_object("code_location")
     paths = (location.optional_text(key) for key in ("absolute_file_path", "path", "file_path", "file"))
-    start, end = location.part("line_range").lines("start", "end")
+    start, end = location.optional_object("line_range").lines("start", "end")
     return Comment(
         record.note_or_refusal(paragraphs(record.optional_text("title"), record.optional_text("body"))),
         path=next((path for path in paths if path), None),

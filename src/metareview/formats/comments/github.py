@@ -14,27 +14,28 @@ from metareview.formats.github.dialects import looks_like_github
 from metareview.formats.github.pages import missing_pages
 from metareview.formats.github.remark import BOT, Kind, PullRequest, rest_id
 from metareview.formats.github.said import paths_by_address, said_once, warn
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 
-def sniff(source: Source) -> bool:
-    if not source.looks_like_json:
+def sniff(file: InputFile) -> bool:
+    if not file.json.looks_like_json:
         return False
-    found = looks_like_github(source)
-    return _is_empty(source) and source.pull_request is not None if found is None else found
+    found = looks_like_github(file)
+    return _is_empty(file) and file.pull_request is not None if found is None else found
 
 
-def _is_empty(source: Source) -> bool:
+def _is_empty(file: InputFile) -> bool:
     """Nothing but empty arrays: what the REST API answers where nobody said anything."""
-    return all(document.value == [] or document.value == [[]] for document in source.documents)
+    return all(document.value == [] or document.value == [[]] for document in file.json)
 
 
-def read(source: Source) -> Iterator[Review]:
+def read(file: InputFile) -> Iterator[Review]:
     """One review per pull request and login, in order of appearance. Replies are kept as such."""
-    named = source.pull_request
-    everything = said_once(source, named or pull_request_of_folder(source.path))
+    named = file.pull_request
+    missing = missing_pages(file)
+    everything = said_once(file, named or pull_request_of_folder(file.path))
     paths = paths_by_address(everything)
     reviews: dict[tuple[str, str], list[Comment]] = {}
     about: dict[str, PullRequest] = {}
@@ -53,13 +54,13 @@ def read(source: Source) -> Iterator[Review]:
         reviews.setdefault((address, said.login), []).extend(comments)
         about[address] = about.get(address, PullRequest()).joined(said.about)
     one, many = "list goes on on a page that is not in the file", "lists go on on pages that are not in the file"
-    warn(source, missing_pages(source), one, many)
+    warn(file, missing, one, many)
     one, many = "summary of a tool without a finding: no comment", "summaries of tools without a finding: no comments"
-    warn(source, without, one, many)
+    warn(file, without, one, many)
     for (address, login), found in reviews.items():
-        yield about[address].reviewed(Review(address, tuple(found), login, source=source.name))
+        yield about[address].reviewed(Review(address, tuple(found), login, source=file.name))
     if named and not any(map(_is_review, reviews.values())):
-        yield Review(named, source=source.name)
+        yield Review(named, source=file.name)
 
 
 def _is_review(comments: Sequence[Comment]) -> bool:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from metareview.formats.bodies import comments_of
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.address import parse_address
 from metareview.model.comment import Comment, Review
 from metareview.model.time import time_text
@@ -47,10 +47,10 @@ class _MergeRequest:
     """Its latest commit."""
 
 
-def sniff(source: Source) -> bool:
-    if not source.looks_like_json:
+def sniff(file: InputFile) -> bool:
+    if not file.json.looks_like_json:
         return False
-    for document in source.documents:
+    for document in file.json:
         value: Any = document.value
         while isinstance(value, list):
             value = next((item for item in value if item not in (None, [])), None)
@@ -64,12 +64,12 @@ def _is_note(value: object) -> bool:
     return isinstance(value, dict) and ("noteable_type" in value or "individual_note" in value)
 
 
-def read(source: Source) -> Iterator[Review]:
+def read(file: InputFile) -> Iterator[Review]:
     """One review per merge request and account, in order of appearance. Replies are kept as such."""
     reviews: dict[tuple[str, str], list[Comment]] = {}
     known: dict[str, _MergeRequest] = {}
     elsewhere = 0
-    for document in source.documents:
+    for document in file.json:
         for record, about in _notes(document, _MergeRequest(), arrays=2):
             if record.value.get("noteable_type") not in (None, "MergeRequest"):
                 elsewhere += 1
@@ -79,13 +79,13 @@ def read(source: Source) -> Iterator[Review]:
             reviews.setdefault((pr, _account(record)), []).extend(_comments(record, about.head))
     if elsewhere:
         counted = plural(elsewhere, "note that is", "notes that are")
-        source.remarks.say(f"{source.name}: {counted} not on a merge request; left out")
+        file.warnings.add_sentence(f"{file.name}: {counted} not on a merge request; left out")
     for (pr, account), comments in reviews.items():
         of = known[pr]
-        review = Review(pr, tuple(comments), account, source=source.name)
+        review = Review(pr, tuple(comments), account, source=file.name)
         yield replace(review, author=of.author, merged_at=of.merged_at, closed_at=of.closed_at)
-    if not reviews and source.pull_request:
-        yield Review(source.pull_request, source=source.name)
+    if not reviews and file.pull_request:
+        yield Review(file.pull_request, source=file.name)
 
 
 def _notes(record: Record, about: _MergeRequest, arrays: int) -> Iterator[tuple[Record, _MergeRequest]]:
@@ -103,7 +103,7 @@ def _notes(record: Record, about: _MergeRequest, arrays: int) -> Iterator[tuple[
         yield from _of_discussion(record, about)
     elif lists:
         for key in lists:
-            for item in record.children(key, _NOTE):
+            for item in record.objects(key, _NOTE):
                 yield from _notes(item, about, arrays=0)
     elif "body" not in value:
         record.fail(None, "neither a discussion nor a note", _FIX)
@@ -128,7 +128,7 @@ def _merge_request(record: Record, address: str) -> _MergeRequest:
 def _of_discussion(record: Record, about: _MergeRequest) -> Iterator[tuple[Record, _MergeRequest]]:
     """Its notes: the first begins it, the others answer."""
     first = None
-    for note in record.children("notes", "a note"):
+    for note in record.objects("notes", "a note"):
         if note.value.get("system") is True:
             continue
         if first is not None and record.value.get("individual_note") is not True:
@@ -139,7 +139,7 @@ def _of_discussion(record: Record, about: _MergeRequest) -> Iterator[tuple[Recor
 
 def _named(record: Record) -> str:
     """The merge request that the user or the file's name tells; it must be the one that the note is on."""
-    named = record.source.required_pull_request()
+    named = record.file.required_pull_request()
     number, own = _NUMBER.search(named), record.value.get("noteable_iid")
     if number and type(own) is int and int(number["number"]) != own:
         problem = f"a note on merge request {own}, and the file is said to be about {named}"
@@ -150,7 +150,7 @@ def _named(record: Record) -> str:
 def _account(record: Record) -> str:
     if record.value.get("author") is None:
         return GHOST
-    author = record.child("author", "author")
+    author = record.object("author", "author")
     return account_name(author.text("username"), is_bot=author.value.get("bot") is True)
 
 

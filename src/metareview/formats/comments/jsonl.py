@@ -7,21 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from itertools import chain
 
-from metareview.errors import InputError
-from metareview.formats.folders import content_hash
-from metareview.formats.json_lines import hashed_lines, line_blocks, line_record, records_since
-from metareview.formats.line_comments import IndexedFile, LineComments
-from metareview.formats.plain_comments import plain_comment
-from metareview.formats.plain_lines import IndexedLine, head_of, index_lines, is_blank, plain_review, plain_value
-from metareview.formats.protocol import CommentFormat, Mapped
+from metareview.formats.input_file import InputFile
+from metareview.formats.jsonl_line import review_of_line
+from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import OWN_NAMES, Record
-from metareview.formats.source import Source
 from metareview.model.comment import ChangedFile, Comment, Commit, Review
-from metareview.model.facts import CommentFacts
 
 _RECORD_FIELDS = (
     *("pr", "reviewer", "language", "pr_category", "run", "author", "merged_at", "closed_at"),
@@ -46,87 +38,31 @@ MEANT_OF_COMMENT = {
     **dict.fromkeys(("user", "login"), "author"),
 }
 """What other formats call a field of ours, in small letters."""
-_BLOCK = 4_000_000
-"""Bytes of lines that are looked at in one go."""
 _OWN = "Whatever else you keep goes into meta, an object."
 
 
-def sniff(source: Source) -> bool:
-    if not source.looks_like_json:
+def sniff(file: InputFile) -> bool:
+    if not file.json.looks_like_json:
         return False
-    value = source.documents[0].value
+    value = file.json.first.value
     if isinstance(value, list) and value and isinstance(value[0], dict):  # What reads it says how to convert it.
         return {"pr", "comments"} <= value[0].keys()
     return isinstance(value, dict) and "pr" in value
 
 
-def read(source: Source) -> Iterator[Review]:
-    if not source.opens_with_object:
-        yield from map(_careful_review, source.records("a line"))
-        return
-    source.forget_opening()
-    for number, offset, line in hashed_lines(source):
-        value = plain_value(line)
-        if value is not None:
-            comments = tuple(map(plain_comment, value.get("comments") or ()))
-            yield plain_review(head_of(value), comments, source.name)
-        elif not is_blank(line):
-            reviews, is_last = _careful_reviews(source, number, offset, line)
-            yield from reviews
-            if is_last:
-                break
+def read(file: InputFile) -> Iterator[Review]:
+    return file.json.decoded(lambda line: review_of_line(line, file.name), _review, "a line")
 
 
-def index(source: Source, mapped: Mapped) -> Iterator[Review]:
-    """The same reviews; ordinary comments are read when they are asked for."""
-    if not source.opens_with_object:
-        yield from read(source)
-        return
-    source.forget_opening()
-    file = IndexedFile.at(source.path)
-    number = offset = 0
-    known: dict[CommentFacts, CommentFacts] = {}
-    with ThreadPoolExecutor(1) as beside, source.opened() as stream:
-        sha256 = beside.submit(content_hash, source.path)
-        lines: Iterable[IndexedLine] = chain.from_iterable(mapped(index_lines, file.path, line_blocks(source, _BLOCK)))
-        for length, checksum, head, facts, blank in lines:
-            number += 1
-            if head is not None:
-                facts = known.setdefault(facts, facts)  # Nearly all reviews share theirs with others.
-                comments = LineComments(file, offset, length, checksum, facts) if facts.comments else ()
-                yield plain_review(head, comments, source.name)
-            elif not blank:
-                stream.seek(offset)
-                reviews, is_last = _careful_reviews(source, number, offset, stream.read(length))
-                yield from reviews
-                if is_last:
-                    return
-            offset += length
-        vars(source)["sha256"] = sha256.result()
-
-
-def _careful_reviews(source: Source, number: int, offset: int, line: bytes) -> tuple[Iterable[Review], bool]:
-    """The review of a line, or all from there on: then it is no line of its own, and a document may fill several."""
-    record = line_record(source, number, line)
-    if record is None:
-        return map(_careful_review, records_since(source, offset, "a line")), True
-    try:
-        return [_careful_review(record)], False
-    except InputError:
-        if source.text:  # Of all that is wrong in a file, a line that is no UTF-8 is told first.
-            source.forget_text()
-        raise
-
-
-def _careful_review(record: Record) -> Review:
+def _review(record: Record) -> Review:
     record.check_fields(frozenset(_RECORD_FIELDS), _MEANT_OF_RECORD, _OWN)
     return Review(
         pr=record.required("pr", "the pull request's address"),
-        comments=tuple(map(_comment, record.children("comments", "a comment"))),
+        comments=tuple(map(_comment, record.objects("comments", "a comment"))),
         reviewer=record.text("reviewer") or None,
         language=record.text("language"),
         pr_category=record.text("pr_category"),
-        source=record.source.name,
+        source=record.file.name,
         run=record.identifier("run"),
         author=record.text("author"),
         merged_at=_time(record, "merged_at"),
@@ -155,14 +91,14 @@ def _time(record: Record, key: str) -> str | None:
 def _commits(record: Record) -> tuple[Commit, ...] | None:
     if record.value.get("commits") is None:
         return None
-    return tuple(map(_commit, record.children("commits", "a commit")))
+    return tuple(map(_commit, record.objects("commits", "a commit")))
 
 
 def _commit(record: Record) -> Commit:
     record.check_fields(_COMMIT_FIELDS, {}, _OWN)
     files = None
     if record.value.get("files") is not None:
-        files = tuple(map(_changed_file, record.children("files", "a file")))
+        files = tuple(map(_changed_file, record.objects("files", "a file")))
     parents = record.strings("parents", "hashes", '["0a1b"]') if record.value.get("parents") is not None else ()
     sha = record.required("sha", "the commit's hash")
     return Commit(sha, _time(record, "at"), record.text("author"), parents, files)
@@ -175,14 +111,16 @@ def _changed_file(record: Record) -> ChangedFile:
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
-    lines = []
-    for review in reviews:
-        line = {name: getattr(review, name) for name in _RECORD_FIELDS}
-        line["comments"] = [comment.to_dict() for comment in review.comments]
-        if review.commits is not None:
-            line["commits"] = [_commit_to_dict(commit) for commit in review.commits]
-        lines.append(json.dumps(_known(line), ensure_ascii=False) + "\n")
-    return {"": "".join(lines)}
+    return {"": "".join(map(line_of, reviews))}
+
+
+def line_of(review: Review) -> str:
+    """The line of a review, with its end."""
+    line = {name: getattr(review, name) for name in _RECORD_FIELDS}
+    line["comments"] = [comment.to_dict() for comment in review.comments]
+    if review.commits is not None:
+        line["commits"] = [_commit_to_dict(commit) for commit in review.commits]
+    return json.dumps(_known(line), ensure_ascii=False) + "\n"
 
 
 def _commit_to_dict(commit: Commit) -> dict[str, object]:
@@ -196,4 +134,4 @@ def _known(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 SUMMARY = "metareview's own, a line per review: {pr, reviewer, language, pr_category, comments: [{note, path, …}]}"
-PLUGIN = CommentFormat(SUMMARY, sniff, read, write, index=index)
+PLUGIN = CommentFormat(SUMMARY, sniff, read, write)

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from metareview.errors import UsageError
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 _GOLDEN = {"note": "comment", "severity": "severity", "category": "category", "neutral": "neutral"}
 _CANDIDATE = {"note": "text", "path": "path", "from_line": "line", "to_line": "line"}
 
 
-def sniff(source: Source) -> bool:
-    if not source.looks_like_json or not source.documents.are_one:
+def sniff(file: InputFile) -> bool:
+    if not file.json.looks_like_json or not file.json.is_single:
         return False
-    value = source.documents[0].value
+    value = file.json.first.value
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict) and _is_golden(value[0])
     # Whole addresses as keys, and under each an object of tools: nothing else here has that shape.
@@ -33,20 +33,20 @@ def _is_golden(value: dict[str, Any]) -> bool:
     return {"url", "comments"} <= value.keys() and not (isinstance(first, dict) and "body" in first)
 
 
-def read(source: Source) -> Iterator[Review]:
-    for record in source.records("a pull request", depth=1):
+def read(file: InputFile) -> Iterator[Review]:
+    for record in file.json.records("a pull request", depth=1):
         if record.path:  # in a list: golden comments
             url = record.required("url", "the pull request's address")
-            golden = tuple(item.comment(_GOLDEN) for item in record.children("comments", "a comment"))
-            yield Review(url, golden, source=source.name)
+            golden = tuple(item.comment(_GOLDEN) for item in record.objects("comments", "a comment"))
+            yield Review(url, golden, source=file.name)
             continue
         for url in record.value:
             if not url.strip():
                 record.fail(url, "an empty address", "Give the pull request's address as the key.")
-            tools = record.child(url, "a pull request")
+            tools = record.object(url, "a pull request")
             for tool in tools.value:
-                candidates = tuple(item.comment(_CANDIDATE) for item in tools.children(tool, "a candidate"))
-                yield Review(record.clean(url, url), candidates, tools.clean(tool, tool), source=source.name)
+                candidates = tuple(item.comment(_CANDIDATE) for item in tools.objects(tool, "a candidate"))
+                yield Review(url, candidates, tool, source=file.name)
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metareview.formats.findings import first_object, only_document, review_of
+from metareview.formats.findings import first_object, review_of
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
-from metareview.formats.source import Source
 from metareview.model.comment import Review
 
 _KEYS = {
@@ -19,8 +19,8 @@ _KEYS = {
 }
 
 
-def sniff(source: Source) -> bool:
-    value = only_document(source)
+def sniff(file: InputFile) -> bool:
+    value = file.json.only_value
     if not isinstance(value, dict) or not isinstance(value.get("comments"), list):
         return False
     if not value["comments"]:
@@ -30,9 +30,9 @@ def sniff(source: Source) -> bool:
     return {"path", "content"} <= first_object(value["comments"]).keys()
 
 
-def read(source: Source) -> Iterator[Review]:
-    for record in source.records("a review"):
-        yield review_of(source, (each.comment(_KEYS) for each in record.children("comments", "a comment")))
+def read(file: InputFile) -> Iterator[Review]:
+    for record in file.json.records("a review"):
+        yield review_of(file, (each.comment(_KEYS) for each in record.objects("comments", "a comment")))
 
 
 SUMMARY = "open-code-review: {comments: [{path, content, start_line, end_line, category, severity}]}"

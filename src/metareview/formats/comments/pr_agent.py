@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from metareview.formats.findings import only_document, paragraphs, review_of
+from metareview.formats.findings import paragraphs, review_of
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 _ISSUES, _SUGGESTIONS = "key_issues_to_review", "code_suggestions"
@@ -26,31 +26,31 @@ _SUGGESTION = {
 }
 
 
-def sniff(source: Source) -> bool:
-    value = only_document(source)
+def sniff(file: InputFile) -> bool:
+    value = file.json.only_value
     if (
-        not source.looks_like_json
-        and _YAML.match(source.text.lstrip())
-        and (f"{_ISSUES}:" in source.text or f"{_SUGGESTIONS}:" in source.text)
+        not file.json.looks_like_json
+        and _YAML.match(file.text.lstrip())
+        and (f"{_ISSUES}:" in file.text or f"{_SUGGESTIONS}:" in file.text)
     ):
         return True  # so that it can be told what to do about it
     inner = value.get("review") if isinstance(value, dict) else None
     return any(isinstance(each, dict) and (_ISSUES in each or _SUGGESTIONS in each) for each in (value, inner))
 
 
-def read(source: Source) -> Iterator[Review]:
-    if not source.looks_like_json:
-        source.fail(
+def read(file: InputFile) -> Iterator[Review]:
+    if not file.json.looks_like_json:
+        file.fail(
             1, "PR-Agent's YAML is not read", "Write the review as JSON, as PR-Agent's GitHub action puts it out."
         )
-    for record in source.records("a review"):
+    for record in file.json.records("a review"):
         found: list[Comment] = []
-        for holder in (record, record.part("review")):
+        for holder in (record, record.optional_object("review")):
             said = holder.value.get(_ISSUES)
             if not (isinstance(said, str) and _NOTHING.fullmatch(said.strip())):
-                found += map(_issue, holder.children(_ISSUES, "an issue"))
-            found += map(_suggestion, holder.children(_SUGGESTIONS, "a suggestion"))
-        yield review_of(source, found)
+                found += map(_issue, holder.objects(_ISSUES, "an issue"))
+            found += map(_suggestion, holder.objects(_SUGGESTIONS, "a suggestion"))
+        yield review_of(file, found)
 
 
 def _issue(record: Record) -> Comment:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metareview.formats.findings import only_document
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.reviewdog import read_diagnostics
-from metareview.formats.source import Source
 from metareview.model.comment import Review
 
 
-def sniff(source: Source) -> bool:
-    value = only_document(source)
+def sniff(file: InputFile) -> bool:
+    value = file.json.only_value
     return isinstance(value, dict) and isinstance(value.get("diagnostics"), list)
 
 
-def read(source: Source) -> Iterator[Review]:
-    for record in source.records("a diagnostic result"):
-        yield from read_diagnostics(source, record.children("diagnostics", "a diagnostic"), record)
+def read(file: InputFile) -> Iterator[Review]:
+    for record in file.json.records("a diagnostic result"):
+        yield from read_diagnostics(file, record.objects("diagnostics", "a diagnostic"), record)
 
 
 SUMMARY = "reviewdog's diagnostics in one document: {source, diagnostics: [{message, location, severity, code}]}"

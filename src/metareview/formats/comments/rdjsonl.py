@@ -7,24 +7,24 @@ from collections.abc import Iterable, Iterator
 
 from metareview.errors import UsageError
 from metareview.formats.file_names import file_names
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.reviewdog import SEVERITIES, read_diagnostics
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 
 _SUFFIX = ".rdjsonl"
 _RIGHT = "right"
 
 
-def sniff(source: Source) -> bool:
-    if not source.looks_like_json:
-        return source.path.suffix.lower() == _SUFFIX and not source.text.strip()
-    value = source.documents[0].value
+def sniff(file: InputFile) -> bool:
+    if not file.json.looks_like_json:
+        return file.path.suffix.lower() == _SUFFIX and not file.text.strip()
+    value = file.json.first.value
     return isinstance(value, dict) and isinstance(value.get("message"), str) and isinstance(value.get("location"), dict)
 
 
-def read(source: Source) -> Iterator[Review]:
-    return read_diagnostics(source, source.records("a diagnostic"))
+def read(file: InputFile) -> Iterator[Review]:
+    return read_diagnostics(file, file.json.records("a diagnostic"))
 
 
 def write(reviews: Iterable[Review]) -> dict[str, str]:
@@ -70,5 +70,5 @@ def _diagnostic(review: Review, comment: Comment) -> dict[str, object]:
     return diagnostic
 
 
-SUMMARY = "reviewdog's diagnostics, one a line: {message, location: {path, range}, severity, source, code}"
+SUMMARY = "reviewdog's diagnostics, one a line: {message, location: {path, range}, severity, file, code}"
 PLUGIN = CommentFormat(SUMMARY, sniff, read, write, by_tools=True)

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
 from metareview.formats.sarif.bag import bag_of, review_with_bag, with_bag
 from metareview.formats.sarif.places import Places
 from metareview.formats.sarif.rules import Rules, result_text
 from metareview.formats.sarif.write import write
-from metareview.formats.source import Source
 from metareview.model.comment import Comment, Review
 from metareview.model.words import plural
 
@@ -26,52 +26,54 @@ _NO_PROBLEM = ("pass", "notApplicable", "informational")
 _EXTERNAL_LISTS = ("results", "artifacts", "invocations", "extensions")
 
 
-def sniff(source: Source) -> bool:
-    if not source.looks_like_json:
+def sniff(file: InputFile) -> bool:
+    if not file.json.looks_like_json:
         return False
-    value = source.documents[0].value
+    value = file.json.first.value
     return isinstance(value, dict) and "runs" in value and ("version" in value or "$schema" in value)
 
 
-def read(source: Source) -> Iterator[Review]:
+def read(file: InputFile) -> Iterator[Review]:
     """A review for each run, by its tool. A run that failed before it found anything is not silence: it is left out,
     with a warning.
     """
-    for log in source.records("a SARIF log", fix=_FIX):
+    for log in file.json.records("a SARIF log", fix=_FIX):
         version = log.value.get("version")
         if not isinstance(version, str) or not version.startswith(_VERSION):
             log.refuse("version", f'"{_VERSION}"', _FIX, quote=True)
         if log.value.get("runs") is None:
-            source.remarks.say(f"{source.name}: runs is null: whatever was to write it failed")
+            file.warnings.add_sentence(f"{file.name}: runs is null: whatever was to write it failed")
         elif not log.value["runs"]:
-            yield Review(source.required_pull_request(), source=source.name)
-        for run in log.children("runs", "a run"):
-            yield from _reviews(_with_inline(run, log.parts("inlineExternalProperties")))
+            yield Review(file.required_pull_request(), source=file.name)
+        for run in log.objects("runs", "a run"):
+            yield from _reviews(_with_inline(run, log.optional_objects("inlineExternalProperties")))
 
 
 def _with_inline(run: Record, inline: list[Record]) -> Record:
     """The run with what the log keeps beside it; of what is in other files, a warning."""
-    references = run.part("externalPropertyFileReferences")
+    references = run.optional_object("externalPropertyFileReferences")
     if not references.value:
         return run
-    tool = run.part("tool")
+    tool = run.optional_object("tool")
     holders = {name: tool if name == "extensions" else run for name in _EXTERNAL_LISTS}
     lists: dict[str, list[Any]] = {}
-    driver = dict(tool.part("driver").value)
+    driver = dict(tool.optional_object("driver").value)
     missing = []
     by_guid = {guid: each for each in reversed(inline) if isinstance(guid := each.value.get("guid"), str)}
     for name, value in references.value.items():
-        for reference in [references.part(name)] if isinstance(value, dict) else references.parts(name):
+        for reference in (
+            [references.optional_object(name)] if isinstance(value, dict) else references.optional_objects(name)
+        ):
             found = _inline_of(reference, inline, by_guid)
             if found is None:
                 missing.append(name)
             elif name in _EXTERNAL_LISTS:
                 lists.setdefault(name, list(_list_of(holders[name], name))).extend(_list_of(found, name))
             elif name == "driver":
-                driver |= found.part("driver").value
+                driver |= found.optional_object("driver").value
     if missing:
-        names = ", ".join(run.clean("externalPropertyFileReferences", name) for name in dict.fromkeys(missing))
-        run.source.remarks.say(f"{run.source.name}: {names} of a run are in other files, which are not read")
+        names = ", ".join(dict.fromkeys(missing))
+        run.file.warnings.add_sentence(f"{run.file.name}: {names} of a run are in other files, which are not read")
     extensions = {name: lists.pop(name) for name in ("extensions",) if name in lists}
     return run._replace(value={**run.value, **lists, "tool": {**tool.value, "driver": driver, **extensions}})
 
@@ -83,7 +85,7 @@ def _list_of(properties: Record, name: str) -> list[Any]:
 
 def _inline_of(reference: Record, inline: list[Record], by_guid: Mapping[str, Record]) -> Record | None:
     """By place in the log, or by guid."""
-    uri = reference.part("location").value.get("uri")
+    uri = reference.optional_object("location").value.get("uri")
     place = re.fullmatch(r"sarif:/inlineExternalPropert\w+/([0-9]{1,6})", uri) if isinstance(uri, str) else None
     if place and int(place[1]) < len(inline):
         return inline[int(place[1])]
@@ -92,37 +94,45 @@ def _inline_of(reference: Record, inline: list[Record], by_guid: Mapping[str, Re
 
 
 def _reviews(run: Record) -> Iterator[Review]:
-    source = run.source
-    driver = run.part("tool").part("driver")
+    file = run.file
+    driver = run.optional_object("tool").optional_object("driver")
     reviewer = driver.optional_text("name") or None
     failed, error = _failure(run)
     failure = error or "executionSuccessful is false" if failed else None
     if run.value.get("results") is None or (failure is not None and not run.value["results"]):
         why = f" ({failure})" if failure else ""
-        source.remarks.say(f"{source.name}: a run of {reviewer or 'a tool'} has no results{why}; it is no silence")
+        file.warnings.add_sentence(
+            f"{file.name}: a run of {reviewer or 'a tool'} has no results{why}; it is no silence"
+        )
         return
     if failure is not None:
-        source.remarks.say(
-            f"{source.name}: a run of {reviewer or 'a tool'} failed ({failure}): its results may not be all"
+        file.warnings.add_sentence(
+            f"{file.name}: a run of {reviewer or 'a tool'} failed ({failure}): its results may not be all"
         )
     elif error is not None:
-        source.remarks.say(f"{source.name}: a run of {reviewer or 'a tool'} reports an error: {error}")
+        file.warnings.add_sentence(f"{file.name}: a run of {reviewer or 'a tool'} reports an error: {error}")
     names, commit = _names(run)
     comments = tuple(_comments(run, driver, commit))
-    review = Review("", comments, reviewer, source=source.name, other_names=names)
+    review = Review("", comments, reviewer, source=file.name, other_names=names)
     if bag := bag_of(run):
         review = review_with_bag(review, bag)
-    own_name = source.pull_request or next(iter(names), None)
-    yield replace(review, pr=review.pr or own_name or source.required_pull_request())
+    own_name = file.pull_request or next(iter(names), None)
+    yield replace(review, pr=review.pr or own_name or file.required_pull_request())
 
 
 def _failure(run: Record) -> tuple[bool, str | None]:
     """Whether a run failed, and the first error that it reports."""
     failed, errors = False, list[str | None]()
-    for invocation in run.parts("invocations"):
+    for invocation in run.optional_objects("invocations"):
         failed |= invocation.value.get("executionSuccessful") is False
-        notes = invocation.parts("toolExecutionNotifications") + invocation.parts("toolConfigurationNotifications")
-        errors += [note.part("message").optional_text("text") for note in notes if note.value.get("level") == "error"]
+        notes = invocation.optional_objects("toolExecutionNotifications") + invocation.optional_objects(
+            "toolConfigurationNotifications"
+        )
+        errors += [
+            note.optional_object("message").optional_text("text")
+            for note in notes
+            if note.value.get("level") == "error"
+        ]
         errors.append(invocation.optional_text("processStartFailureMessage"))
     return failed, next((text[:200] for text in errors if text), None)
 
@@ -130,7 +140,7 @@ def _failure(run: Record) -> tuple[bool, str | None]:
 def _names(run: Record) -> tuple[tuple[str, ...], str | None]:
     """`owner/repo@commit` of each repository that was looked at, and the commit where it is one."""
     names, commits = [], []
-    for details in run.parts("versionControlProvenance"):
+    for details in run.optional_objects("versionControlProvenance"):
         repository = _REPOSITORY.fullmatch(details.optional_text("repositoryUri") or "")
         commit = details.optional_text("revisionId")
         if commit:
@@ -144,7 +154,7 @@ def _comments(run: Record, driver: Record, commit: str | None) -> Iterator[Comme
     """The comments of a run; what is no comment is counted, and warned of."""
     rules, places = Rules(run, driver), Places(run)
     left_out = Counter[str]()
-    for result in run.children("results", "a result"):
+    for result in run.objects("results", "a result"):
         kind = result.optional_text("kind") or "fail"
         why = _left_out(result, kind)
         if why:
@@ -165,13 +175,13 @@ def _comments(run: Record, driver: Record, commit: str | None) -> Iterator[Comme
         bag = bag_of(result)
         yield with_bag(comment, bag) if bag else comment
     for why, count in left_out.items():
-        run.source.remarks.say(f"{run.source.name}: {plural(count, 'result')} left out: {why}")
+        run.file.warnings.add_sentence(f"{run.file.name}: {plural(count, 'result')} left out: {why}")
 
 
 def _left_out(result: Record, kind: str) -> str | None:
     """Why a result is no comment; None where it is one."""
     value = result.value
-    suppressions = result.parts("suppressions") if value.get("suppressions") else []
+    suppressions = result.optional_objects("suppressions") if value.get("suppressions") else []
     if suppressions and all((each.value.get("status") or each.value.get("state") or "accepted") == "accepted"
                             for each in suppressions):  # fmt: skip
         return "suppressed"
@@ -181,17 +191,17 @@ def _left_out(result: Record, kind: str) -> str | None:
 
 
 def _category(result: Record) -> str | None:
-    return result.optional_text("ruleId") or result.part("rule").optional_text("id")
+    return result.optional_text("ruleId") or result.optional_object("rule").optional_text("id")
 
 
 def _place(result: Record, places: Places) -> tuple[str | None, tuple[int | None, int | None]]:
     """The first location that names a file; without any, the file that was looked at."""
-    for location in result.parts("locations") if result.value.get("locations") else ():
-        physical = location.part("physicalLocation")
-        if path := places.path(physical.part("artifactLocation")):
+    for location in result.optional_objects("locations") if result.value.get("locations") else ():
+        physical = location.optional_object("physicalLocation")
+        if path := places.path(physical.optional_object("artifactLocation")):
             return path, places.lines(physical)
     target = result.value.get("analysisTarget")
-    return (None if target is None else places.path(result.part("analysisTarget"))), (None, None)
+    return (None if target is None else places.path(result.optional_object("analysisTarget"))), (None, None)
 
 
 SUMMARY = "SARIF 2.1.0: a review per run, a comment per result; suppressed and absent results are left out"

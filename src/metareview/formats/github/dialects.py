@@ -21,8 +21,8 @@ from metareview.formats.github.remark import (
     login_of,
     with_rest_names,
 )
-from metareview.formats.record import Record, whole_characters
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
+from metareview.formats.record import Record
 from metareview.model.address import parse_address
 from metareview.model.time import time_text
 
@@ -44,15 +44,15 @@ _FIX = "Give what pulls/N/comments, pulls/N/reviews, issues/N/comments or GraphQ
 _DEEPEST = 16
 
 
-def remarks(source: Source) -> Iterator[Remark]:
+def remarks(file: InputFile) -> Iterator[Remark]:
     """All remarks in the file, in order."""
-    for document in source.documents:
+    for document in file.json:
         yield from _in_value(document, PullRequest(), arrays=2, depth=0)
 
 
-def looks_like_github(source: Source) -> bool | None:
+def looks_like_github(file: InputFile) -> bool | None:
     """Whether the first thing in the file that is neither empty nor a wrapping is one of GitHub's; None: all empty."""
-    for document in source.documents:
+    for document in file.json:
         value: Any = document.value
         for _ in range(2 * _DEEPEST):
             if isinstance(value, list):
@@ -109,7 +109,7 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[Remar
     if depth > _DEEPEST:
         record.fail(None, f"nested more than {_DEEPEST} levels deep", _FIX)
     if isinstance(value.get("payload"), dict):
-        yield from _in_delivery(record.child("payload", "payload"), about)
+        yield from _in_delivery(record.object("payload", "payload"), about)
     elif _is_delivery(value):
         yield from _in_delivery(record, about)
     elif "isResolved" in value or "isOutdated" in value or ("path" in value and "comments" in value):
@@ -145,7 +145,7 @@ def _in_members(record: Record, about: PullRequest, depth: int) -> Iterator[Rema
         yield from _in_member(record, key, about, depth)
     if isinstance(value.get("errors"), list) and value["errors"]:
         kind = "GitHub's answer has errors: something may be missing"
-        record.source.warn(kind, lambda: record.line_of("errors"), kind)
+        record.file.warn(kind, lambda: record.line_of("errors"), kind)
 
 
 def _in_member(record: Record, key: str, about: PullRequest, depth: int) -> Iterator[Remark]:
@@ -203,13 +203,13 @@ def _in_delivery(record: Record, about: PullRequest) -> Iterator[Remark]:
     action = payload["action"]
     if isinstance(payload.get("thread"), dict):
         resolved = {"resolved": True, "unresolved": False}.get(action)
-        for item in record.child("thread", "thread").children("comments", _SHAPE):
+        for item in record.object("thread", "thread").objects("comments", _SHAPE):
             remark = _remark(item, about, Kind.REVIEW_COMMENT)
             yield replace(remark, record=remark.record._replace(value={**remark.record.value, "resolved": resolved}))
         return
     name = "comment" if isinstance(payload.get("comment"), dict) else "review"
     kind = Kind.REVIEW if name == "review" else Kind.REVIEW_COMMENT if "pull_request" in payload else Kind.ISSUE_COMMENT
-    yield replace(_remark(record.child(name, name), about, kind), deleted=action == "deleted")
+    yield replace(_remark(record.object(name, name), about, kind), deleted=action == "deleted")
 
 
 def _remark(record: Record, about: PullRequest, kind: Kind | None = None) -> Remark:
@@ -226,7 +226,7 @@ def _around(value: Mapping[str, Any], about: PullRequest) -> PullRequest:
     address = _address(inner, about)
     if address is None:
         return about
-    author = whole_characters(login_of(inner.get("author") or inner.get("user")))
+    author = login_of(inner.get("author") or inner.get("user"))
     merged, closed = (
         next((time for name in names if (time := time_text(inner.get(name)))), None)
         for names in (("merged_at", "mergedAt"), ("closed_at", "closedAt"))

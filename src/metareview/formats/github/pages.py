@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 
 
-def missing_pages(source: Source) -> int:
+def missing_pages(file: InputFile) -> int:
     """How many lists of the file go on on a page that it does not have: lists of one name of one owner, of which no
     page is the last."""
-    if not source.mentions('"hasNextPage"'):
+    if b'"hasNextPage"' not in file.data:
         return 0
     goes_on: dict[tuple[object, ...], bool] = {}
-    stack: list[tuple[Any, object, tuple[str, ...]]] = [(document.value, None, ()) for document in source.documents]
+    stack: list[tuple[Any, object, tuple[str, ...]]] = [(document.value, None, ()) for document in file.json]
     while stack:
         value, owner, names = stack.pop()
         if isinstance(value, list):

@@ -8,7 +8,7 @@ from typing import Any
 from metareview.formats.github.addresses import is_named, names_of, own_address
 from metareview.formats.github.dialects import remarks
 from metareview.formats.github.remark import BOT, GHOST, Kind, PullRequest, Remark, comment_id, login_of
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.address import address_of_issue, pull_request_key, web_address
 from metareview.model.comment import Comment
 from metareview.model.repeats import joined
@@ -54,10 +54,10 @@ class Said:
         )
 
 
-def said_once(source: Source, named: str | None) -> list[Said]:
+def said_once(file: InputFile, named: str | None) -> list[Said]:
     """Everything that still stands, in order of appearance, each with the address of its pull request; `named` is
     the pull request of what does not tell its own."""
-    everything = [said for remark in remarks(source) if (said := _said(remark, named)) is not None]
+    everything = [said for remark in remarks(file) if (said := _said(remark, named)) is not None]
     told = {said.address for said in everything if said.address and said.address != named}
     name = names_of([named] if named else ())
     known = names_of(told) | name
@@ -76,16 +76,16 @@ def said_once(source: Source, named: str | None) -> list[Said]:
             said = earlier.joined(said)
         found[key] = said
     deleted = sum(said.deleted for said in found.values())
-    warn(source, repeated, "comment is given again; it counts once", "comments are given again; each counts once")
-    warn(source, deleted, "comment was deleted; left out", "comments were deleted; left out")
+    warn(file, repeated, "comment is given again; it counts once", "comments are given again; each counts once")
+    warn(file, deleted, "comment was deleted; left out", "comments were deleted; left out")
     one, many = "comment on an issue that is no pull request", "comments on issues that are no pull requests"
-    warn(source, strays, f"{one}; left out", f"{many}; left out")
+    warn(file, strays, f"{one}; left out", f"{many}; left out")
     return [said for said in found.values() if not said.deleted]
 
 
-def warn(source: Source, count: int, one: str, many: str) -> None:
+def warn(file: InputFile, count: int, one: str, many: str) -> None:
     if count:
-        source.remarks.say(f"{source.name}: {plural(count, one, many)}")
+        file.warnings.add_sentence(f"{file.name}: {plural(count, one, many)}")
 
 
 def _said(remark: Remark, named: str | None) -> Said | None:
@@ -96,18 +96,18 @@ def _said(remark: Remark, named: str | None) -> Said | None:
         return None
     address = own_address(remark)
     if not address and remark.about.address:
-        address = web_address(record.clean("url", remark.about.address))
+        address = web_address(remark.about.address)
     on_issue = None if address else address_of_issue(record.text("html_url") or "")
     if not (address or on_issue or named):
         problem = "no pull_request_url, and the file's name does not tell the pull request"
         record.fail(None, problem, "Give --pr URL, or name the file comments_{repo}_{number}.json.")
-    user = None if value.get("user") is None else record.child("user", "user").value
+    user = None if value.get("user") is None else record.object("user", "user").value
     state = value["state"].upper() if isinstance(value.get("state"), str) else ""
     changed = value.get("updated_at")
     return Said(
         remark.kind,
         _review_comment(remark) if remark.kind is Kind.REVIEW_COMMENT else _body(remark),
-        record.clean("user", login_of(user) or GHOST),
+        login_of(user) or GHOST,
         remark.about,
         address or (None if on_issue else named),
         on_issue,

@@ -13,13 +13,14 @@ from operator import itemgetter
 from sys import intern
 from typing import Any
 
-import orjson
+import msgspec
 
 from metareview.errors import is_slip
+from metareview.formats.input_file import InputFile
+from metareview.formats.json_values import object_of_line
 from metareview.formats.parquet import MAGIC, Columns, read_columns
 from metareview.formats.protocol import HistoryFormat, Reading
 from metareview.formats.record import Nanoseconds, Record
-from metareview.formats.source import Source
 from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_times
 
@@ -27,6 +28,7 @@ _FIELDS = frozenset(Event._fields)
 _REQUIRED = ("repo", "pr", "at", "kind")
 _REPEATED = ("repo", "kind", "actor", "actor_type", "state")
 """What has few values. Each is kept once: reading and walking a million events is a matter of memory."""
+_decode = msgspec.json.Decoder().decode
 _NOTHING = type(None)
 _TEXT = {str, _NOTHING}
 _TYPES: dict[str, set[type]] = {
@@ -39,18 +41,18 @@ _TYPES: dict[str, set[type]] = {
 }
 
 
-def sniff(source: Source) -> bool:
-    return source.begins_with(MAGIC) or len({"repo", "pr", "at", "kind"} & source.first_object.keys()) >= 3
+def sniff(file: InputFile) -> bool:
+    return file.begins_with(MAGIC) or len({"repo", "pr", "at", "kind"} & file.json.first_object.keys()) >= 3
 
 
-def events(source: Source, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: Reading) -> Iterator[Event]:
     """The events; InputError names the line (in Parquet: the row) that cannot be read."""
-    if source.begins_with(MAGIC):
-        return chain.from_iterable(of_rows(source, *rows) for rows in read_columns(source, reading.texts))
-    return chain.from_iterable(_of_batch(source, number, lines) for number, lines in source.line_batches())
+    if file.begins_with(MAGIC):
+        return chain.from_iterable(of_rows(file, *rows) for rows in read_columns(file))
+    return chain.from_iterable(_of_batch(file, number, lines) for number, lines in file.line_batches())
 
 
-def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event]:
+def _of_batch(file: InputFile, number: int, lines: list[bytes]) -> Iterable[Event]:
     """A history has millions of lines, nearly all alike: they are read a batch at a time, column by column.
 
     A batch with anything out of the ordinary is read record by record, with care; whatever is wrong names its line.
@@ -58,25 +60,25 @@ def _of_batch(source: Source, number: int, lines: list[bytes]) -> Iterable[Event
     events = _of_ordinary(lines)
     if events is not None:
         return events
-    first = source.line_in_file(number)
-    return (event_of(record) for at, line in enumerate(lines, first) if (record := source.record_of(at, line)))
+    first = file.line_in_file(number)
+    return (event_of(record) for at, line in enumerate(lines, first) if (record := object_of_line(file, at, line)))
 
 
-def of_rows(source: Source, number: int, columns: Columns) -> Iterable[Event]:
+def of_rows(file: InputFile, number: int, columns: Columns) -> Iterable[Event]:
     """The same of rows, the first of this number."""
     events = of_columns(columns)
     if events is not None:
         return events
     rows = enumerate(zip(*columns.values(), strict=True), number)
-    return (event_of(Record(source, dict(zip(columns, values, strict=True)), at)) for at, values in rows)
+    return (event_of(Record(file, dict(zip(columns, values, strict=True)), at)) for at, values in rows)
 
 
 def _of_ordinary(lines: list[bytes]) -> Iterator[Event] | None:
     """The events of these lines, if they are as nearly all are; else None."""
     try:
-        rows = list(map(orjson.loads, lines))
+        rows = list(map(_decode, lines))
         return of_columns(_columns(rows)) if set(map(type, rows)) == {dict} else None
-    except (LookupError, ValueError):
+    except (msgspec.DecodeError, LookupError, ValueError, RecursionError):
         return None
 
 

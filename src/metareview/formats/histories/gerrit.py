@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from metareview.formats.input_file import InputFile, readable
+from metareview.formats.json_values import objects_of_lines
 from metareview.formats.protocol import HistoryFormat, Reading
 from metareview.formats.record import Record
-from metareview.formats.source import Source, readable
 from metareview.model.event import Event
 
 
-def sniff(source: Source) -> bool:
-    return len({"approve_history", "submit_date", "changeId"} & source.first_object.keys()) >= 2
+def sniff(file: InputFile) -> bool:
+    return len({"approve_history", "submit_date", "changeId"} & file.json.first_object.keys()) >= 2
 
 
-def events(source: Source, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: Reading) -> Iterator[Event]:
     """The events; InputError names the line that cannot be read. The file's name is the repository's."""
-    repo = readable(source.path.stem)
-    return (event for record in source.lines() for event in _events(record, repo))
+    repo = readable(file.path.stem)
+    return (event for record in objects_of_lines(file) for event in _events(record, repo))
 
 
 def _events(record: Record, repo: str) -> Iterator[Event]:
@@ -29,7 +30,7 @@ def _events(record: Record, repo: str) -> Iterator[Event]:
     if record.value.get("approve_history") is None:
         record.refuse("approve_history", "a list", "Give the votes of the change, or [].")
     yield Event(repo, change, record.instant("submit_date"), "opened", id=str(change), files=record.paths("files"))
-    for position, vote in enumerate(record.children("approve_history", "a vote")):
+    for position, vote in enumerate(record.objects("approve_history", "a vote")):
         user = (vote.identifier("userId") or "").strip()
         yield Event(
             repo,

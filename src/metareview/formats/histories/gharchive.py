@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from sys import intern
 from typing import NamedTuple
 
+from metareview.formats.input_file import InputFile
+from metareview.formats.json_values import object_of_line
 from metareview.formats.protocol import HistoryFormat, Reading
 from metareview.formats.record import Record
-from metareview.formats.source import Source
 from metareview.model.event import Event
 
 _KEYS = {"id", "type", "actor", "repo", "payload", "created_at"}
@@ -53,26 +54,26 @@ class Line(NamedTuple):
         return Event(self.repo, pr, self.at, kind, self.actor, user.text("type") if told and user else None, self.id)
 
 
-def sniff(source: Source) -> bool:
-    first = source.first_object
+def sniff(file: InputFile) -> bool:
+    first = file.json.first_object
     return len(_KEYS & first.keys()) >= 4 and isinstance(first.get("repo"), dict) and "kind" not in first
 
 
-def events(source: Source, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: Reading) -> Iterator[Event]:
     """The events on pull requests; InputError names the line that cannot be read."""
     body_kept = False
     times: dict[bytes, int] = {}
-    for number, line in source.raw_lines():
+    for number, line in file.lines():
         kind = _TYPE.match(line)
         if kind and kind[1] not in _READERS and line.rstrip().endswith(b"}"):
             time = _TIME.match(line, line.rfind(_PUBLIC))
             if time and time[1] in times:  # An hour has 3,600 seconds.
                 continue
-            if time and (record := source.quick_record_of(number, line)):
+            if time and (record := object_of_line(file, number, line)):
                 times[time[1]] = record.instant("created_at")
                 reading.reaches(times[time[1]])
                 continue
-        for event in _events(source.quick_record_of(number, line), reading):
+        for event in _events(object_of_line(file, number, line), reading):
             if not reading.texts(event.repo, event.at):
                 # Whether any pull request has a body decides what can be said; one of all the others is enough.
                 body = event.body if event.kind in ("opened", "edited") and not body_kept else None
@@ -159,7 +160,7 @@ def _comment(payload: Record, line: Line) -> tuple[Event, ...]:
 
 def _part(record: Record, key: str) -> Record | None:
     """The object at `key`, None where it is absent or null."""
-    return None if record.value.get(key) is None else record.child(key, key)
+    return None if record.value.get(key) is None else record.object(key, key)
 
 
 def _needed(record: Record, key: str) -> Record:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from metareview.errors import InputError
 from metareview.formats.database import MAGIC, Database, open_database
+from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import HistoryFormat, Reading
-from metareview.formats.source import Source
 from metareview.model.event import Event
 from metareview.model.time import LATEST, parse_time
 from metareview.model.words import plural
@@ -64,13 +64,13 @@ _NOBODY = _Person(None, None)
 Intervals = dict[Any, list[tuple[int, int, _Happening, tuple[Any, ...]]]]
 
 
-def sniff(source: Source) -> bool:
-    return source.begins_with(MAGIC)
+def sniff(file: InputFile) -> bool:
+    return file.begins_with(MAGIC)
 
 
-def events(source: Source, reading: Reading) -> Iterator[Event]:
+def events(file: InputFile, reading: Reading) -> Iterator[Event]:
     """The events of every repository in the file; InputError names the table and row that cannot be read."""
-    with open_database(source) as database:
+    with open_database(file) as database:
         yield from _Harness(database, reading).events()
 
 
@@ -319,10 +319,10 @@ class _Harness:
     def refuse(self, table: str, key: object, column: str, expected: str, value: object) -> NoReturn:
         found = repr(value) if len(repr(value)) < 40 else type(value).__name__
         problem = f"table {table}, row {key}: {column} must be {expected}, found {found}"
-        raise InputError(problem, file=self.database.source.name, fix="Correct the row, or run the ingestion again.")
+        raise InputError(problem, file=self.database.file.name, fix="Correct the row, or run the ingestion again.")
 
     def warn(self, text: str) -> None:
-        self.reading.warnings.append(f"{self.database.source.name}: {text}")
+        self.reading.warnings.append(f"{self.database.file.name}: {text}")
 
 
 def _split(intervals: Iterable[Any], opened: int) -> tuple[Any, list[Any]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
-from metareview.formats.record import OWN_NAMES, Record
-from metareview.model.comment import Comment, Review
+from metareview.formats.record import Record
+from metareview.model.comment import COMMENT_FIELDS, Comment, Review
 
 BAG = "metareview"
 REVIEW_TEXTS = ("language", "pr_category", "run", "author", "merged_at", "closed_at")
@@ -20,20 +20,19 @@ def bag_of(record: Record) -> Record | None:
     properties = record.value.get("properties")
     if not isinstance(properties, dict) or not isinstance(properties.get(BAG), dict):
         return None
-    return record.part("properties").part(BAG)
+    return record.optional_object("properties").optional_object(BAG)
 
 
 def with_bag(comment: Comment, bag: Record) -> Comment:
     """The comment with what its bag says of it, which may also be that it has no such thing."""
     kept: Mapping[str, Any] = bag.comment().to_dict()
-    return replace(comment, **{name: kept.get(name) for name in OWN_NAMES if name in bag.value and name != "note"},
-                   note=kept["note"] if "note" in bag.value else comment.note)  # fmt: skip
+    fields = {name: kept.get(name) for name in COMMENT_FIELDS if name in bag.value and name != "note"}
+    return comment.replace(**fields, note=kept["note"] if "note" in bag.value else comment.note)
 
 
 def comment_bag(comment: Comment, as_read: Comment) -> dict[str, object]:
     """What must be kept for `with_bag` to make of one comment the other."""
-    names = (field.name for field in fields(Comment))
-    return {name: comment[name] for name in names if comment[name] != as_read[name]}
+    return {name: comment[name] for name in COMMENT_FIELDS if comment[name] != as_read[name]}
 
 
 def review_with_bag(review: Review, bag: Record) -> Review:

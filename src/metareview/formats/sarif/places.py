@@ -25,15 +25,15 @@ class Places:
     """The artifacts of a run, and the bases that their URIs are relative to."""
 
     def __init__(self, run: Record) -> None:
-        self._artifacts = run.parts("artifacts")
-        bases = run.part("originalUriBaseIds")
-        self._bases: Mapping[str, Record] = {name: bases.part(name) for name in bases.value}
+        self._artifacts = run.optional_objects("artifacts")
+        bases = run.optional_object("originalUriBaseIds")
+        self._bases: Mapping[str, Record] = {name: bases.optional_object(name) for name in bases.value}
         self._paths: dict[tuple[object, object, object], str | None] = {}
         self._line_ends: dict[int, list[int]] = {}
         self._utf_16 = run.value.get("columnKind") == "utf16CodeUnits"
         self._by_path: dict[str | None, int] = {}
-        roots = [details.part("mappedTo") for details in run.parts("versionControlProvenance")]
-        roots.append(run.part("specialLocations").part("displayBase"))
+        roots = [details.optional_object("mappedTo") for details in run.optional_objects("versionControlProvenance")]
+        roots.append(run.optional_object("specialLocations").optional_object("displayBase"))
         self._root_bases: set[str] = set()
         self._roots: tuple[str, ...] = ()
         for root in roots:
@@ -74,7 +74,7 @@ class Places:
         at: int | None = place
         while at is not None and at not in seen and len(seen) < _DEEPEST:
             seen.add(at)
-            location = self._artifacts[at].part("location")
+            location = self._artifacts[at].optional_object("location")
             uri = location.optional_text("uri")
             if uri is not None:
                 pieces.append(self._resolved(uri, location.optional_text("uriBaseId")))
@@ -116,10 +116,10 @@ class Places:
         """The first and last line of a `physicalLocation`; (None, None) where nobody can tell, or it is the file."""
         if physical.value.get("region") is None:
             return None, None
-        region = physical.part("region")
+        region = physical.optional_object("region")
         start, end = region.lines("startLine", "endLine")
         if start is None:
-            return self._lines_of_offset(physical.part("artifactLocation"), region)
+            return self._lines_of_offset(physical.optional_object("artifactLocation"), region)
         last = start if end is None else end
         # The end is the column behind the last character: in column 1 the line before is the last.
         return start, last - 1 if last > start and region.value.get("endColumn") == 1 else last
@@ -147,7 +147,7 @@ class Places:
     def _ends(self, place: int) -> list[int]:
         """The offsets of the line ends of an artifact whose text is in the file, the text's own end being the last."""
         if place not in self._line_ends:
-            text = self._artifacts[place].part("contents").optional_text("text")
+            text = self._artifacts[place].optional_object("contents").optional_text("text")
             wide, ends = 0, []
             for found in re.finditer("\n|[\U00010000-\U0010ffff]", text or ""):
                 if found[0] == "\n":

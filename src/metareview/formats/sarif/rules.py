@@ -30,7 +30,7 @@ class Rules:
     """The rules of a run's driver and extensions."""
 
     def __init__(self, run: Record, driver: Record) -> None:
-        components = [driver, *run.part("tool").parts("extensions")]
+        components = [driver, *run.optional_object("tool").optional_objects("extensions")]
         self._rules: list[list[Rule]] = []
         self._shared: list[Texts] = []
         self._by_id: dict[tuple[int | None, str], Rule] = {}
@@ -42,9 +42,9 @@ class Rules:
                     self._places.setdefault(name.casefold(), place)
             # An extension's own go before those of the driver, which some tools have it share.
             self._shared.append(
-                {**(self._shared[0] if place else {}), **_texts(component.part("globalMessageStrings"))}
+                {**(self._shared[0] if place else {}), **_texts(component.optional_object("globalMessageStrings"))}
             )
-            records = component.parts("rules")
+            records = component.optional_objects("rules")
             self._rules.append(
                 [_rule(record, self._shared[place], (place, position)) for position, record in enumerate(records)]
             )
@@ -54,11 +54,11 @@ class Rules:
                     self._by_id.setdefault((None, rule.id), rule)
                 if guid := record.optional_text("guid"):
                     self._by_guid.setdefault(guid.casefold(), rule)
-        self._levels = [dict(self._overrides(invocation)) for invocation in run.parts("invocations")]
+        self._levels = [dict(self._overrides(invocation)) for invocation in run.optional_objects("invocations")]
 
     def of(self, result: Record) -> Rule:
         """The rule of a result: by `rule`, `ruleIndex` and `ruleId`, in the order of how exactly each names it."""
-        reference = result.part("rule") if result.value.get("rule") is not None else None
+        reference = result.optional_object("rule") if result.value.get("rule") is not None else None
         return self._find(reference, result.value.get("ruleId"), result.value.get("ruleIndex"))
 
     def _find(self, reference: Record | None, rule_id: object, index: object) -> Rule:
@@ -80,7 +80,7 @@ class Rules:
 
     def _component(self, reference: Record) -> int | None:
         """Where the component is that a reference names; None where it names none."""
-        component = reference.part("toolComponent").value
+        component = reference.optional_object("toolComponent").value
         index = component.get("index")
         if type(index) is int and 0 <= index < len(self._rules) - 1:
             return index + 1
@@ -89,9 +89,9 @@ class Rules:
 
     def _overrides(self, invocation: Record) -> Iterator[tuple[tuple[int, int], str]]:
         """The levels that an invocation sets, by the rule's position."""
-        for override in invocation.parts("ruleConfigurationOverrides"):
-            rule = self._find(override.part("descriptor"), None, None)
-            level = override.part("configuration").optional_text("level")
+        for override in invocation.optional_objects("ruleConfigurationOverrides"):
+            rule = self._find(override.optional_object("descriptor"), None, None)
+            level = override.optional_object("configuration").optional_text("level")
             if level is not None and rule.position is not None:
                 yield rule.position, level
 
@@ -107,7 +107,7 @@ class Rules:
     def _override(self, result: Record, rule: Rule) -> str | None:
         if not self._levels or rule.position is None:
             return None
-        index = result.part("provenance").value.get("invocationIndex")
+        index = result.optional_object("provenance").value.get("invocationIndex")
         if type(index) is not int:
             index = 0 if len(self._levels) == 1 else -1
         return self._levels[index].get(rule.position) if 0 <= index < len(self._levels) else None
@@ -115,7 +115,7 @@ class Rules:
 
 def result_text(result: Record, rule: Rule) -> str:
     """What a result says: its own text, that which its message's id stands for, or else what its rule is about."""
-    message = result.part("message")
+    message = result.optional_object("message")
     template = message.optional_text("text") or message.optional_text("markdown")
     if not template and isinstance(name := message.value.get("id"), str):
         found = ((texts or {}).get(name) for texts in (rule.messages, rule.shared_messages))
@@ -128,25 +128,27 @@ def result_text(result: Record, rule: Rule) -> str:
 
 def _strings(message: Record, arguments: object) -> Sequence[str]:
     values = arguments if isinstance(arguments, list) else []
-    return [message.clean("arguments", value if isinstance(value, str) else str(value)) for value in values]
+    return [value if isinstance(value, str) else str(value) for value in values]
 
 
 def _rule(record: Record, shared: Texts, position: tuple[int, int]) -> Rule:
     name = record.optional_text("name")
-    descriptions = (record.part(key).optional_text("text") for key in ("shortDescription", "fullDescription"))
+    descriptions = (
+        record.optional_object(key).optional_text("text") for key in ("shortDescription", "fullDescription")
+    )
     return Rule(
         id=record.optional_text("id"),
         name=name,
-        level=record.part("defaultConfiguration").optional_text("level"),
+        level=record.optional_object("defaultConfiguration").optional_text("level"),
         description=message_text(next((text for text in descriptions if text), name or "")),
-        messages=_texts(record.part("messageStrings")),
+        messages=_texts(record.optional_object("messageStrings")),
         shared_messages=shared,
         position=position,
     )
 
 
 def _texts(strings: Record) -> Texts:
-    found = ((key, strings.part(key)) for key in strings.value)
+    found = ((key, strings.optional_object(key)) for key in strings.value)
     return {key: text for key, each in found if (text := each.optional_text("text") or each.optional_text("markdown"))}
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from metareview.errors import InputError
 from metareview.formats.github.remark import GHOST
-from metareview.formats.registry import InputFile, ReferenceFiles
+from metareview.formats.reader import FileRead, ReferenceFiles
 from metareview.model.comment import ReferenceSet
-from metareview.model.facts import facts_of
 from metareview.model.words import plural
 
 _CHOOSE = "Name another file for one of the two"
@@ -38,7 +37,8 @@ def doubts_about_references(
     """A set without references, a file that is both, and candidates among the references, unless people are `chosen`
     from them."""
     yield from _shared(files.negatives, files.references, "the negatives", "the references", _CHOOSE)
-    if not any(facts_of(review.comments).expected for review in references.references.values()):
+    comments = (comment for review in references.references.values() for comment in review.comments)
+    if not any(comment.counted and not comment.neutral for comment in comments):
         there = plural(len(references.references), "pull request")
         names = ", ".join(file.name for file in files.references[:3])
         yield Doubt(
@@ -51,7 +51,7 @@ def doubts_about_references(
         yield Doubt(candidates[0].name, problem, fix)
 
 
-def doubts_about_sides(generated: Sequence[InputFile], files: ReferenceFiles) -> Iterator[Doubt]:
+def doubts_about_sides(generated: Sequence[FileRead], files: ReferenceFiles) -> Iterator[Doubt]:
     """Comments that are scored against themselves, the two sides swapped, and comments of nobody."""
     choose = f"{_CHOOSE}, or let --reviewer and --reference-reviewer choose different people"
     yield from _shared(generated, files.references, "the comments", "the references", choose)
@@ -70,21 +70,21 @@ def doubts_about_sides(generated: Sequence[InputFile], files: ReferenceFiles) ->
         yield Doubt(speaking[0].name, problem, fix)
 
 
-def _all_text(files: Sequence[InputFile]) -> bool:
+def _all_text(files: Sequence[FileRead]) -> bool:
     return bool(files) and all(file.format == "aacr-text" for file in files)
 
 
-def _is_reviewers_file(file: InputFile) -> bool:
+def _is_reviewers_file(file: FileRead) -> bool:
     """Whether a tool under test wrote it: it names its reviewer, or is of the format that only such tools write."""
     return file.format == "aacr-text" or file.authors != {None}
 
 
-def _like_references(files: Iterable[InputFile]) -> list[InputFile]:
+def _like_references(files: Iterable[FileRead]) -> list[FileRead]:
     """Those that annotators may have written: annotated, or in a benchmark's format, and by nobody in particular."""
     return [file for file in files if (file.annotated or file.format == "aacr") and file.authors == {None}]
 
 
-def _like_candidates(files: Iterable[InputFile]) -> list[InputFile]:
+def _like_candidates(files: Iterable[FileRead]) -> list[FileRead]:
     """Those that tools or people under test may have written: by somebody, and not annotated."""
     return [
         file
@@ -93,9 +93,9 @@ def _like_candidates(files: Iterable[InputFile]) -> list[InputFile]:
     ]
 
 
-def _shared(ours: Sequence[InputFile], theirs: Sequence[InputFile], us: str, them: str, fix: str) -> Iterator[Doubt]:
+def _shared(ours: Sequence[FileRead], theirs: Sequence[FileRead], us: str, them: str, fix: str) -> Iterator[Doubt]:
     """Files with the same bytes on both sides, unless those whose comments were taken are known and others."""
-    by_content: dict[str, list[InputFile]] = {}
+    by_content: dict[str, list[FileRead]] = {}
     for file in theirs:
         by_content.setdefault(file.sha256, []).append(file)
     same = [

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from metareview.comments.case import FREE_REACH
 from metareview.errors import UsageError
+from metareview.formats.input_file import InputFile
 from metareview.formats.labels import read_label_set
-from metareview.formats.source import Source
 from metareview.formats.verdicts import read_verdicts
 from metareview.judges.labelled import with_labels
 from metareview.judges.protocol import Judge, ModelJudge
@@ -36,10 +35,10 @@ class ChosenJudge:
 @contextmanager
 def open_chosen(options: CommentsOptions, examples: ReadExamples | None = None) -> Iterator[ChosenJudge]:
     """The judge that the options ask for, with what is known already; one that the caller made stays open."""
-    source = None if options.labels is None else Source(Path(options.labels))
-    found = None if source is None else read_label_set(source)
+    file = None if options.labels is None else InputFile(options.labels)
+    found = None if file is None else read_label_set(file)
     with _opened(options, examples) as chosen:
-        if source is None or found is None:
+        if file is None or found is None:
             yield chosen
             return
         if chosen.judge.name == "none":
@@ -47,7 +46,7 @@ def open_chosen(options: CommentsOptions, examples: ReadExamples | None = None) 
         yield ChosenJudge(
             with_labels(chosen.judge, found.labels),
             chosen.reach,
-            {**chosen.hashes, f"labels/{source.path.name}": source.sha256},
+            {**chosen.hashes, f"labels/{file.path.name}": file.sha256},
             (*chosen.warnings, *found.warnings),
             chosen.may_be_sent,
         )

@@ -12,7 +12,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.units import PULL_REQUEST, check_unit
 from metareview.engines.choice import LOCAL, check_engine
 from metareview.errors import UsageError, did_you_mean
-from metareview.formats.registry import Given, Paths, Records
+from metareview.formats.reader import Given, Paths, Records
 from metareview.judges.examples import Examples
 from metareview.judges.protocol import Judge
 from metareview.judges.registry import DEFAULT_JUDGE, LEARNING_JUDGES, VERDICTS, JudgeOptions

@@ -19,7 +19,6 @@ from metareview.judges.known import KnownVerdicts
 from metareview.judges.labelled import LabelledJudge
 from metareview.judges.protocol import Judge, ModelJudge, Planned, Remarking
 from metareview.model.comment import ReferenceSet, Review
-from metareview.model.facts import facts_of
 from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.comments.examples import read_examples
 from metareview.pipelines.comments.judge import ChosenJudge, open_chosen
@@ -181,8 +180,6 @@ def _unreviewed(tasks: Sequence[Task], references: ReferenceSet, filters: Filter
 
 
 def _counted(review: Review, filters: FilterConfig) -> int:
-    if not filters.drops_comments:
-        return facts_of(review.comments).counted
     return sum(comment.counted and filters.keeps_comment(comment) for comment in review.comments)
 
 

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from metareview.comments.absolute_paths import relative_to
+from metareview.comments.absolute_paths import is_absolute, relative_to
 from metareview.comments.filters import FilterConfig
 from metareview.comments.pull_requests import PullRequestIndex
 from metareview.comments.repeated_runs import run_order
-from metareview.engines.choice import local_engine
-from metareview.formats.registry import label, read_inputs, read_reference_set, why_empty
+from metareview.formats.reader import ReadOptions, label, read_inputs, read_reference_set, why_empty
 from metareview.judges.protocol import LONG_NOTE
 from metareview.model.comment import ReferenceSet, Review, Skipped, normal_path
-from metareview.model.facts import facts_of
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt, doubts_about_references, doubts_about_sides, settle
@@ -49,26 +47,16 @@ class CommentInputs:
 def read(options: CommentsOptions) -> CommentInputs:
     """Read all inputs; InputError where they cannot be meant, such as no pull request in common."""
     strict, scored = options.strict, options.scored
-    mapped = local_engine(options.workers, worthwhile=True).map  # It is only asked about files for which that is true.
     references, files = read_reference_set(
         options.reference,
         options.negatives,
         format_name=options.reference_format,
         chosen=options.annotators,
         strict=strict,
-        about=options.pr,
-        mapped=mapped,
+        pull_request=options.pr,
     )
-    inputs = read_inputs(
-        options.generated,
-        format_name=options.format,
-        reviewer=options.name,
-        chosen=scored,
-        strict=strict,
-        about=options.pr,
-        repeat=options.repeat,
-        mapped=mapped,
-    )
+    how = ReadOptions(options.format, options.name, scored, strict, options.pr, repeat=options.repeat)
+    inputs = read_inputs(options.generated, how)
     scored.check(inputs.reviewers)
     doubts = [
         *(doubts_about_named_runs(inputs.reviews) if options.repeat else doubts_about_runs(inputs.reviews)),
@@ -150,7 +138,7 @@ def _with_relative_paths(
     related, cuts = {}, 0
     for (key, reviewer, run), review in reviews.items():
         related[key, reviewer, run] = review
-        if not facts_of(review.comments).may_be_absolute:
+        if not any(map(is_absolute, review.comments)):
             continue
         sides = (side[key] for side in (references.references, references.negatives) if key in side)
         known = {path for side in sides for comment in side.comments if (path := normal_path(comment.path))}
@@ -196,7 +184,7 @@ def _word_for_word(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
     said, own_words = Counter[str](), set[str]()
     for (key, reviewer, _), review in reviews.items():
         said[reviewer] += 0
-        if reviewer in own_words or not facts_of(review.comments).counted:
+        if reviewer in own_words or not review.comments:
             continue
         known = {comment.note.strip() for comment in references.references[key].comments}
         notes = [comment.note.strip() for comment in review.comments if comment.counted]
@@ -216,7 +204,7 @@ def _own_remarks(references: ReferenceSet) -> Iterator[str]:
     authors = Counter(
         review.author
         for review in references.references.values()
-        if review.author and facts_of(review.comments).has_authors
+        if review.author
         for comment in review.comments
         if comment.counted and comment.author and (review.author or "").casefold() == comment.author.casefold()
     )
@@ -236,11 +224,10 @@ def _note_warnings(reviews: Mapping[ReviewKey, Review], references: ReferenceSet
         ((f"the negatives of {key}", review) for key, review in references.negatives.items()),
     )
     for owner, review in everything:
-        facts = facts_of(review.comments)
-        if facts.empty:
-            without = plural(facts.empty, "comment without a note is", "comments without a note are")
+        if empty := sum(not comment.has_note for comment in review.comments):
+            without = plural(empty, "comment without a note is", "comments without a note are")
             yield f"{without} not counted: {owner}"
-        for position, comment in enumerate(review.comments if facts.long_notes else ()):
+        for position, comment in enumerate(review.comments):
             if len(comment.note) > LONG_NOTE:
                 size = f"{len(comment.note):,} characters"
                 yield f"a note of {size} is judged on its first 20,000: comment {position} of {owner}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from metareview.comments.repeated_runs import run_order
-from metareview.formats.run_folders import is_run_folder
+from metareview.formats.folders import is_run_folder
 from metareview.model.comment import Review
 from metareview.model.words import plural
 from metareview.pipelines.comments.doubts import Doubt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from metareview.comments.filters import FilterConfig
 from metareview.comments.location import count_candidate_pairs
 from metareview.errors import InputError
 from metareview.judges.protocol import Question
-from metareview.model.comment import Comment, Review, checked_review, counted
+from metareview.model.comment import Comment, Review, counted
 from metareview.model.words import one_line, plural
 
 GIANT = 1_000_000
@@ -109,7 +109,7 @@ def eligible_questions(cases: Iterable[Case]) -> list[Question]:
     return [question for case in cases if not case.skipped for question in case.eligible_questions()]
 
 
-_Sent = tuple[str, Sequence[Comment], str | None, str | None, str | None, float | None, float | None, float | None]
+_Sent = tuple[str, tuple[Comment, ...], str | None, str | None, str | None, float | None, float | None, float | None]
 
 
 def _sent(review: Review) -> _Sent:
@@ -126,7 +126,7 @@ def _received(reviewer: str, first: int, *sides: _Sent | None) -> Task:
 
 def _review(
     pr: str,
-    comments: Sequence[Comment],
+    comments: tuple[Comment, ...],
     language: str | None,
     pr_category: str | None,
     run: str | None,
@@ -134,6 +134,6 @@ def _review(
     tokens: float | None,
     seconds: float | None,
 ) -> Review:
-    return checked_review(
+    return Review(
         pr, comments, language=language, pr_category=pr_category, run=run, cost=cost, tokens=tokens, seconds=seconds
     )

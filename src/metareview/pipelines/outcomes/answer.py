@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Self
 
+from metareview.formats.input_file import InputFile
 from metareview.formats.outcome_labels import read_outcome_labels
-from metareview.formats.source import Source
 from metareview.judges.remote.addressed import AddressedModel
 from metareview.outcomes.addressed import (
     NOBODY,
@@ -39,10 +38,10 @@ class Answers:
     @contextmanager
     def opened(cls, options: OutcomesOptions) -> Iterator[Self]:
         """The judge and the labels that the options ask for; the judge is open until the end."""
-        source = None if options.labels is None else Source(Path(options.labels))
-        found = None if source is None else read_outcome_labels(source)
+        file = None if options.labels is None else InputFile(options.labels)
+        found = None if file is None else read_outcome_labels(file)
         labels = OutcomeLabels(found.labels if found else ())
-        hashes = {} if source is None else {f"labels/{source.path.name}": source.sha256}
+        hashes = {} if file is None else {f"labels/{file.path.name}": file.sha256}
         warnings = tuple(found.warnings) if found else ()
         asked = nullcontext() if options.judge == NOBODY else AddressedModel.of(options.judge_options())
         with asked as judge:

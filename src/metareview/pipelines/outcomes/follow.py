@@ -104,7 +104,7 @@ class _PullRequest:
         suggestion = fate.suggestion_taken
         return CommentOutcome(
             position,
-            comment if comment.meta is None else replace(comment, meta=None),
+            comment if comment.meta is None else comment.replace(meta=None),
             lines_changed=fate.lines_changed,
             suggestion_taken=NOT_ASKED if suggestion.reason == NO_SUGGESTION else suggestion,
             resolved=resolved(comment),

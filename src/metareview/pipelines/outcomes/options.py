@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from metareview.errors import UsageError, did_you_mean
-from metareview.formats.registry import Paths, Records
+from metareview.formats.reader import Paths, Records
 from metareview.judges.registry import JudgeOptions
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time

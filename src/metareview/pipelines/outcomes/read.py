@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from metareview.errors import InputError
-from metareview.formats.registry import label, read_inputs, several_given, why_empty
+from metareview.formats.reader import ReadOptions, label, read_inputs, several_given, why_empty
 from metareview.model.comment import Review, Skipped
 from metareview.model.repeats import given_again, merged_once
 from metareview.model.words import plural
@@ -56,15 +56,15 @@ def read(options: OutcomesOptions) -> OutcomeInputs:
     skipped: list[Skipped] = []
     for number, given in enumerate(several_given(options.files), 1):
         # Everybody is read: what others answered is what became of a comment.
-        inputs = read_inputs(
-            given,
-            format_name=options.format,
-            reviewer=options.name,
+        how = ReadOptions(
+            options.format,
+            options.name,
             strict=options.strict,
-            about=options.pr,
+            pull_request=options.pr,
             keep_answers=True,
             role="files",
         )
+        inputs = read_inputs(given, how)
         prefix = "files" if number == 1 else f"files-{number}"
         hashes |= {f"{prefix}/{file}": value for file, value in inputs.hashes.items()}
         warnings += inputs.warnings

@@ -11,9 +11,9 @@ from metareview.engines.spark import Frame, spark_session
 from metareview.errors import UsageError
 from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput, open_history
+from metareview.formats.input_file import InputFile, Progress
 from metareview.formats.parquet import MAGIC, rows_in
-from metareview.formats.pipes import pipes_kept
-from metareview.formats.source import Progress, Source
+from metareview.formats.pipes import spooled_pipes
 from metareview.model.event import History
 from metareview.pipelines.collector import garbage_collection_paused
 from metareview.pipelines.routing.answer import answer
@@ -51,7 +51,7 @@ _OF_ROW = 100
 NOTHING = History((), 0, frozenset(), {})
 
 
-@pipes_kept()
+@spooled_pipes()
 def evaluate(
     options: RoutingOptions,
     *,
@@ -110,14 +110,14 @@ def evaluate(
 
 def _size(given: HistoryInput) -> int:
     """In bytes, unpacked."""
-    return sum(map(_unpacked_size, (source for source in given.sources if source.path.is_file())))
+    return sum(map(_unpacked_size, (file for file in given.files if file.path.is_file())))
 
 
-def _unpacked_size(source: Source) -> int:
-    size = source.path.stat().st_size
-    if source.begins_with(MAGIC):
-        return max(size, _OF_ROW * rows_in(source))
-    return size * (_PACKED if source.begins_with(GZIP) else 1)
+def _unpacked_size(file: InputFile) -> int:
+    size = file.path.stat().st_size
+    if file.begins_with(MAGIC):
+        return max(size, _OF_ROW * rows_in(file))
+    return size * (_PACKED if file.begins_with(GZIP) else 1)
 
 
 def score(inputs: Inputs, options: RoutingOptions, progress: Progress | None = None) -> RoutingResult:

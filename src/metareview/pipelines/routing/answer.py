@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from metareview.formats.source import Progress
+from metareview.formats.input_file import Progress
 from metareview.pipelines.routing.course import CourseReader
 from metareview.pipelines.routing.panel import Panel
 from metareview.pipelines.routing.plan import Part, Plan

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from metareview.engines.local import Chunk, Context, LocalEngine, Result, Work, chunks_by_size
 from metareview.formats.history import HistoryInput
-from metareview.formats.source import Progress
+from metareview.formats.input_file import Progress
 from metareview.model.event import History, Sifted
 from metareview.pipelines.routing.count import conclude, configured, not_applicable, without_figures
 from metareview.pipelines.routing.gather import Batch, Replaying, Repository, active_in, cohorts_of, replay_batch

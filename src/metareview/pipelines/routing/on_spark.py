@@ -23,9 +23,9 @@ from metareview.engines.spark_exchange import Bundle, Made, SparkExchange, parti
 from metareview.errors import UsageError
 from metareview.formats.histories.events import PLUGIN, of_rows
 from metareview.formats.history import HistoryInput, open_history
+from metareview.formats.input_file import InputFile
 from metareview.formats.parquet import cells_of
 from metareview.formats.protocol import Reading
-from metareview.formats.source import Source
 from metareview.model.event import Event, History
 from metareview.pipelines.routing.count import configured
 from metareview.pipelines.routing.gather import Batch, Replaying
@@ -117,7 +117,7 @@ def _read_files(exchange: SparkExchange, reader: Reader, files: InputFiles) -> t
     if given.format.events is None:
         raise UsageError(f"--engine spark reads histories of events, and this is {given.name}. Leave --engine out.")
     reader = replace(reader, format=given.name)
-    pieces = list(pieces_of(given, reader.texts))
+    pieces = list(pieces_of(given))
     there = [piece._replace(path=piece.path.absolute(), name=piece.name) for piece in pieces]
     with ThreadPoolExecutor(1) as aside:
         hashing = aside.submit(files.hash)
@@ -143,7 +143,7 @@ def _read_frame(exchange: SparkExchange, reader: Reader, frame: Frame) -> tuple[
     them."""
     names = [name for name in frame.columns if name in Event._fields]
     found = exchange.make(_make_of_frame, (reader, names), frame.select(*names))
-    source = Source(Path(_FRAME))
+    file = InputFile(_FRAME)
     number_of_events = hashes = 0
 
     def pieces() -> Iterator[tuple[Piece, PieceFacts]]:
@@ -151,9 +151,9 @@ def _read_frame(exchange: SparkExchange, reader: Reader, frame: Frame) -> tuple[
         for number, each in found:
             number_of_events += each.events
             hashes += each.hashes
-            yield Piece(number, source.path, None), each.facts
+            yield Piece(number, file.path, None), each.facts
 
-    scattered = put_together(reader, HistoryInput("events", PLUGIN, (source,), ()), pieces())
+    scattered = put_together(reader, HistoryInput("events", PLUGIN, (file,), ()), pieces())
     return scattered, hashlib.sha256(f"{number_of_events} {hashes}".encode()).hexdigest()
 
 
@@ -180,11 +180,11 @@ def _make_of_frame(reading: tuple[Reader, Sequence[str]], batches: Iterator[Any]
 def _events_of(names: Sequence[str], batches: Iterable[Any]) -> Iterator[Event]:
     import pyarrow as pa
 
-    source, row = Source(Path(_FRAME)), 1
+    file, row = InputFile(_FRAME), 1
     for batch in batches:
         if batch.num_rows:
             columns = {name: cells_of(pa, column) for name, column in zip(names, batch.columns, strict=True)}
-            yield from of_rows(source, row, columns)
+            yield from of_rows(file, row, columns)
             row += batch.num_rows
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from metareview.engines.choice import check_engine
 from metareview.errors import UsageError, did_you_mean
-from metareview.formats.registry import Paths
+from metareview.formats.reader import Paths
 from metareview.model.address import parse_address, repository_key
 from metareview.model.time import Cutoff, parse_cutoff, parse_span, parse_time
 from metareview.pipelines import datasets

@@ -13,7 +13,7 @@ from itertools import repeat
 from sys import intern
 from typing import Any
 
-import orjson
+import msgspec
 
 from metareview.model.event import Event
 
@@ -37,16 +37,16 @@ def pack(events: Sequence[Event]) -> bytes:
 def to_bytes(content: Any) -> bytes:
     """Anything that JSON can hold."""
     try:
-        return orjson.dumps(content)
-    except TypeError:  # Half a surrogate pair, which the standard library writes as an escape.
+        return msgspec.json.encode(content, enc_hook=int)  # The instants of Parquet are a subtype of int.
+    except UnicodeEncodeError:  # Half a surrogate pair, which the standard library writes as an escape.
         return json.dumps(content).encode()
 
 
 def from_bytes(packed: bytes) -> Any:
     """The same again."""
     try:
-        return orjson.loads(packed)
-    except orjson.JSONDecodeError:
+        return msgspec.json.decode(packed)
+    except msgspec.DecodeError:
         return json.loads(packed)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from metareview.errors import UsageError, did_you_mean
-from metareview.formats.registry import several
+from metareview.formats.reader import several
 from metareview.model.event import Eligibility, Event, History
 from metareview.model.words import plural
 from metareview.pipelines.routing.options import RoutingOptions

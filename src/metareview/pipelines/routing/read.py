@@ -13,11 +13,11 @@ from metareview.errors import InputError, UsageError
 from metareview.formats.codeowners import OwnersByCommit
 from metareview.formats.folders import content_hash, files_state
 from metareview.formats.history import HistoryInput, find_history_files, open_history, read_opened
+from metareview.formats.input_file import Progress, readable
 from metareview.formats.predictions import read_predictions
 from metareview.formats.protocol import TextsWanted
-from metareview.formats.registry import several
+from metareview.formats.reader import several
 from metareview.formats.router_config import read_router_config
-from metareview.formats.source import Progress, readable
 from metareview.model.address import repository_key
 from metareview.model.event import History
 from metareview.model.prediction import NO_REPOSITORY, Prediction, Predictions

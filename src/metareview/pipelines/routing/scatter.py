@@ -18,11 +18,11 @@ from typing import NamedTuple
 from metareview.engines.local import LocalEngine
 from metareview.formats.gzip_lines import GZIP
 from metareview.formats.history import HistoryInput
+from metareview.formats.input_file import InputFile, Progress
 from metareview.formats.parquet import MAGIC, group_parts
-from metareview.formats.protocol import ALL_TEXTS, Reading, TextsWanted
+from metareview.formats.protocol import Reading, TextsWanted
+from metareview.formats.read_warnings import ReadWarnings
 from metareview.formats.registry import history_formats
-from metareview.formats.remarks import Remarks
-from metareview.formats.source import Progress, Source
 from metareview.model.event import KINDS, RESPONSES, Event, Outline, bots_of, in_order, names_of, no_pull_requests
 from metareview.model.time import LATEST
 from metareview.pipelines.collector import garbage_collection_paused
@@ -118,7 +118,7 @@ class PieceFacts:
     bots: frozenset[str] = frozenset()
     gaps: dict[str, set[str]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    remarks: Remarks = field(default_factory=Remarks)
+    corrections: ReadWarnings = field(default_factory=ReadWarnings)
     kinds: frozenset[str] = frozenset()
     has_bodies: bool = False
 
@@ -136,30 +136,29 @@ class Scattered:
     """By login as written, the login as shown, of those for whom the two differ."""
 
 
-def pieces_of(given: HistoryInput, texts: TextsWanted = ALL_TEXTS) -> Iterator[Piece]:
+def pieces_of(given: HistoryInput) -> Iterator[Piece]:
     """Files of JSON lines and of Parquet in parts; every other file is one piece."""
     numbers = count()
-    for source in given.sources:
+    for file in given.files:
         parts: Sequence[tuple[int, int] | None] = [None]
-        if given.name == "events" and source.begins_with(MAGIC):
-            if not texts.repos:  # Else whoever reads it looks through all of it for how they are written.
-                parts = group_parts(source, PIECE_ROWS)
-        elif given.name == "events" and not source.begins_with(GZIP):
-            parts = source.parts(PIECE)
+        if given.name == "events" and file.begins_with(MAGIC):
+            parts = group_parts(file, PIECE_ROWS)
+        elif given.name == "events" and not file.begins_with(GZIP):
+            parts = file.parts(PIECE)
         for part in parts:
-            yield Piece(next(numbers), source.path, part, source.name)
+            yield Piece(next(numbers), file.path, part, file.name)
 
 
 def read_piece(reader: Reader, piece: Piece) -> PieceFacts:
     """Pack the events of a piece, and say what they tell of the history as a whole."""
-    source = Source(piece.path, part=piece.part)
-    source.name = piece.name or source.name
+    file = InputFile(piece.path, part=piece.part).for_reading()
+    file.name = piece.name or file.name
     reading = Reading(reader.texts)
     read = history_formats(reader.format)[reader.format].events
     assert read is not None
     with garbage_collection_paused():
-        facts = pack_piece(reader, piece.number, read(source, reading), reading)
-    facts.remarks = source.remarks
+        facts = pack_piece(reader, piece.number, read(file, reading), reading)
+    facts.corrections = file.warnings
     return facts
 
 
@@ -222,7 +221,7 @@ def _ends(openings: list[Opening]) -> list[Opening]:
 
 def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: Progress | None = None) -> Scattered:
     """Read all pieces. InputError where one cannot be read, or where none has a pull request."""
-    pieces = list(pieces_of(given, reader.texts))
+    pieces = list(pieces_of(given))
     sizes = [_megabytes(piece) for piece in pieces]
 
     def read() -> Iterator[tuple[Piece, PieceFacts]]:
@@ -240,7 +239,7 @@ def scatter(reader: Reader, given: HistoryInput, engine: LocalEngine, progress: 
 def put_together(reader: Reader, given: HistoryInput, pieces: Iterable[tuple[Piece, PieceFacts]]) -> Scattered:
     """What the pieces tell, in their order. InputError where none has a pull request."""
     repositories: dict[str, RepositoryFacts] = {}
-    remarks = {source.path: source.remarks for source in given.sources}
+    warnings = {file.path: file.warnings for file in given.files}
     whole = PieceFacts(warnings=[*given.warnings])
     first_seen: dict[str, tuple[int, bool, str, int]] = {}
     for piece, facts in pieces:
@@ -258,11 +257,11 @@ def put_together(reader: Reader, given: HistoryInput, pieces: Iterable[tuple[Pie
         for repo, resources in facts.gaps.items():
             whole.gaps.setdefault(repo, set()).update(resources)
         whole.warnings += facts.warnings
-        remarks[piece.path] += facts.remarks
+        warnings[piece.path] += facts.corrections
     if "opened" not in whole.kinds:
         raise no_pull_requests(given.label)
     names, shown = names_of(sorted(first_seen, key=first_seen.__getitem__))
-    told = [line for source in given.sources for line in source.all_warnings()]
+    told = [line for file in given.files for line in file.all_warnings()]
     outline = Outline(
         end=whole.end or 0,
         bots=whole.bots,

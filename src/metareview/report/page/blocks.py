@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
-from metareview.formats.remarks import stands_for
+from metareview.formats.read_warnings import stands_for
 from metareview.model.comment import Comment
 from metareview.model.words import plural
 from metareview.report.names import location

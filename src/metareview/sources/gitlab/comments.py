@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from metareview.errors import InputError
 from metareview.formats.comments import gitlab
-from metareview.formats.source import Source
+from metareview.formats.input_file import InputFile
 from metareview.model.address import parse_address
 from metareview.model.comment import Comment
 from metareview.model.selection import Selection
@@ -33,9 +33,9 @@ def records(
     if not parse_address(address):
         raise UnexpectedReply("web_url is the address of no merge request")
     text = json.dumps({"web_url": address, "discussions": [each.value for each in discussions]})
-    source = Source.of_text(text, "discussions", strict=False)
+    file = InputFile.of_text(text, "discussions", strict=False)
     try:
-        reviews = list(gitlab.read(source))
+        reviews = list(gitlab.read(file))
     except InputError:
         raise UnexpectedReply("a discussion is not what was asked for") from None
     refs = merge_request.child("diff_refs")
@@ -55,7 +55,7 @@ def records(
         "closed_at": _instant(merge_request, "closed_at"),
     }
     lines = reviewer_records(about, said, [*silent, *_reviewed(discussions)], reviewers, commits)
-    return lines, source.fields_left_out
+    return lines, file.fields_left_out
 
 
 def _said(comment: Comment, reviewer: str, latest: str | None) -> Said:

@@ -1,4 +1,4 @@
-"""What was corrected while a file was read: the first ones with their lines, and of the rest their number."""
+"""Warnings about what was corrected while a file was read: the first of each kind with their lines, then a count."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _MORE = " more like this: "
 
 
 @dataclass(slots=True)
-class Remarks:
-    """Of one file, or of one part of it; those of its other parts are added to it in their order."""
+class ReadWarnings:
+    """The warnings of one file or part of a file; those of later parts are added in order."""
 
     counts: Counter[str] = field(default_factory=Counter)
     """By kind."""
@@ -25,11 +25,11 @@ class Remarks:
         if self.counts[kind] <= _LOCATED:
             self.located.append((kind, sentence()))
 
-    def say(self, sentence: str) -> None:
-        """About the file as a whole."""
+    def add_sentence(self, sentence: str) -> None:
+        """Add a warning about the file as a whole."""
         self.located.append((sentence, sentence))
 
-    def __iadd__(self, other: Remarks) -> Remarks:
+    def __iadd__(self, other: ReadWarnings) -> ReadWarnings:
         shown = Counter(kind for kind, _ in self.located)
         for kind, sentence in other.located:
             shown[kind] += 1
@@ -39,14 +39,14 @@ class Remarks:
         return self
 
     def lines(self, name: str) -> list[str]:
-        """All that is to be said of the file of this name."""
+        """The lines to show for the file of this name."""
         more = [(kind, count - _LOCATED) for kind, count in self.counts.items() if count > _LOCATED]
         sentences = [sentence for _, sentence in self.located]
         return sentences + [f"{name}: {count}{_MORE}{kind}" for kind, count in more]
 
 
 def stands_for(line: str) -> int:
-    """How many remarks a line of `Remarks.lines` stands for.
+    """How many warnings a line of `ReadWarnings.lines` stands for.
 
     >>> stands_for("a.json: 15 more like this: a field that cannot be read"), stands_for("a.json:3: no text")
     (15, 1)
