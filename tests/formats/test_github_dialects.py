@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metareview.errors import InputError
 from metareview.formats.comments import github
-from metareview.formats.github.remark import number_of_node
+from metareview.formats.github.raw_comment import number_of_node
 from metareview.formats.input_file import InputFile
 from metareview.formats.reader import read_inputs, read_reference_set
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metareview.errors import UsageError
-from metareview.sources.node import Node, UnexpectedReply
+from metareview.formats.api_node import Node, UnexpectedReply
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _REPOSITORY = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}", re.ASCII)

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from metareview.action.event import PullRequest
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.http.connections import Reply
 from metareview.sources.api import TransientFailure, parsed
 from metareview.sources.clock import Clock
 from metareview.sources.github.api import GitHubApi, ScopesMissing
-from metareview.sources.node import Node, UnexpectedReply
 
 _PAGE = 100
 _MOST_PAGES = 200

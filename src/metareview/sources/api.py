@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.http.connections import (
     Compressed,
     Connections,
@@ -26,7 +27,6 @@ from metareview.http.connections import (
 )
 from metareview.http.secret import Secret
 from metareview.sources.clock import Clock, clock_time
-from metareview.sources.node import Node, UnexpectedReply
 
 T = TypeVar("T")
 _SECONDS = 60.0

@@ -28,10 +28,11 @@ from metareview.locks import PathLock
 Mark = Mapping[str, Any]
 _MARK = b"#"
 _OURS = b'{"metareview.pull":'
-Order = Callable[[Mapping[str, Any]], tuple[Any, ...]]
+Order = Callable[[bytes], tuple[Any, ...]]
+"""Gives a line's key for sorting."""
 
 
-def to_line(record: Mapping[str, Any]) -> bytes:
+def _to_line(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 
@@ -112,12 +113,12 @@ class Journal:
         names = [mark.get("new") for mark in self.marks]
         return [self.file.with_name(name) for name in names if isinstance(name, str) and ours.fullmatch(name)]
 
-    def add(self, records: Iterable[Mapping[str, Any]], mark: Mark) -> None:
+    def add(self, lines: Iterable[str], mark: Mark) -> None:
         """Append lines and the mark that they are complete."""
         assert self._handle is not None
-        parts = [to_line(record) for record in records]
+        text = "".join(lines).encode("utf-8", "replace")
         try:
-            self._handle.write(b"".join([*parts, _MARK + to_line(mark)]))
+            self._handle.write(text + _MARK + _to_line(mark))
             self._handle.flush()
         except OSError as error:
             fix = "Free space there, then run the same command again: what was done is kept."
@@ -202,7 +203,7 @@ class Journal:
         place = self._handle.tell()
         for line in iter(self._handle.readline, b""):
             if not line.startswith(_MARK):
-                places.append((*order(json.loads(line)), place))
+                places.append((*order(line), place))
             place += len(line)
         places.sort()
         for *_, place in places:
@@ -216,7 +217,7 @@ def _is_worth_resuming(marks: Iterable[Mark]) -> bool:
 
 
 def _header(request: Mapping[str, Any]) -> bytes:
-    return to_line({"metareview.pull": 1, "asked": dict(request)})
+    return _to_line({"metareview.pull": 1, "asked": dict(request)})
 
 
 def _open_unfollowed(path: Path) -> BinaryIO:

@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from metareview.errors import UsageError
+from metareview.errors import InputError, UsageError
+from metareview.formats.api_node import UnexpectedReply
+from metareview.formats.comments import jsonl
+from metareview.formats.histories import events
+from metareview.model.comment import Review
+from metareview.model.event import Event
 from metareview.model.selection import EVERYBODY, Selection
 from metareview.model.time import parse_time, show_time
 from metareview.model.words import plural
@@ -17,14 +22,11 @@ from metareview.sources.api import Api
 from metareview.sources.clock import Clock
 from metareview.sources.github.access import GitHubAccess
 from metareview.sources.github.api import GitHubApi
-from metareview.sources.github.history import time_order
 from metareview.sources.github.origin import GitHubOrigin
 from metareview.sources.gitlab.access import GitLabAccess
 from metareview.sources.gitlab.api import GitLabApi
 from metareview.sources.gitlab.origin import GitLabOrigin
 from metareview.sources.journal import Journal
-from metareview.sources.node import UnexpectedReply
-from metareview.sources.records import JsonObject
 from metareview.sources.targets import Target
 
 ShowProgress = Callable[[str, bool], None]
@@ -57,9 +59,9 @@ class PullOptions:
         if self.since and self.until and parse_time(self.since) >= parse_time(self.until):
             raise UsageError("--since is not before --until. Swap them.")
 
-    def request(self, command: str) -> JsonObject:
+    def request(self, command: str) -> dict[str, Any]:
         """The settings that decide the content of the file."""
-        request: JsonObject = {
+        request: dict[str, Any] = {
             "command": command,
             "host": self.target.host,
             "repository": self.target.repository.casefold(),
@@ -99,8 +101,9 @@ class Origin(Protocol):
     def listed(self, since: int | None, until: int | None, after: str | None) -> Iterator[tuple[list[int], str | None]]:
         """Numbers of the pull requests created in [since, until), in pages; with each page where to go on."""
 
-    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, list[JsonObject] | None]]:
-        """The lines of each pull request, as soon as it is whole; None for a number that is none (any more)."""
+    def lines(self, numbers: Sequence[int]) -> Iterator[tuple[int, Sequence[Review] | Sequence[Event] | None]]:
+        """The reviews or events of each pull request, as soon as it is whole; None for a number that is none (any
+        more)."""
 
     def warnings(self) -> list[str]:
         """Warnings of what is missing."""
@@ -146,7 +149,7 @@ class _Pull:
                 self._fetch(journal, self._numbers(journal))
             result = self._result(journal)
             if not journal.in_place:
-                journal.put_in_place(time_order if self._command == "history" else None)
+                journal.put_in_place(events.time_order if self._command == "history" else None)
             yield result
             journal.discard()
         except UnexpectedReply as problem:
@@ -182,21 +185,29 @@ class _Pull:
             self._show(
                 f"going on from an earlier pull: {len(done):,} of {plural(len(numbers), 'pull request')} are here", True
             )
-        for number, lines in self._origin.lines(left):
-            self._keep(journal, number, lines)
-            done.add(number)
-            self._show(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
+        try:
+            for number, found in self._origin.lines(left):
+                self._keep(journal, number, found)
+                done.add(number)
+                self._show(f"{len(done):,} of {plural(len(numbers), 'pull request')}{self._left()}", False)
+        except InputError as error:
+            raise UnexpectedReply(error.problem) from None
 
-    def _keep(self, journal: Journal, number: int, lines: Sequence[JsonObject] | None) -> None:
-        if lines is None:
+    def _keep(self, journal: Journal, number: int, found: Sequence[Review] | Sequence[Event] | None) -> None:
+        if found is None:
             journal.add([], {"done": number, "missing": True})
             return
-        if self._command == "history":
-            counts = Counter(event["kind"] for event in lines)
-        else:
-            # People who only answered are in the file too, and do not count as reviewers.
-            chosen = [record for record in lines if record["reviewer"] in self._options.reviewers]
-            counts = Counter({record["reviewer"]: len(record["comments"]) for record in chosen})
+        counts: Counter[str] = Counter()
+        lines = []
+        for each in found:
+            if isinstance(each, Event):
+                counts[each.kind] += 1
+                lines.append(events.line_of(each))
+            else:
+                lines.append(jsonl.line_of(each))
+                # People who only answered are in the file too, and do not count as reviewers.
+                if each.reviewer is not None and each.reviewer in self._options.reviewers:
+                    counts[each.reviewer] = len(each.comments)
         journal.add(lines, {"done": number, "lines": len(lines), "counts": counts})
 
     def _left(self) -> str:

@@ -1,4 +1,4 @@
-"""The pull request that a remark is about."""
+"""The pull request that a raw comment is about."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from metareview.formats.github.remark import Remark
+from metareview.formats.github.raw_comment import RawComment
 from metareview.model.address import address_of_issue, parse_address, pull_request_key, web_address
 
 
-def own_address(remark: Remark) -> str | None:
-    """The pull request that the remark itself names, as people write it:
+def own_address(raw: RawComment) -> str | None:
+    """The pull request that the comment itself names, as people write it:
     https://api.github.com/repos/O/R/pulls/N is https://github.com/O/R/pull/N."""
-    record = remark.record
+    record = raw.record
     url = record.text("pull_request_url")
     if not url:
         page = (record.text("html_url") or "").partition("#")[0]

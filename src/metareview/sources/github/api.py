@@ -9,12 +9,12 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.http.connections import USER_AGENT, Reply
 from metareview.model.time import SECOND, parse_time
 from metareview.sources.api import Api, RateLimit, RateLimited, TransientFailure, object_of
 from metareview.sources.clock import Clock
 from metareview.sources.github.access import GitHubAccess
-from metareview.sources.node import Node, UnexpectedReply
 
 _SECONDARY_WAIT = 60.0
 _LIMITS = ("RATE_LIMITED", "RATE_LIMIT", "SECONDARY_RATE_LIMIT")

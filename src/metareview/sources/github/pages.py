@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from metareview.errors import UsageError
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.model.time import parse_time
 from metareview.model.words import plural
 from metareview.sources.github.api import GitHubApi, GraphReply
 from metareview.sources.github.queries import Connection, PullRequestQuery, listing
-from metareview.sources.node import Node, UnexpectedReply
 from metareview.sources.targets import Target
 
 _SMALLEST_SCALE = 6

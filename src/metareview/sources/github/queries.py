@@ -91,7 +91,7 @@ COMMENTS = PullRequestQuery(
                     "PullRequestReviewThread",
                     "comments",
                     10,
-                    f"id url author {_ACTOR} body createdAt state outdated commit {{ oid }} originalCommit {{ oid }} "
+                    f"id url author {_ACTOR} body createdAt state commit {{ oid }} originalCommit {{ oid }} "
                     f"replyTo {{ url }} {_REACTIONS}",
                 ),
             ),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from metareview.formats.api_node import Node, UnexpectedReply
 from metareview.http.connections import USER_AGENT, Reply
 from metareview.sources.api import Api, TransientFailure, object_of, parsed
 from metareview.sources.clock import Clock
 from metareview.sources.gitlab.access import GitLabAccess
-from metareview.sources.node import Node, UnexpectedReply
 
 _LIMIT_WAIT = 60.0
 """GitLab's limits are for a minute."""

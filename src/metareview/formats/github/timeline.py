@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from metareview.formats.api_node import Node, UnexpectedReply
+from metareview.formats.github.raw_comment import identity, login_of
+from metareview.model.event import Event
 from metareview.model.time import parse_time
-from metareview.sources.github.people import identity, login
-from metareview.sources.node import Node, UnexpectedReply
 
-JsonObject = dict[str, Any]
 _SIMPLE = {
     "ReadyForReviewEvent": "ready_for_review",
     "ConvertToDraftEvent": "converted_to_draft",
@@ -26,22 +26,16 @@ _SIMPLE = {
 _REQUESTS = {"ReviewRequestedEvent": "review_requested", "ReviewRequestRemovedEvent": "review_request_removed"}
 
 
-def time_order(event: Mapping[str, Any]) -> tuple[int, bool, str]:
-    """As histories are read: by time, `opened` first, then by id."""
-    return parse_time(event["at"]), event["kind"] != "opened", event.get("id") or ""
-
-
-def events(node: Node, repository: str) -> list[JsonObject]:
-    """All events of a pull request, in time order."""
+def events(node: Node, repository: str) -> list[Event]:
+    """All events of a pull request."""
     number = node.number("number")
     if number is None:
         raise UnexpectedReply("a pull request has no number")
-    found = [{"repo": repository, "pr": number, **event} for event in (_opened(node), *_edits(node), *_timeline(node))]
-    found += [{"repo": repository, "pr": number, **event} for event in _review_comments(node)]
-    return sorted(found, key=time_order)
+    found = (_opened(node), *_edits(node), *_timeline(node), *_review_comments(node))
+    return [event._replace(repo=repository, pr=number) for event in found]
 
 
-def _opened(node: Node) -> JsonObject:
+def _opened(node: Node) -> Event:
     items = node.nodes("timelineItems")
     drafts = [
         kind for item in items if (kind := item.text("__typename")) in ("ReadyForReviewEvent", "ConvertToDraftEvent")
@@ -49,7 +43,7 @@ def _opened(node: Node) -> JsonObject:
     draft = drafts[0] == "ReadyForReviewEvent" if drafts else node.flag("isDraft")
     renamed = [item for item in items if item.text("__typename") == "RenamedTitleEvent"]
     title = renamed[0].text("previousTitle") if renamed else node.text("title")
-    files = None if node.child("files") is None else [file.required("path") for file in node.nodes("files")]
+    files = None if node.child("files") is None else tuple(file.required("path") for file in node.nodes("files"))
     more = {
         "title": title,
         "body": _first_body(node),
@@ -73,7 +67,7 @@ def _first_body(node: Node) -> str | None:
     return versions[0].text("diff") if node.flag("includesCreatedEdit") else None
 
 
-def _edits(node: Node) -> Iterator[JsonObject]:
+def _edits(node: Node) -> Iterator[Event]:
     versions = _versions(node)
     later = versions[1:] if node.flag("includesCreatedEdit") else versions
     for version in later:
@@ -83,7 +77,7 @@ def _edits(node: Node) -> Iterator[JsonObject]:
         )
 
 
-def _timeline(node: Node) -> Iterator[JsonObject]:
+def _timeline(node: Node) -> Iterator[Event]:
     items = node.nodes("timelineItems")
     created = parse_time(node.instant("createdAt"))
     merged = node.text("mergedAt")
@@ -105,14 +99,14 @@ def _timeline(node: Node) -> Iterator[JsonObject]:
         elif kind == "PullRequestReview" and item.text("state") != "PENDING":
             state = dismissed.get(item.required("id")) or item.text("state")
             more = {"state": state, "body": item.text("body") or None}
-            yield _event("review_submitted", item.instant("submittedAt"), item.child("author"), identity(item), more)
+            yield _event("review_submitted", item.instant("submittedAt"), item.child("author"), _identity(item), more)
         elif kind == "IssueComment":
             yield _spoken("comment", item)
         elif kind == "PullRequestCommit":
             yield from _pushed(item, created)
 
 
-def _pushed(item: Node, created: int) -> Iterator[JsonObject]:
+def _pushed(item: Node, created: int) -> Iterator[Event]:
     """A commit later than the pull request. GitHub keeps when it was made, not when it was pushed."""
     commit = item.child("commit")
     if commit is None:
@@ -123,7 +117,7 @@ def _pushed(item: Node, created: int) -> Iterator[JsonObject]:
         yield _event("pushed", at, None if author is None else author.child("user"), item.required("id"), {})
 
 
-def _review_comments(node: Node) -> Iterator[JsonObject]:
+def _review_comments(node: Node) -> Iterator[Event]:
     for thread in node.nodes("reviewThreads"):
         for comment in thread.nodes("comments"):
             if comment.text("state") != "PENDING":
@@ -131,27 +125,29 @@ def _review_comments(node: Node) -> Iterator[JsonObject]:
                 yield _spoken("review_comment", comment, "publishedAt" if comment.text("publishedAt") else "createdAt")
 
 
-def _spoken(kind: str, node: Node, at: str = "createdAt") -> JsonObject:
+def _spoken(kind: str, node: Node, at: str = "createdAt") -> Event:
     body = node.text("body") or None
-    return _event(kind, node.instant(at), node.child("author"), identity(node), {"body": body})
+    return _event(kind, node.instant(at), node.child("author"), _identity(node), {"body": body})
 
 
-def _of_item(kind: str, item: Node, more: Mapping[str, object]) -> JsonObject:
+def _of_item(kind: str, item: Node, more: Mapping[str, Any]) -> Event:
     return _event(kind, item.instant("createdAt"), item.child("actor"), item.required("id"), more)
 
 
 def _target(reviewer: Node | None) -> str | None:
     """A login, or for a team `organization/team`."""
-    return None if reviewer is None else login(reviewer) or reviewer.text("combinedSlug")
+    return None if reviewer is None else _login(reviewer) or reviewer.text("combinedSlug")
 
 
-def _event(kind: str, at: str, actor: Node | None, name: str, more: Mapping[str, object]) -> JsonObject:
-    fields = {
-        "at": at,
-        "kind": kind,
-        "actor": login(actor),
-        "actor_type": None if actor is None else actor.text("__typename"),
-        "id": name,
-        **more,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+def _login(actor: Node | None) -> str | None:
+    return None if actor is None or actor.text("login") is None else login_of(actor.value)
+
+
+def _identity(node: Node) -> str:
+    node.required("id")
+    return identity(node.value) or ""
+
+
+def _event(kind: str, at: str, actor: Node | None, name: str, more: Mapping[str, Any]) -> Event:
+    kind_of_actor = None if actor is None else actor.text("__typename")
+    return Event("", 0, parse_time(at), kind, _login(actor), kind_of_actor, name, **more)

@@ -1,4 +1,4 @@
-"""One remark of GitHub's, whichever dialect it came in, with REST's names for its fields."""
+"""One comment of GitHub's as the API has it, in any of its dialects, with REST's names for its fields."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from enum import StrEnum
 from typing import Any
 
 from metareview.formats.record import Record
+from metareview.model.account import BOT
 from metareview.model.comment import Review
 
 UNKNOWN = "?"
-"""Which comment a reply answers, where nothing tells."""
-GHOST = "ghost"
-"""GitHub's own name for a deleted account."""
-BOT = "[bot]"
+"""Stands for the unknown comment that a reply answers."""
 _REACTIONS = {"THUMBS_UP": "+1", "THUMBS_DOWN": "-1"}
 """The reactions that REST does not call by GraphQL's name in small letters."""
 _REST_NAMES = {
@@ -41,13 +39,13 @@ _ON_LINES = frozenset(
     ("path", "diff_hunk", "diffHunk", "pull_request_review_id", "in_reply_to_id", "original_line", "replyTo")
 )
 _THEIRS = frozenset((*_REST_NAMES, *_OBJECTS, "replyTo", "reactionGroups")) - {"url"}
-"""What only GraphQL and `gh` have."""
+"""Fields that only GraphQL and `gh` have."""
 _OLD_NODE = re.compile(rb"[0-9]{2,4}:[A-Za-z]+([0-9]{1,20})")
 STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
 
 
 class Kind(StrEnum):
-    """Where on a pull request somebody said something; ids are only unique within a kind."""
+    """The kind of a comment on a pull request; ids are only unique within a kind."""
 
     REVIEW_COMMENT = "review comment"
     REVIEW = "review"
@@ -61,7 +59,7 @@ _PREFIXES = {kind: prefix for prefix, kind in _ANCHORS.items()}
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """What surrounds a remark tells of its pull request."""
+    """The pull request of a comment, as far as its surroundings have it."""
 
     repository: str | None = None
     """The repository's address."""
@@ -71,7 +69,7 @@ class PullRequest:
     closed_at: str | None = None
 
     def joined(self, later: PullRequest) -> PullRequest:
-        """What the later one knows, and whatever only this one does: a log of webhooks goes on after a merge."""
+        """The fields of the later one, and those that only this one has: a log of webhooks goes on after a merge."""
         known = {name: value for name in _ABOUT if (value := getattr(later, name)) is not None}
         return replace(self, **known)
 
@@ -81,11 +79,12 @@ class PullRequest:
 
 
 _ABOUT = tuple(field.name for field in fields(PullRequest))
+NO_PULL_REQUEST = PullRequest()
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that somebody said on a pull request. The record's fields have REST's names."""
+class RawComment:
+    """A review comment, a review or an issue comment. The record's fields have REST's names."""
 
     kind: Kind
     record: Record
@@ -151,6 +150,16 @@ def comment_id(kind: Kind, identifier: object) -> object:
     ('discussion_r12', 'issuecomment-12', '12')
     """
     return f"{_PREFIXES[kind]}{identifier}" if type(identifier) is int else identifier
+
+
+def identity(value: Mapping[str, Any]) -> str | None:
+    """The id of a comment or a review, the same in each dialect; None without one.
+
+    >>> identity({"id": "PRR_kwDOAAAAB84AAAAq", "state": "APPROVED"}), identity({"url": "https://h/o/r#issuecomment-7"})
+    ('pullrequestreview-42', 'issuecomment-7')
+    """
+    found = comment_id(kind_of(value), identifier_of(value))
+    return None if found is None else str(found)
 
 
 def rest_id(comment_id: str | None) -> int | str | None:

@@ -1,14 +1,16 @@
-"""What was said on pull requests: GitHub's remarks as comments, each once, however often a file gives it."""
+"""GitHub's raw comments as comments, each once, however often a file gives it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from metareview.formats.bodies import comments_of
 from metareview.formats.github.addresses import is_named, names_of, own_address
-from metareview.formats.github.dialects import remarks
-from metareview.formats.github.remark import BOT, GHOST, Kind, PullRequest, Remark, comment_id, login_of
+from metareview.formats.github.raw_comment import Kind, PullRequest, RawComment, comment_id, login_of
 from metareview.formats.input_file import InputFile
+from metareview.model.account import BOT, GHOST
 from metareview.model.address import address_of_issue, pull_request_key, web_address
 from metareview.model.comment import Comment
 from metareview.model.repeats import joined
@@ -20,8 +22,8 @@ _OF_BODIES = {name: _KEYS[name] for name in ("note", "id", "reactions")}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A comment, who made it and where. The body of a review is still whole."""
+class PostedComment:
+    """A comment, its author and its pull request. The body of a review is still whole."""
 
     kind: Kind
     comment: Comment
@@ -33,7 +35,7 @@ class Said:
     changed_at: str = ""
     deleted: bool = False
     decided: bool = False
-    """Whether it approves, or asks for changes: then its author has reviewed, even without a word."""
+    """It approves, or requests changes: then its author has reviewed, even without a word."""
 
     @property
     def identity(self) -> tuple[str, str, str, str] | None:
@@ -42,7 +44,7 @@ class Said:
             return None
         return self.kind, self.comment.id, self.login.removesuffix(BOT), pull_request_key(self.address or "")
 
-    def joined(self, later: Said) -> Said:
+    def joined(self, later: PostedComment) -> PostedComment:
         """Both as one: of two versions the one that was changed last, with whatever only the other has."""
         older, newer = (later, self) if self.changed_at > later.changed_at else (self, later)
         return replace(
@@ -50,37 +52,39 @@ class Said:
             comment=joined(older.comment, newer.comment),
             login=max(older.login, newer.login, key=len),  # `gh` leaves out that somebody is a bot
             about=older.about.joined(newer.about),
-            deleted=self.deleted or later.deleted,  # for good, in whichever order one hears of it
+            deleted=self.deleted or later.deleted,  # for good, in whichever order events arrive
         )
 
 
-def said_once(file: InputFile, named: str | None) -> list[Said]:
-    """Everything that still stands, in order of appearance, each with the address of its pull request; `named` is
-    the pull request of what does not tell its own."""
-    everything = [said for remark in remarks(file) if (said := _said(remark, named)) is not None]
-    told = {said.address for said in everything if said.address and said.address != named}
+def deduplicated(raw_comments: Iterable[RawComment], file: InputFile, named: str | None) -> list[PostedComment]:
+    """The comments that were not deleted, in order of appearance, each with the address of its pull request.
+
+    `named` is the pull request of those that do not have their own.
+    """
+    everything = [posted for raw in raw_comments if (posted := posted_comment(raw, named)) is not None]
+    addresses = {posted.address for posted in everything if posted.address and posted.address != named}
     name = names_of([named] if named else ())
-    known = names_of(told) | name
+    known = names_of(addresses) | name
     # One name for what has several: the address that the file itself has, rather than the file's name.
-    own = next((address for address in sorted(told) if is_named(address, name)), named)
-    found: dict[object, Said] = {}
+    own = next((address for address in sorted(addresses) if is_named(address, name)), named)
+    found: dict[object, PostedComment] = {}
     repeated = strays = 0
-    for number, said in enumerate(everything):
-        if said.on_issue and not is_named(said.on_issue, known):
+    for number, posted in enumerate(everything):
+        if posted.on_issue and not is_named(posted.on_issue, known):
             strays += 1
             continue
-        said = replace(said, address=said.on_issue or own) if said.address in (None, named) else said
-        key = said.identity or number
+        posted = replace(posted, address=posted.on_issue or own) if posted.address in (None, named) else posted
+        key = posted.identity or number
         if earlier := found.get(key):
-            repeated += bool(said.comment.note)
-            said = earlier.joined(said)
-        found[key] = said
-    deleted = sum(said.deleted for said in found.values())
+            repeated += bool(posted.comment.note)
+            posted = earlier.joined(posted)
+        found[key] = posted
+    deleted = sum(posted.deleted for posted in found.values())
     warn(file, repeated, "comment is given again; it counts once", "comments are given again; each counts once")
     warn(file, deleted, "comment was deleted; left out", "comments were deleted; left out")
     one, many = "comment on an issue that is no pull request", "comments on issues that are no pull requests"
     warn(file, strays, f"{one}; left out", f"{many}; left out")
-    return [said for said in found.values() if not said.deleted]
+    return [posted for posted in found.values() if not posted.deleted]
 
 
 def warn(file: InputFile, count: int, one: str, many: str) -> None:
@@ -88,15 +92,15 @@ def warn(file: InputFile, count: int, one: str, many: str) -> None:
         file.warnings.add_sentence(f"{file.name}: {plural(count, one, many)}")
 
 
-def _said(remark: Remark, named: str | None) -> Said | None:
-    """None: a review that was never submitted, which only its author has seen."""
-    record = remark.record
+def posted_comment(raw: RawComment, named: str | None = None) -> PostedComment | None:
+    """The comment of a raw one; None for a review that was never submitted, which only its author has seen."""
+    record = raw.record
     value = record.value
     if isinstance(value.get("state"), str) and value["state"].upper() == "PENDING":
         return None
-    address = own_address(remark)
-    if not address and remark.about.address:
-        address = web_address(remark.about.address)
+    address = own_address(raw)
+    if not address and raw.about.address:
+        address = web_address(raw.about.address)
     on_issue = None if address else address_of_issue(record.text("html_url") or "")
     if not (address or on_issue or named):
         problem = "no pull_request_url, and the file's name does not tell the pull request"
@@ -104,60 +108,71 @@ def _said(remark: Remark, named: str | None) -> Said | None:
     user = None if value.get("user") is None else record.object("user", "user").value
     state = value["state"].upper() if isinstance(value.get("state"), str) else ""
     changed = value.get("updated_at")
-    return Said(
-        remark.kind,
-        _review_comment(remark) if remark.kind is Kind.REVIEW_COMMENT else _body(remark),
+    return PostedComment(
+        raw.kind,
+        _review_comment(raw) if raw.kind is Kind.REVIEW_COMMENT else _body(raw),
         login_of(user) or GHOST,
-        remark.about,
+        raw.about,
         address or (None if on_issue else named),
         on_issue,
         changed if isinstance(changed, str) else "",
-        remark.deleted,
+        raw.deleted,
         state in ("APPROVED", "CHANGES_REQUESTED"),
     )
 
 
-def _review_comment(remark: Remark) -> Comment:
-    value = remark.record.value
+def _review_comment(raw: RawComment) -> Comment:
+    value = raw.record.value
     prefix = "original_" if value.get("line") is None else ""  # null where the comment is outdated
     outdated = value.get("outdated")
-    if value.get("subject_type") in ("file", "FILE"):
-        return _comment(remark, _KEYS, {})
+    if _is_on_file(value):
+        return _comment(raw, _KEYS, {})
     if outdated is None and value.get("original_line") is not None:
         outdated = value.get("line") is None
     last = f"{prefix}line"
     first = f"{prefix}start_line" if value.get(f"{prefix}start_line") is not None else last
-    return _comment(remark, {**_KEYS, "from_line": first, "to_line": last}, {"outdated": outdated})
+    return _comment(raw, {**_KEYS, "from_line": first, "to_line": last}, {"outdated": outdated})
 
 
-def _body(remark: Remark) -> Comment:
-    return _comment(remark, _OF_BODIES, {})
+def _is_on_file(value: Mapping[str, Any]) -> bool:
+    return value.get("subject_type") in ("file", "FILE")
 
 
-def _comment(remark: Remark, keys: dict[str, str], told: dict[str, object]) -> Comment:
-    value = remark.record.value
+def _body(raw: RawComment) -> Comment:
+    return _comment(raw, _OF_BODIES, {})
+
+
+def _comment(raw: RawComment, keys: dict[str, str], found: dict[str, object]) -> Comment:
+    value = raw.record.value
     at = "created_at" if value.get("created_at") is not None else "submitted_at"
     # Lines as they are now are those of the latest commit; as they were, of the one that the comment was made on.
-    commits = ("commit_id", "original_commit_id")[:: 1 if value.get("line") is not None else -1]
+    is_current = value.get("line") is not None or (_is_on_file(value) and value.get("outdated") is False)
+    commits = ("commit_id", "original_commit_id")[:: 1 if is_current else -1]
     commit = next((name for name in commits if value.get(name) is not None), "commit_id")
     if isinstance(value.get("reactions"), dict):
-        told["reactions"] = _given(value["reactions"])
-    told["id"] = comment_id(remark.kind, value.get("id"))
-    if remark.kind is Kind.REVIEW_COMMENT:
-        told["in_reply_to_id"] = comment_id(remark.kind, value.get("in_reply_to_id"))
-    record = remark.record._replace(value={**value, **told})
+        found["reactions"] = _given(value["reactions"])
+    found["id"] = comment_id(raw.kind, value.get("id"))
+    if raw.kind is Kind.REVIEW_COMMENT:
+        found["in_reply_to_id"] = comment_id(raw.kind, value.get("in_reply_to_id"))
+    record = raw.record._replace(value={**value, **found})
     return record.comment({**keys, "at": at, "commit": commit})
 
 
 def _given(reactions: dict[str, Any]) -> dict[str, Any]:
-    """REST's object without its address and sum, and without what nobody gave."""
+    """REST's object without its address and sum, and without reactions that were not given."""
     return {name: count for name, count in reactions.items() if name not in ("url", "total_count") and count != 0}
 
 
-def paths_by_address(everything: list[Said]) -> dict[str, frozenset[str]]:
-    """The files that are known of each pull request."""
-    paths: dict[str, set[str]] = {}
-    for said in everything:
-        if said.comment.path:
-            paths.setdefault(said.address or "", set()).add(said.comment.path)
-    return {address: frozenset(known) for address, known in paths.items()}
+def with_findings(posted: list[PostedComment]) -> Iterator[tuple[PostedComment, list[Comment]]]:
+    """Each posted comment with its comments: the body of a review or an issue comment that a known tool wrote is split
+    into its findings, none for a body that has none."""
+    paths: dict[str | None, set[str]] = {}
+    for each in posted:
+        if each.comment.path:
+            paths.setdefault(each.address, set()).add(each.comment.path)
+    for each in posted:
+        if each.kind is Kind.REVIEW_COMMENT:
+            yield each, [each.comment]
+        else:
+            has_note = bool(each.comment.note.strip())
+            yield each, comments_of(each.comment, frozenset(paths.get(each.address, ()))) if has_note else []
