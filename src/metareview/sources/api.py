@@ -1,7 +1,7 @@
-"""Requests to one server, one after the other, each until it is answered: it waits for limits, and retries what passes.
+"""Requests to one server, one after the other: waits for rate limits, and retries transient failures.
 
-Servers ask for requests in series, so there is no pool. What no retry would change (a wrong token, a repository that is
-not there) is a UsageError; what may be too much at once is `TransientFailure`, so that the caller can request less.
+Servers want requests in series, so there is no pool. What no retry would change (a wrong token, a missing repository)
+is a UsageError; a `TransientFailure` may be avoided by a smaller request.
 """
 
 from __future__ import annotations

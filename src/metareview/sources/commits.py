@@ -32,7 +32,7 @@ def with_patches(
     """The commits, with files from the first one that a comment on lines could have led to: others tell nothing.
 
     Where a comment stands on a commit that a force push took away, that one is added, and those before it, back to a
-    commit of the pull request or of what it is based on (`bases`, and whatever parents the commits have).
+    commit of the pull request or of what it is based on (`bases`, and the parents of the commits).
     """
     on_lines = [each for each in comments if each.to_line is not None and each.in_reply_to is None]
     if not commits or not on_lines:
@@ -47,7 +47,7 @@ def _replaced(
 ) -> dict[str, Commit]:
     """The commits that comments stand on and that are not listed any more, with those before them.
 
-    What is listed is all that the base does not have, so an unlisted parent of a listed commit is the base's, and ends
+    The list holds all commits that the base lacks, so an unlisted parent of a listed commit is the base's, and ends
     the way back. Where the base has moved meanwhile, the server must say which commits are not on it.
     """
     known = {commit.sha for commit in commits}.union(bases, *(commit.parents for commit in commits))
@@ -76,7 +76,7 @@ def _first_wanted(commits: list[Commit], replaced: dict[str, Commit], on_lines: 
     """The place of the first commit that comes after one that a comment on lines stands on, or is later than a comment.
 
     A comment whose lines are still there stands on the latest commit, whenever it was made. One on a commit that
-    nobody has any more may have been anywhere.
+    is gone may have been anywhere.
     """
     place = {commit.sha: index for index, commit in enumerate(commits)}
     earliest = min(map(_instant, on_lines))

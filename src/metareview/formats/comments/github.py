@@ -103,7 +103,7 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
     reviewer = review.reviewer or ""
     now = (None, None) if comment.outdated else (last, start)
     first = {} if comment.outdated is None else {"original_line": last, "original_start_line": start}
-    told = {
+    optional = {
         "created_at": comment.at,
         "original_commit_id": comment.commit,
         "in_reply_to_id": rest_id(comment.in_reply_to),
@@ -120,7 +120,7 @@ def _record(review: Review, comment: Comment) -> dict[str, object]:
         "start_line": now[1],
         **first,
         "subject_type": "file" if last is None else "line",
-        **{name: value for name, value in told.items() if value is not None},
+        **{name: value for name, value in optional.items() if value is not None},
     }
 
 

@@ -50,7 +50,7 @@ class PostedComment:
         return replace(
             newer,
             comment=joined(older.comment, newer.comment),
-            login=max(older.login, newer.login, key=len),  # `gh` leaves out that somebody is a bot
+            login=max(older.login, newer.login, key=len),  # `gh` does not mark bots
             about=older.about.joined(newer.about),
             deleted=self.deleted or later.deleted,  # for good, in whichever order events arrive
         )

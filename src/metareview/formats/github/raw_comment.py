@@ -74,7 +74,7 @@ class PullRequest:
         return replace(self, **known)
 
     def reviewed(self, review: Review) -> Review:
-        """The review, with what is known of its pull request."""
+        """The review, with the facts of its pull request."""
         return replace(review, author=self.author, merged_at=self.merged_at, closed_at=self.closed_at)
 
 
@@ -152,16 +152,6 @@ def comment_id(kind: Kind, identifier: object) -> object:
     return f"{_PREFIXES[kind]}{identifier}" if type(identifier) is int else identifier
 
 
-def identity(value: Mapping[str, Any]) -> str | None:
-    """The id of a comment or a review, the same in each dialect; None without one.
-
-    >>> identity({"id": "PRR_kwDOAAAAB84AAAAq", "state": "APPROVED"}), identity({"url": "https://h/o/r#issuecomment-7"})
-    ('pullrequestreview-42', 'issuecomment-7')
-    """
-    found = comment_id(kind_of(value), identifier_of(value))
-    return None if found is None else str(found)
-
-
 def rest_id(comment_id: str | None) -> int | str | None:
     """The number of a review comment, as REST has it; any other id as it is."""
     number = (comment_id or "").removeprefix(_PREFIXES[Kind.REVIEW_COMMENT])
@@ -175,7 +165,7 @@ def _anchor_of(value: Mapping[str, Any]) -> re.Match[str] | None:
 
 
 def number_of_node(node: str) -> str | None:
-    """The number within a GraphQL node's id, which is the number that REST knows the same thing by.
+    """The number within a GraphQL node's id, which is the number that REST has for the same object.
 
     >>> number_of_node("MDEyOklzc3VlQ29tbWVudDQy"), number_of_node("IC_kwDOAAAAB84AAAAq")
     ('42', '42')
@@ -195,7 +185,7 @@ def number_of_node(node: str) -> str | None:
 
 
 def login_of(user: object) -> str | None:
-    """The login of an account; whoever GitHub calls a bot ends in `[bot]`, as REST writes it."""
+    """The login of an account; that of a bot ends in `[bot]`, as REST writes it."""
     login = user.get("login") if isinstance(user, dict) else None
     if not isinstance(user, dict) or not isinstance(login, str) or not login:
         return None

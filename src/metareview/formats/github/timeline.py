@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from metareview.formats.api_node import Node, UnexpectedReply
-from metareview.formats.github.raw_comment import identity, login_of
+from metareview.formats.github.raw_comment import Kind, comment_id, identifier_of, login_of
 from metareview.model.event import Event
 from metareview.model.time import parse_time
 
@@ -23,6 +23,7 @@ _SIMPLE = {
     "MergedEvent": "merged",
     "ClosedEvent": "closed",
 }
+_POSTS = {"review_submitted": Kind.REVIEW, "comment": Kind.ISSUE_COMMENT, "review_comment": Kind.REVIEW_COMMENT}
 _REQUESTS = {"ReviewRequestedEvent": "review_requested", "ReviewRequestRemovedEvent": "review_request_removed"}
 
 
@@ -99,9 +100,9 @@ def _timeline(node: Node) -> Iterator[Event]:
         elif kind == "PullRequestReview" and item.text("state") != "PENDING":
             state = dismissed.get(item.required("id")) or item.text("state")
             more = {"state": state, "body": item.text("body") or None}
-            yield _event("review_submitted", item.instant("submittedAt"), item.child("author"), _identity(item), more)
+            yield _posted("review_submitted", item, "submittedAt", more)
         elif kind == "IssueComment":
-            yield _spoken("comment", item)
+            yield _posted("comment", item, "createdAt")
         elif kind == "PullRequestCommit":
             yield from _pushed(item, created)
 
@@ -122,12 +123,13 @@ def _review_comments(node: Node) -> Iterator[Event]:
         for comment in thread.nodes("comments"):
             if comment.text("state") != "PENDING":
                 # Written earlier, but seen by others only since its review was submitted.
-                yield _spoken("review_comment", comment, "publishedAt" if comment.text("publishedAt") else "createdAt")
+                yield _posted("review_comment", comment, "publishedAt" if comment.text("publishedAt") else "createdAt")
 
 
-def _spoken(kind: str, node: Node, at: str = "createdAt") -> Event:
-    body = node.text("body") or None
-    return _event(kind, node.instant(at), node.child("author"), _identity(node), {"body": body})
+def _posted(kind: str, node: Node, at: str, more: Mapping[str, Any] | None = None) -> Event:
+    node.required("id")
+    name = str(comment_id(_POSTS[kind], identifier_of(node.value)))
+    return _event(kind, node.instant(at), node.child("author"), name, more or {"body": node.text("body") or None})
 
 
 def _of_item(kind: str, item: Node, more: Mapping[str, Any]) -> Event:
@@ -141,11 +143,6 @@ def _target(reviewer: Node | None) -> str | None:
 
 def _login(actor: Node | None) -> str | None:
     return None if actor is None or actor.text("login") is None else login_of(actor.value)
-
-
-def _identity(node: Node) -> str:
-    node.required("id")
-    return identity(node.value) or ""
 
 
 def _event(kind: str, at: str, actor: Node | None, name: str, more: Mapping[str, Any]) -> Event:
