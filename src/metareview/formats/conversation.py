@@ -9,7 +9,7 @@ from metareview.model.comment import Comment, Review
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ApiConversation:
     """Comments and reviewers of one pull request."""
 
     about: Review

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from metareview.formats.api_node import UnexpectedReply
-from metareview.formats.conversation import Conversation
+from metareview.formats.conversation import ApiConversation
 from metareview.model.comment import Comment, Commit, Review
 from metareview.model.selection import Selection
 from metareview.model.time import parse_time
 
 
 def chosen_reviews(
-    conversation: Conversation, reviewers: Selection, commits: Callable[[list[Comment]], list[Commit]]
+    conversation: ApiConversation, reviewers: Selection, commits: Callable[[list[Comment]], list[Commit]]
 ) -> list[Review]:
     """One review per chosen reviewer, then one per person who only answered them: unanswered comments are known only
     where all answers are kept. The pull request's commits, fetched for all these comments, are in the first.

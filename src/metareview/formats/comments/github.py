@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from metareview.errors import UsageError
-from metareview.formats.conversation import Conversation
+from metareview.formats.conversation import ApiConversation
 from metareview.formats.github.addresses import pull_request_of_folder
 from metareview.formats.github.deduplicate import deduplicated, posted_comment, warn, with_findings
 from metareview.formats.github.extract import comments_in, looks_like_github, pull_request_around, raw_comments
 from metareview.formats.github.missing_pages import missing_pages
-from metareview.formats.github.raw_comment import NO_PULL_REQUEST, Kind, PullRequest, rest_id
+from metareview.formats.github.raw_comment import NO_PULL_REQUEST, CommentKind, PullRequestFacts, rest_id
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
@@ -40,12 +40,12 @@ def read(file: InputFile) -> Iterator[Review]:
     missing = missing_pages(file)
     posted = deduplicated(raw_comments(file), file, named or pull_request_of_folder(file.path))
     reviews: dict[tuple[str, str], list[Comment]] = {}
-    about: dict[str, PullRequest] = {}
+    about: dict[str, PullRequestFacts] = {}
     without = 0
     for each, comments in with_findings(posted):
         if not comments and each.comment.note.strip():
             without += 1
-        elif not comments and not (each.kind is Kind.REVIEW and each.decided):
+        elif not comments and not (each.kind is CommentKind.REVIEW and each.decided):
             continue  # To approve without a word is an answer. Replies, too, come in a review without text.
         address = each.address or ""
         reviews.setdefault((address, each.login), []).extend(comments)
@@ -60,7 +60,7 @@ def read(file: InputFile) -> Iterator[Review]:
         yield Review(named, source=file.name)
 
 
-def conversation(value: dict[str, Any]) -> Conversation:
+def conversation(value: dict[str, Any]) -> ApiConversation:
     """All that was posted on the pull request that GraphQL answered with, whole. InputError for any other answer."""
     record = Record(InputFile.of_text("", "the reply"), value, 1)
     address, about = record.required("url", "its address"), pull_request_around(value, NO_PULL_REQUEST)
@@ -69,9 +69,9 @@ def conversation(value: dict[str, Any]) -> Conversation:
     for each, findings in with_findings(posted):
         comments += [found.replace(author=each.login) for found in findings if found.note.strip()]
         # A tool whose summary has no finding has looked and found nothing.
-        if each.kind is Kind.REVIEW or (not findings and each.comment.note.strip()):
+        if each.kind is CommentKind.REVIEW or (not findings and each.comment.note.strip()):
             silent.append(each.login)
-    return Conversation(
+    return ApiConversation(
         Review(address, author=about.author or GHOST, merged_at=about.merged_at, closed_at=about.closed_at),
         comments,
         silent,

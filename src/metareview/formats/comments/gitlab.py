@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from metareview.formats.bodies import comments_of
-from metareview.formats.conversation import Conversation
+from metareview.formats.conversation import ApiConversation
 from metareview.formats.input_file import InputFile
 from metareview.formats.protocol import CommentFormat
 from metareview.formats.record import Record
@@ -74,7 +74,7 @@ def read(file: InputFile) -> Iterator[Review]:
         yield Review(file.pull_request, source=file.name)
 
 
-def conversation(merge_request: dict[str, Any], discussions: list[dict[str, Any]]) -> tuple[Conversation, int]:
+def conversation(merge_request: dict[str, Any], discussions: list[dict[str, Any]]) -> tuple[ApiConversation, int]:
     """All that was posted on a merge request, from the API's answers, and how many fields of comments cannot be read.
 
     InputError for any other answer.
@@ -95,7 +95,7 @@ def conversation(merge_request: dict[str, Any], discussions: list[dict[str, Any]
     # A tool's summary without a finding is no comment, but its author has reviewed.
     silent = [review.reviewer or GHOST for review in reviews if not review.comments]
     pull_request = _reviewed(Review(address), replace(about, author=about.author or GHOST))
-    return Conversation(pull_request, comments, [*silent, *_approving(record)]), file.fields_left_out
+    return ApiConversation(pull_request, comments, [*silent, *_approving(record)]), file.fields_left_out
 
 
 def _approving(record: Record) -> Iterator[str]:

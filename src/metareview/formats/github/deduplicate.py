@@ -8,7 +8,7 @@ from typing import Any
 
 from metareview.formats.bodies import comments_of
 from metareview.formats.github.addresses import is_named, names_of, own_address
-from metareview.formats.github.raw_comment import Kind, PullRequest, RawComment, comment_id, login_of
+from metareview.formats.github.raw_comment import CommentKind, PullRequestFacts, RawComment, comment_id, login_of
 from metareview.formats.input_file import InputFile
 from metareview.model.account import BOT, GHOST
 from metareview.model.address import address_of_issue, pull_request_key, web_address
@@ -25,10 +25,10 @@ _OF_BODIES = {name: _KEYS[name] for name in ("note", "id", "reactions")}
 class PostedComment:
     """A comment, its author and its pull request. The body of a review is still whole."""
 
-    kind: Kind
+    kind: CommentKind
     comment: Comment
     login: str
-    about: PullRequest
+    about: PullRequestFacts
     address: str | None
     """None: only the number of an issue is known, or not even that."""
     on_issue: str | None = None
@@ -110,7 +110,7 @@ def posted_comment(raw: RawComment, named: str | None = None) -> PostedComment |
     changed = value.get("updated_at")
     return PostedComment(
         raw.kind,
-        _review_comment(raw) if raw.kind is Kind.REVIEW_COMMENT else _body(raw),
+        _review_comment(raw) if raw.kind is CommentKind.REVIEW_COMMENT else _body(raw),
         login_of(user) or GHOST,
         raw.about,
         address or (None if on_issue else named),
@@ -152,7 +152,7 @@ def _comment(raw: RawComment, keys: dict[str, str], found: dict[str, object]) ->
     if isinstance(value.get("reactions"), dict):
         found["reactions"] = _given(value["reactions"])
     found["id"] = comment_id(raw.kind, value.get("id"))
-    if raw.kind is Kind.REVIEW_COMMENT:
+    if raw.kind is CommentKind.REVIEW_COMMENT:
         found["in_reply_to_id"] = comment_id(raw.kind, value.get("in_reply_to_id"))
     record = raw.record._replace(value={**value, **found})
     return record.comment({**keys, "at": at, "commit": commit})
@@ -171,7 +171,7 @@ def with_findings(posted: list[PostedComment]) -> Iterator[tuple[PostedComment, 
         if each.comment.path:
             paths.setdefault(each.address, set()).add(each.comment.path)
     for each in posted:
-        if each.kind is Kind.REVIEW_COMMENT:
+        if each.kind is CommentKind.REVIEW_COMMENT:
             yield each, [each.comment]
         else:
             has_note = bool(each.comment.note.strip())

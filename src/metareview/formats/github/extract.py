@@ -13,8 +13,8 @@ from typing import Any
 from metareview.formats.github.raw_comment import (
     NO_PULL_REQUEST,
     UNKNOWN,
-    Kind,
-    PullRequest,
+    CommentKind,
+    PullRequestFacts,
     RawComment,
     identifier_of,
     is_review,
@@ -98,7 +98,7 @@ def _is_delivery(value: object) -> bool:
 
 
 def comments_in(
-    record: Record, about: PullRequest = NO_PULL_REQUEST, arrays: int = 2, depth: int = 0
+    record: Record, about: PullRequestFacts = NO_PULL_REQUEST, arrays: int = 2, depth: int = 0
 ) -> Iterator[RawComment]:
     """All raw comments in a value, in order."""
     if isinstance(record.value, list) and arrays:
@@ -108,7 +108,7 @@ def comments_in(
         yield from _in_object(record.as_object(_SHAPE, _FIX), about, depth)
 
 
-def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[RawComment]:
+def _in_object(record: Record, about: PullRequestFacts, depth: int) -> Iterator[RawComment]:
     value = record.value
     if depth > _DEEPEST:
         record.fail(None, f"nested more than {_DEEPEST} levels deep", _FIX)
@@ -124,7 +124,7 @@ def _in_object(record: Record, about: PullRequest, depth: int) -> Iterator[RawCo
             yield from _in_member(record, "comments", about, depth)
     elif _inner(value):
         yield from _in_members(record, pull_request_around(value, about), depth)
-    elif not _is_titled(value) and ("body" in value or kind_of(value) is not Kind.ISSUE_COMMENT):
+    elif not _is_titled(value) and ("body" in value or kind_of(value) is not CommentKind.ISSUE_COMMENT):
         yield _raw(record, about)
     elif depth == 0 and not any(key in value for key in (*_WRAPPINGS, "event", "action", "title")):
         record.fail(None, "neither a review comment, a review, an issue comment nor a thread", _FIX)
@@ -142,7 +142,7 @@ def _inner(value: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _in_members(record: Record, about: PullRequest, depth: int) -> Iterator[RawComment]:
+def _in_members(record: Record, about: PullRequestFacts, depth: int) -> Iterator[RawComment]:
     """The comments of an object: a response, a pull request, a page, or what a user put together."""
     value = record.value
     for key in _inner(value):
@@ -152,7 +152,7 @@ def _in_members(record: Record, about: PullRequest, depth: int) -> Iterator[RawC
         record.file.warn(kind, lambda: record.line_of("errors"), kind)
 
 
-def _in_member(record: Record, key: str, about: PullRequest, depth: int) -> Iterator[RawComment]:
+def _in_member(record: Record, key: str, about: PullRequestFacts, depth: int) -> Iterator[RawComment]:
     for item in _member(record, key).items():
         if isinstance(item.value, list):
             yield from comments_in(item, about, arrays=1, depth=depth + 1)
@@ -164,7 +164,7 @@ def _member(record: Record, key: str) -> Record:
     return record._replace(value=record.value[key], path=(*record.path, key))
 
 
-def _in_thread(record: Record, about: PullRequest) -> Iterator[RawComment]:
+def _in_thread(record: Record, about: PullRequestFacts) -> Iterator[RawComment]:
     """The comments of a thread: the first begins it, the others answer."""
     thread = record.value
     shared = {key: thread[key] for key in _OF_THREAD if key in thread}
@@ -175,7 +175,7 @@ def _in_thread(record: Record, about: PullRequest) -> Iterator[RawComment]:
         if first is not None and value.get("in_reply_to_id") in (None, UNKNOWN):
             value["in_reply_to_id"] = first
         first = first or identifier_of(value) or UNKNOWN
-        yield RawComment(Kind.REVIEW_COMMENT, node._replace(value=value), about)
+        yield RawComment(CommentKind.REVIEW_COMMENT, node._replace(value=value), about)
 
 
 def _nodes(record: Record) -> list[Record]:
@@ -194,7 +194,7 @@ def _known(value: Mapping[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in value.items() if each is not None or key not in _OF_THREAD}
 
 
-def _in_delivery(record: Record, about: PullRequest) -> Iterator[RawComment]:
+def _in_delivery(record: Record, about: PullRequestFacts) -> Iterator[RawComment]:
     """The comments of a webhook's delivery: one was posted, changed or deleted, or its thread resolved."""
     payload = record.value
     if not _is_delivery(payload):
@@ -208,20 +208,26 @@ def _in_delivery(record: Record, about: PullRequest) -> Iterator[RawComment]:
     if isinstance(payload.get("thread"), dict):
         resolved = {"resolved": True, "unresolved": False}.get(action)
         for item in record.object("thread", "thread").objects("comments", _SHAPE):
-            raw = _raw(item, about, Kind.REVIEW_COMMENT)
+            raw = _raw(item, about, CommentKind.REVIEW_COMMENT)
             yield replace(raw, record=raw.record._replace(value={**raw.record.value, "resolved": resolved}))
         return
     name = "comment" if isinstance(payload.get("comment"), dict) else "review"
-    kind = Kind.REVIEW if name == "review" else Kind.REVIEW_COMMENT if "pull_request" in payload else Kind.ISSUE_COMMENT
+    kind = (
+        CommentKind.REVIEW
+        if name == "review"
+        else CommentKind.REVIEW_COMMENT
+        if "pull_request" in payload
+        else CommentKind.ISSUE_COMMENT
+    )
     yield replace(_raw(record.object(name, name), about, kind), deleted=action == "deleted")
 
 
-def _raw(record: Record, about: PullRequest, kind: Kind | None = None) -> RawComment:
+def _raw(record: Record, about: PullRequestFacts, kind: CommentKind | None = None) -> RawComment:
     value = record.value
     return RawComment(kind or kind_of(value), record._replace(value=with_rest_names(value)), about)
 
 
-def pull_request_around(value: Mapping[str, Any], about: PullRequest) -> PullRequest:
+def pull_request_around(value: Mapping[str, Any], about: PullRequestFacts) -> PullRequestFacts:
     """The pull request that everything in an object is about, as far as the object has it."""
     repository = value.get("repository")
     for each in (value, repository if isinstance(repository, dict) else {}):
@@ -238,7 +244,7 @@ def pull_request_around(value: Mapping[str, Any], about: PullRequest) -> PullReq
     return replace(about, address=address, author=author, merged_at=merged, closed_at=closed)
 
 
-def _address(value: Mapping[str, Any], about: PullRequest) -> str | None:
+def _address(value: Mapping[str, Any], about: PullRequestFacts) -> str | None:
     for name in ("html_url", "url", "permalink"):
         found = value.get(name)
         if isinstance(found, str) and parse_address(found):

@@ -44,7 +44,7 @@ _OLD_NODE = re.compile(rb"[0-9]{2,4}:[A-Za-z]+([0-9]{1,20})")
 STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
 
 
-class Kind(StrEnum):
+class CommentKind(StrEnum):
     """The kind of a comment on a pull request; ids are only unique within a kind."""
 
     REVIEW_COMMENT = "review comment"
@@ -52,13 +52,17 @@ class Kind(StrEnum):
     ISSUE_COMMENT = "issue comment"
 
 
-_ANCHORS = {"discussion_r": Kind.REVIEW_COMMENT, "pullrequestreview-": Kind.REVIEW, "issuecomment-": Kind.ISSUE_COMMENT}
+_ANCHORS = {
+    "discussion_r": CommentKind.REVIEW_COMMENT,
+    "pullrequestreview-": CommentKind.REVIEW,
+    "issuecomment-": CommentKind.ISSUE_COMMENT,
+}
 _ANCHOR = re.compile(rf"#({'|'.join(_ANCHORS)})([0-9]{{1,20}})")
 _PREFIXES = {kind: prefix for prefix, kind in _ANCHORS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequestFacts:
     """The pull request of a comment, as far as its surroundings have it."""
 
     repository: str | None = None
@@ -68,7 +72,7 @@ class PullRequest:
     merged_at: str | None = None
     closed_at: str | None = None
 
-    def joined(self, later: PullRequest) -> PullRequest:
+    def joined(self, later: PullRequestFacts) -> PullRequestFacts:
         """The fields of the later one, and those that only this one has: a log of webhooks goes on after a merge."""
         known = {name: value for name in _ABOUT if (value := getattr(later, name)) is not None}
         return replace(self, **known)
@@ -78,17 +82,17 @@ class PullRequest:
         return replace(review, author=self.author, merged_at=self.merged_at, closed_at=self.closed_at)
 
 
-_ABOUT = tuple(field.name for field in fields(PullRequest))
-NO_PULL_REQUEST = PullRequest()
+_ABOUT = tuple(field.name for field in fields(PullRequestFacts))
+NO_PULL_REQUEST = PullRequestFacts()
 
 
 @dataclass(frozen=True, slots=True)
 class RawComment:
     """A review comment, a review or an issue comment. The record's fields have REST's names."""
 
-    kind: Kind
+    kind: CommentKind
     record: Record
-    about: PullRequest
+    about: PullRequestFacts
     deleted: bool = False
 
 
@@ -97,15 +101,15 @@ def is_review(value: Mapping[str, Any]) -> bool:
     return (isinstance(state, str) and state.upper() in STATES) or "submitted_at" in value or "submittedAt" in value
 
 
-def kind_of(value: Mapping[str, Any]) -> Kind:
+def kind_of(value: Mapping[str, Any]) -> CommentKind:
     """The kind that its address names, else the one whose fields it has."""
     if anchor := _anchor_of(value):
         return _ANCHORS[anchor[1]]
     if not _ON_LINES.isdisjoint(value):
-        return Kind.REVIEW_COMMENT
+        return CommentKind.REVIEW_COMMENT
     if is_review(value):
-        return Kind.REVIEW
-    return Kind.REVIEW_COMMENT if "pull_request_url" in value else Kind.ISSUE_COMMENT
+        return CommentKind.REVIEW
+    return CommentKind.REVIEW_COMMENT if "pull_request_url" in value else CommentKind.ISSUE_COMMENT
 
 
 def with_rest_names(value: dict[str, Any]) -> dict[str, Any]:
@@ -143,18 +147,18 @@ def identifier_of(value: Mapping[str, Any]) -> int | str | None:
     return int(number) if number else text
 
 
-def comment_id(kind: Kind, identifier: object) -> object:
+def comment_id(kind: CommentKind, identifier: object) -> object:
     """The id of a comment: the end of its address, where GitHub's number is known; a text stays as it is.
 
-    >>> comment_id(Kind.REVIEW_COMMENT, 12), comment_id(Kind.ISSUE_COMMENT, 12), comment_id(Kind.REVIEW, "12")
-    ('discussion_r12', 'issuecomment-12', '12')
+    >>> [comment_id(kind, 12) for kind in CommentKind], comment_id(CommentKind.REVIEW, "12")
+    (['discussion_r12', 'pullrequestreview-12', 'issuecomment-12'], '12')
     """
     return f"{_PREFIXES[kind]}{identifier}" if type(identifier) is int else identifier
 
 
 def rest_id(comment_id: str | None) -> int | str | None:
     """The number of a review comment, as REST has it; any other id as it is."""
-    number = (comment_id or "").removeprefix(_PREFIXES[Kind.REVIEW_COMMENT])
+    number = (comment_id or "").removeprefix(_PREFIXES[CommentKind.REVIEW_COMMENT])
     return int(number) if number != comment_id and re.fullmatch("0|[1-9][0-9]{,19}", number) else comment_id
 
 

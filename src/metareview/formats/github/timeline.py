@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from metareview.formats.api_node import Node, UnexpectedReply
-from metareview.formats.github.raw_comment import Kind, comment_id, identifier_of, login_of
+from metareview.formats.github.raw_comment import CommentKind, comment_id, identifier_of, login_of
 from metareview.model.event import Event
 from metareview.model.time import parse_time
 
@@ -23,7 +23,11 @@ _SIMPLE = {
     "MergedEvent": "merged",
     "ClosedEvent": "closed",
 }
-_POSTS = {"review_submitted": Kind.REVIEW, "comment": Kind.ISSUE_COMMENT, "review_comment": Kind.REVIEW_COMMENT}
+_POSTS = {
+    "review_submitted": CommentKind.REVIEW,
+    "comment": CommentKind.ISSUE_COMMENT,
+    "review_comment": CommentKind.REVIEW_COMMENT,
+}
 _REQUESTS = {"ReviewRequestedEvent": "review_requested", "ReviewRequestRemovedEvent": "review_request_removed"}
 
 
